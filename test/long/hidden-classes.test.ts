@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { decideAccess } from '../../src/features/policies/access-policy.policy.ts';
 import { introspectionResponse } from '../../src/protocol/introspection/introspection.ts';
+import { CLIENT_SETTINGS } from '../../src/protocol/servers/client-settings.ts';
 import { valueList } from '../../src/protocol/storage/shared-writes.store.ts';
 
 setFlagsFromString('--allow-natives-syntax');
@@ -34,7 +35,10 @@ test('what introspection tells (RFC 7662 section 2.2)', () =>
     const account = { id: 'u', login: 'ada', email: null, emailVerified: false, status: 'ACTIVE', profile: {}, lastUpdated: new Date(0) };
     const payload = JSON.parse(`{"kind":"AccessToken","clientId":"c","accountId":"u","scope":"openid","iat":${number}}`);
     const found = { model: 'AccessToken' as const, payload, consumedAt: undefined, expiresAt: 1_000 + number, account };
-    return introspectionResponse(found, `handle${number}`, 'https://id.example', undefined, async () => ({ tier: 'gold' }));
+    const owner = { clientId: 'c', [CLIENT_SETTINGS]: { sector: undefined } } as never;
+    const subjects = { of: async () => 'u', userOf: async () => 'u' };
+    const token = { handle: `handle${number}`, presented: undefined, owner };
+    return introspectionResponse(found, token, 'https://id.example', { claimsOf: async () => ({ tier: 'gold' }), subjects });
   }));
 
 test('why an access policy decided so', () =>

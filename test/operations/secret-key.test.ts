@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { decodeJwt } from 'jose';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
@@ -75,6 +76,7 @@ test('no sealed column is forgotten: each that is named so is known, and whateve
     .sort();
   assert.deepEqual(sealers, [
     'features/applications/applications.service.ts',
+    'features/applications/pairwise-subjects.service.ts',
     'features/authorization-servers/signing-keys.service.ts',
     'features/event-hooks/event-hook-secrets.service.ts',
     'features/idempotency/idempotency.service.ts',
@@ -148,6 +150,8 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
   const { body: jwks } = await before.api('GET', '/authorizationServers/built-in/credentials/keys');
   const other = await before.createUser({ email: 'other@example.com' });
   const { body: others } = await tokensFor(before, browser, other, client);
+  const sector = await createClient(before, { subject_type: 'pairwise' });
+  const { body: paired } = await tokensFor(before, browser, other, sector);
   assert.equal(await before.stop(), 0);
   const services = await servicesOn(t, database, former);
   const letter = {
@@ -215,6 +219,8 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
     });
     assert.equal(refreshed.status, 200, `client secret and signing key: ${JSON.stringify(refreshed.body)}`);
     assert.deepEqual((await between.api('GET', '/authorizationServers/built-in/credentials/keys')).body, jwks);
+    const again = await post(between, 'built-in', 'token', sector, { grant_type: 'refresh_token', refresh_token: paired.refresh_token });
+    assert.equal(decodeJwt(again.body.id_token).sub, decodeJwt(paired.id_token).sub, 'the secret of pairwise subjects');
     const linkTo = (address: string) => mailServer.mails.some(({ to, link }) => to === address && link.includes('/choose-password/'));
     await eventually(() => linkTo('somebody@example.com'), 'a letter comes that waited');
     await eventually(() => linkTo('other@example.com'), 'and what a request led to that waited');

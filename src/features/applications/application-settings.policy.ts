@@ -7,6 +7,8 @@
 import type { ConsentMethod } from '../consents/consent.policy.ts';
 import { DEVICE_GRANT } from '../policies/access-policy.policy.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
+import { pairwiseProblems, type SubjectSettings } from './pairwise.policy.ts';
+import { encryptionProblems, type ResponseSettings } from './response-algorithms.policy.ts';
 
 /** The service's own applications, by id; no other one may be called so. */
 export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;
@@ -48,7 +50,10 @@ export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 export type Profile = 'service' | 'openid' | 'fapi2';
 
 /** In the API's own names, as stored. */
-export interface ApplicationSettings extends Readonly<Partial<Record<(typeof TLS_SUBJECTS)[number], string | undefined>>> {
+export interface ApplicationSettings
+  extends ResponseSettings,
+    SubjectSettings,
+    Readonly<Partial<Record<(typeof TLS_SUBJECTS)[number], string | undefined>>> {
   readonly token_endpoint_auth_method: TokenEndpointAuthMethod;
   readonly pkce_required: boolean;
   /** Its authorization requests must be pushed (RFC 9126 section 6); absent: false. */
@@ -77,10 +82,6 @@ export interface ApplicationSettings extends Readonly<Partial<Record<(typeof TLS
   readonly allowed_origins: string[];
   /** The only user claims that its ID tokens hold; absent: all that the scopes allow. */
   readonly id_token_claims?: string[] | undefined;
-  /** Absent: the authorization server's. */
-  readonly authorization_signed_response_alg?: 'RS256' | 'ES256' | undefined;
-  /** Absent: the authorization server's. */
-  readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | undefined;
   /** Absent: the authorization server's. */
   readonly profile?: Profile | null | undefined;
   /** The ids of the external providers that its sign-in page offers; absent: all that are active. Ours: Okta has routing rules. */
@@ -215,6 +216,7 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     'jwks',
     'jwks with a certificate in x5c, or jwks_uri, is required with token_endpoint_auth_method self_signed_tls_client_auth',
   );
+  problems.push(...(encryptionProblems(settings) as SettingProblem[]), ...pairwiseProblems(settings));
   for (const setting of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
     const right = settings[setting].every((uri) => (type === 'native' ? isNativeUri(uri) : /^https?:/i.test(uri)));
     unless(right, setting, type === 'native' ? NATIVE_URIS : 'may have a scheme of its own only in a native application');

@@ -12,6 +12,7 @@ import { brandColour } from '../settings/settings-fields.service.ts';
 import { isUserId } from '../users/user-profile.service.ts';
 import { APPLICATION_GRANT_TYPES, type SettingProblem } from './application-settings.policy.ts';
 import { subjectProblem } from './federated-credentials.policy.ts';
+import { responseFields } from './response-fields.service.ts';
 
 const MOST_URIS = 100;
 
@@ -109,9 +110,20 @@ const publicJwk = z
   })
   .pipe(
     z.discriminatedUnion('kty', [
-      z.object({ kty: z.literal('RSA'), n: base64url, e: base64url, ...keyInfo }),
+      z.object({
+        kty: z.literal('RSA'),
+        // RFC 7518 sections 3.3 and 4.2: 2048 bits or more.
+        n: base64url.refine((value) => Buffer.from(value, 'base64url').length >= 256, 'must have 2048 bits or more'),
+        e: base64url,
+        ...keyInfo,
+      }),
       z.object({ kty: z.literal('EC'), crv: z.enum(['P-256', 'P-384', 'P-521']), x: base64url, y: base64url, ...keyInfo }),
-      z.object({ kty: z.literal('OKP'), crv: z.enum(['Ed25519']), x: base64url, ...keyInfo }),
+      z
+        .object({ kty: z.literal('OKP'), crv: z.enum(['Ed25519', 'X25519']), x: base64url, ...keyInfo })
+        .refine(
+          ({ crv, use }) => use === undefined || use === (crv === 'X25519' ? 'enc' : 'sig'),
+          'must be X25519 to encrypt, Ed25519 to sign',
+        ),
     ]),
   );
 
@@ -180,9 +192,14 @@ export const clientFields = {
     .array(text({ least: 1, most: 100 }))
     .max(100)
     .optional(),
-  id_token_signed_response_alg: z.enum(['RS256', 'ES256']).optional(),
-  authorization_signed_response_alg: z.enum(['RS256', 'ES256']).optional().meta({
-    description: 'What authorization responses are signed with that it asks for as JWTs (JARM, response_mode jwt)',
+  ...responseFields,
+  subject_type: z.enum(['public', 'pairwise']).optional().meta({
+    description:
+      'The sub by which it knows users: their ID (public), or one of its own (pairwise, OpenID Connect Core section 8). A change makes every user a new one to it.',
+  }),
+  sector_identifier_uri: absoluteUri.refine(isHttps, 'must be https').meta(AS_URI).optional().meta({
+    description:
+      'A JSON list of all its redirect URIs, fetched when it is saved: applications that name the same host share pairwise subjects. Required where its redirect URIs have several hosts.',
   }),
   profile: z.enum(['service', 'openid', 'fapi2']).nullable().optional().meta({
     description:

@@ -11,6 +11,7 @@ import { appSecrets } from './application-secrets.api.ts';
 import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from './application-settings.service.ts';
 import type { Application, ApplicationStatus } from './applications.resource.ts';
 import { createApplication, deleteApplication, getApplication, setApplicationStatus, updateApplication } from './applications.service.ts';
+import { RESPONSE_SETTINGS } from './response-algorithms.policy.ts';
 
 /** What Okta's SDKs send unasked. Nothing here can differ from it, so only Okta's default is accepted and nothing is stored. */
 const oktaDefault = <T extends boolean>(value: T) =>
@@ -51,6 +52,11 @@ const appBody = z.strictObject({
     })
     .optional(),
 });
+
+const responseFields = Object.fromEntries(RESPONSE_SETTINGS.map((name) => [name, z.string().optional()])) as Record<
+  (typeof RESPONSE_SETTINGS)[number],
+  z.ZodOptional<z.ZodString>
+>;
 
 export const app = z.object({
   id: z.string(),
@@ -106,8 +112,9 @@ export const app = z.object({
       backchannel_logout_session_required: z.boolean(),
       allowed_origins: z.array(z.string()),
       id_token_claims: z.array(z.string()).optional(),
-      id_token_signed_response_alg: z.string().optional(),
-      authorization_signed_response_alg: z.string().optional(),
+      ...responseFields,
+      subject_type: z.enum(['public', 'pairwise']),
+      sector_identifier_uri: z.string().optional(),
       profile: z.enum(['service', 'openid', 'fapi2']).nullable(),
       require_signed_request_object: z.boolean(),
       identity_providers: z.array(z.string()).optional(),
@@ -241,6 +248,7 @@ export function presentApp(
     dpop_bound_access_tokens: stored.dpop_bound_access_tokens ?? false,
     tls_client_certificate_bound_access_tokens: stored.tls_client_certificate_bound_access_tokens ?? false,
     profile: stored.profile ?? null,
+    subject_type: stored.subject_type ?? 'public',
     response_types: responseTypesFor(caller, stored.response_types),
   };
   return {

@@ -30,6 +30,7 @@ import {
 } from './applications.store.ts';
 import { fapi2Problems } from './fapi2.policy.ts';
 import { fitSecrets, keepSecret } from './sealed-secrets.service.ts';
+import { readSectorDocument, requireSector } from './sector-identifier.service.ts';
 
 export interface ApplicationInput {
   readonly label: string;
@@ -70,6 +71,7 @@ export async function createApplication(
   also?: (trx: Executor) => Promise<void>,
 ): Promise<ApplicationWithSecret> {
   const settings = settingsOf(input);
+  requireSector(settings, await readSectorDocument(services, settings));
   const now = present();
   const { id = newId('app'), label, activate = true, system = false } = input;
   if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
@@ -160,7 +162,7 @@ export const adjustApplicationSettings = (
   replace(services, id, {}, (before) => ({ label: before.label, settings: { ...before.settings, ...change(before.settings) } }), request);
 
 /** @param given what is new: the identity providers it names must be there, and are locked before the application */
-function replace(
+async function replace(
   services: Services,
   id: string,
   given: GivenSettings,
@@ -168,11 +170,14 @@ function replace(
   request: RequestContext,
   also?: (trx: Executor) => Promise<void>,
 ): Promise<ApplicationWithSecret> {
+  const found = isPrintable(id) ? await findApplicationById(services.database.knex, id) : undefined;
+  const sector = found && (await readSectorDocument(services, inputFor(found).settings));
   const work = async (trx: Executor, before: Application): Promise<ApplicationWithSecret> => {
     if (before.origin === 'INTRODUCED') throw wrongState('the settings of the application come from its client ID metadata document');
     await also?.(trx);
     const input = inputFor(before);
     const settings = settingsOf(input);
+    requireSector(settings, sector);
     const secret = await fitSecrets(services, trx, before, settings, input.secret);
     const changes = { label: input.label, settings, lastUpdated: present() };
     await updateRow(trx, id, changes);

@@ -9,7 +9,9 @@ import { brandingSettings } from './settings/branding.console.ts';
 import { flow } from './settings/flow.console.ts';
 import { general } from './settings/general.console.ts';
 import { logoutSettings } from './settings/logout.console.ts';
+import { responseSettings } from './settings/responses.console.ts';
 import { signInSettings } from './settings/sign-in.console.ts';
+import { subjectSettings } from './settings/subjects.console.ts';
 import { tokenSettings } from './settings/tokens.console.ts';
 
 export const SETTING_GROUPS: readonly SettingGroup[] = [
@@ -17,6 +19,8 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   flow,
   signInSettings,
   tokenSettings,
+  responseSettings,
+  subjectSettings,
   logoutSettings,
   authenticationSettings,
   brandingSettings,

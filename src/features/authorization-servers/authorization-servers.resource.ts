@@ -4,7 +4,8 @@ import type { AccessPolicy } from '../policies/access-policy.policy.ts';
 import type { RegistrationSettings } from '../registration/registration.policy.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import type { RotationMode } from './key-rotation.policy.ts';
-import type { SigningAlg, SigningKey } from './signing-keys.resource.ts';
+import type { SigningAlg } from './signing-algs.policy.ts';
+import type { SigningKey } from './signing-keys.resource.ts';
 
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';
 

@@ -1,9 +1,5 @@
 /** Signing keys: the fields of a record. */
-
-/** Each server has keys for all of them: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
-export const SIGNING_ALGS = ['RS256', 'ES256'] as const;
-
-export type SigningAlg = (typeof SIGNING_ALGS)[number];
+import type { SigningAlg } from './signing-algs.policy.ts';
 
 export interface SigningKey {
   readonly kid: string;

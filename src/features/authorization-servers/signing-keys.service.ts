@@ -14,7 +14,8 @@ import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { findServer, lockServer } from './authorization-servers.store.ts';
 import { isRotationDue } from './key-rotation.policy.ts';
-import { type KeyInUse, SIGNING_ALGS, type SigningAlg, type SigningKey } from './signing-keys.resource.ts';
+import { SIGNING_ALGS, type SigningAlg } from './signing-algs.policy.ts';
+import type { KeyInUse, SigningKey } from './signing-keys.resource.ts';
 import { activateSigningKey, insertSigningKey, listKeysInUse, listSigningKeys, retireSigningKey } from './signing-keys.store.ts';
 
 /** Keys are looked after behind the requests as well, where there is no configuration at hand. */

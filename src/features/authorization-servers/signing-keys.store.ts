@@ -2,7 +2,8 @@
 import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { type KeyInUse, SIGNING_ALGS, type SigningKey } from './signing-keys.resource.ts';
+import { SIGNING_ALGS } from './signing-algs.policy.ts';
+import type { KeyInUse, SigningKey } from './signing-keys.resource.ts';
 
 const KEY: Columns<SigningKey> = {
   kid: 'kid',

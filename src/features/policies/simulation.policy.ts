@@ -77,6 +77,8 @@ export interface SimulationFacts {
   };
   /** undefined: the application asks for itself. */
   readonly user: SimulatedUser | undefined;
+  /** By which `sub` the application knows the user; undefined: there is no user. */
+  readonly subject: string | undefined;
   readonly isAssigned: boolean;
   /** Scopes the user allowed the application before, at this server. */
   readonly remembered: ReadonlySet<string>;
@@ -247,12 +249,12 @@ const audienceOf = ({ server, resources }: SimulationFacts) =>
   decideAudiences({ offered: audiencesOf(server), asked: resources, granted: undefined });
 
 function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Claims {
-  const { server, application, user } = facts;
+  const { server, application, user, subject } = facts;
   const isJwt = server.accessTokenFormat === 'jwt';
   const [first = isJwt ? server.audience : server.issuer, ...further] = audienceOf(facts).audiences ?? [];
   const protocol = {
     iss: server.issuer,
-    sub: user?.id ?? application.id,
+    sub: subject ?? application.id,
     aud: further.length === 0 ? first : [first, ...further],
     client_id: application.id,
     ...(granted.length > 0 && { scope: granted.join(' ') }),
@@ -262,7 +264,7 @@ function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Clai
 }
 
 function idTokenOf(
-  { server, application }: SimulationFacts,
+  { server, application, subject }: SimulationFacts,
   user: SimulatedUser,
   responseType: string | undefined,
   granted: readonly string[],
@@ -272,11 +274,11 @@ function idTokenOf(
   const own = decideClaims(server.claims, { claimType: 'IDENTITY', scopes: granted, person: user, besideAccessToken, chosen });
   const held = idTokenClaims(chosen, granted);
   const standard = Object.fromEntries(Object.entries(userClaims(user)).filter(([name]) => held.includes(name)));
-  const protocol = { iss: server.issuer, sub: user.id, aud: application.id };
+  const protocol = { iss: server.issuer, sub: subject, aud: application.id };
   return { ...idTokenContent(standard, own, protocol, REST_OF_ID_TOKEN).claims, ...protocol };
 }
 
-const userinfoOf = ({ server }: SimulationFacts, user: SimulatedUser, granted: readonly string[]): Claims => ({
+const userinfoOf = ({ server, subject }: SimulationFacts, user: SimulatedUser, granted: readonly string[]): Claims => ({
   ...userinfoClaims(userClaims(user), decideClaims(server.claims, { claimType: 'IDENTITY', scopes: granted, person: user })),
-  sub: user.id,
+  sub: subject,
 });

@@ -6,6 +6,8 @@ import { type FieldProblem, notFound, validation } from '../../platform/errors/e
 import { isAssigned } from '../applications/application-assignments.store.ts';
 import type { Application } from '../applications/applications.resource.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
+import { sectorOf } from '../applications/pairwise.policy.ts';
+import { subjectFor } from '../applications/pairwise-subjects.service.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
 import { loadServerParts } from '../authorization-servers/authorization-servers.store.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
@@ -39,11 +41,8 @@ export interface SimulatedAnswer extends Simulation {
 }
 
 /** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or one is given where the grant has none */
-export async function simulateRequest(
-  { database, config }: Services,
-  serverId: string,
-  request: SimulatedRequest,
-): Promise<SimulatedAnswer> {
+export async function simulateRequest(services: Services, serverId: string, request: SimulatedRequest): Promise<SimulatedAnswer> {
+  const { database, config } = services;
   const { knex } = database;
   const parts = await loadServerParts(knex, serverId);
   if (parts === undefined) throw notFound(serverId, 'AuthorizationServer');
@@ -59,6 +58,7 @@ export async function simulateRequest(
     server: { ...server, issuer: issuerOf(config.baseUrl, serverId), lifetimes: server, policies, scopes, claims },
     application,
     user,
+    subject: user && (await subjectFor(services, sectorOf(application.settings), user.id)),
     isAssigned: assigned ?? false,
     remembered: new Set(key && (await rememberedScopes(knex, key))),
     grantType: request.grantType,

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { PAIRWISE_SALT_CONTEXT, PAIRWISE_SETTING } from '../applications/pairwise-subjects.service.ts';
 import { applicationSecretContext } from '../applications/sealed-secrets.service.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
@@ -62,12 +63,16 @@ function noteAnew({ value }: SealedRow, again: Again): string {
   return JSON.stringify({ ...rest, id, sealed: again(sealed, rest.kind === undefined ? resetRequestContext(id) : mailContext(id)) });
 }
 
-const withPassword = z.looseObject({ password: z.looseObject({ sealed: z.string() }) });
+/** The settings that have something sealed: its member, and its context. */
+const SEALED_SETTINGS: Readonly<Record<string, readonly [member: string, context: string]>> = {
+  mail: ['password', MAIL_PASSWORD_CONTEXT],
+  [PAIRWISE_SETTING]: ['salt', PAIRWISE_SALT_CONTEXT],
+};
 
-/** Of the settings, only those of the mail server have something sealed. */
-function mailPasswordAnew({ value }: SealedRow, again: Again): string {
-  const { password, ...rest } = withPassword.parse(JSON.parse(value));
-  return JSON.stringify({ ...rest, password: { ...password, sealed: again(password.sealed, MAIL_PASSWORD_CONTEXT) } });
+function settingAnew({ key: name, value }: SealedRow, again: Again): string {
+  const [member = '', context = ''] = SEALED_SETTINGS[name] ?? [];
+  const { [member]: found, ...rest } = z.looseObject({ [member]: z.looseObject({ sealed: z.string() }) }).parse(JSON.parse(value));
+  return JSON.stringify({ ...rest, [member]: { ...found, sealed: again(String(found?.sealed), context) } });
 }
 
 /** How the values of each column are sealed, by those who seal them. */
@@ -77,7 +82,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   providerSecrets: alone(providerContext),
   hookSecrets: alone(hookContext),
   formerHookSecrets: alone(hookContext),
-  mailPassword: mailPasswordAnew,
+  settings: settingAnew,
   hookHeaders: channelAnew,
   factors: alone(totpContext),
   signInStates: alone(totpContext),

@@ -23,7 +23,7 @@ export const SEALED_COLUMNS = {
   providerSecrets: plain('identity_providers', 'client_secret_sealed'),
   hookSecrets: plain('event_hooks', 'signing_secret_sealed'),
   formerHookSecrets: plain('event_hooks', 'previous_secret_sealed'),
-  mailPassword: { ...plain('settings', 'value', 'name'), json: true },
+  settings: { ...plain('settings', 'value', 'name'), json: true },
   hookHeaders: { ...plain('event_hooks', 'channel'), json: true },
   factors: plain('user_factors', 'sealed_secret'),
   signInStates: plain('sign_in_states', 'sealed_secret'),

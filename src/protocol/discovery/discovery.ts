@@ -21,7 +21,12 @@ interface Metadata extends Readonly<Record<string, unknown>> {
 export function completeDiscovery(ctx: KoaContextWithOIDC, server: AuthorizationServer, scopes: readonly Scope[], config: Config): void {
   if ((ctx.path !== OPENID_CONFIGURATION && ctx.path !== OAUTH_METADATA) || ctx.status !== 200) return;
   const withheld = new Set(scopes.filter(({ metadataPublish }) => metadataPublish === 'NO_CLIENTS').map(({ name }) => name));
-  const document = ctx.body as Metadata;
+  // Request objects are read before the library, which announces that it would decrypt them.
+  const {
+    request_object_encryption_alg_values_supported: _alg,
+    request_object_encryption_enc_values_supported: _enc,
+    ...document
+  } = ctx.body as Metadata;
   const resources = protectedResources(server);
   const completed = {
     ...document,

@@ -5,6 +5,7 @@
  * 3. `mayAskAbout` decides whether the client may ask about the token.
  * 4. `introspectionResponse` describes the token, whichever way the request took.
  */
+import type { IncomingMessage } from 'node:http';
 import { decodeJwt } from 'jose';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { AccessToken, Client, ClientCredentials, KoaContextWithOIDC, RefreshToken } from '../library/oidc-provider.ts';
@@ -16,6 +17,7 @@ import { type AccessTokenFormat, isJwtHandle, jtiOfHandle } from '../token/acces
 import { isActive } from '../token/account.ts';
 import { checkProof } from '../token/proof-of-possession.ts';
 import type { ClaimedToken } from '../token/server-claims.ts';
+import type { Subjects } from '../token/subjects.ts';
 
 /** The rule for oidc-provider's `features.introspection.allowedPolicy`. */
 export async function mayIntrospect(
@@ -24,7 +26,8 @@ export async function mayIntrospect(
   token: Pick<AccessToken | ClientCredentials | RefreshToken, 'clientId'>,
 ): Promise<boolean> {
   await checkProof(ctx, token);
-  return mayAskAbout(client, token.clientId, (id) => ctx.oidc.provider.Client.find(id));
+  const owner = token.clientId === undefined ? undefined : await ctx.oidc.provider.Client.find(token.clientId);
+  return owner !== undefined && mayAskAbout(client, owner);
 }
 
 type AskingClient = Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>;
@@ -34,20 +37,13 @@ type AskingClient = Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>;
  * Tokens of a deactivated or deleted application are inactive for everyone.
  * @param owner the client that the token was issued to
  */
-export async function mayAskAbout(
-  client: AskingClient,
-  owner: string | undefined,
-  findClient: (id: string) => Promise<object | undefined>,
-): Promise<boolean> {
-  if (owner === client.clientId) return true;
-  if (owner === undefined || (await findClient(owner)) === undefined) return false;
-  return client.tokenEndpointAuthMethod !== 'none' && clientSettings(client).introspectAny;
-}
+export const mayAskAbout = (client: AskingClient, owner: Pick<Client, 'clientId'>): boolean =>
+  owner.clientId === client.clientId || (client.tokenEndpointAuthMethod !== 'none' && clientSettings(client).introspectAny);
 
 const INACTIVE = { active: false };
 
 /** The claims that the server adds to an access token. An opaque token stores none, so its claims are current. */
-export type ClaimsOfToken = (token: ClaimedToken, account?: Account) => Promise<Readonly<Record<string, unknown>>>;
+type ClaimsOfToken = (token: ClaimedToken, account?: Account) => Promise<Readonly<Record<string, unknown>>>;
 
 interface StoredToken extends ClaimedToken {
   readonly iat?: number;
@@ -69,25 +65,39 @@ function confirmationOf({ jkt, 'x5t#S256': x5t }: StoredToken): object | undefin
 /** Identifies a token without revealing its value. */
 const publicJti = (handle: string): string => (isJwtHandle(handle) ? jtiOfHandle(handle) : digest(`jti ${handle}`).slice(0, 22));
 
-/**
- * Describes a valid token (RFC 7662 section 2.2).
- * @param handle the value under which the token is stored
- * @param presented the token as the client sent it, if it is a JWT; its signature was verified before the look-up
- */
+export interface IntrospectionParts {
+  readonly format: Pick<AccessTokenFormat, 'idTokenClaims'>;
+  findUser(id: string): Promise<Account | undefined>;
+  readonly claimsOf: ClaimsOfToken;
+  readonly subjects: Subjects;
+}
+
+interface IntrospectedToken {
+  /** The value under which the token is stored. */
+  readonly handle: string;
+  /** The token as the client sent it, if it is a JWT; its signature was verified before the look-up. */
+  readonly presented: string | undefined;
+  /** The client that it was issued to. */
+  readonly owner: Client;
+}
+
+/** Describes a valid token (RFC 7662 section 2.2). */
 export async function introspectionResponse(
   { model, payload, expiresAt, account }: FoundModel,
-  handle: string,
+  { handle, presented, owner }: IntrospectedToken,
   issuer: string,
-  presented: string | undefined,
-  claimsOf: ClaimsOfToken,
+  { claimsOf, subjects }: Pick<IntrospectionParts, 'claimsOf' | 'subjects'>,
 ): Promise<object> {
   const token = payload as StoredToken;
   const { accountId, clientId, extra } = token;
   // Deleting or deactivating a user ends all their tokens at once.
   if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
   const isRefreshToken = model === 'RefreshToken';
+  // What all applications share would tell who is behind a pairwise subject.
+  const isPairwise = clientSettings(owner).sector !== undefined;
   const claims = isRefreshToken ? {} : presented === undefined ? await claimsOf(token, account) : decodeJwt(presented);
-  const described = Object.assign({ active: true, sub: accountId ?? clientId }, extra, {
+  const sub = accountId === undefined ? clientId : await subjects.of(owner, accountId);
+  const described = Object.assign({ active: true, sub }, extra, {
     client_id: clientId,
     exp: Math.floor(expiresAt),
     iat: token.iat,
@@ -101,46 +111,44 @@ export async function introspectionResponse(
     token_type: token.jkt === undefined || isRefreshToken ? 'Bearer' : 'DPoP',
     cnf: confirmationOf(token),
     nbf: token.iat,
-    username: account?.login,
-    uid: model === 'AccessToken' ? accountId : undefined,
+    username: isPairwise ? undefined : account?.login,
+    uid: model === 'AccessToken' && !isPairwise ? accountId : undefined,
     device_id: isRefreshToken ? token.deviceId : undefined,
   });
   // V8 of Node 20 gives each object that begins with a spread a hidden class of its own, which lives until the next full collection.
   return Object.assign({}, claims, Object.fromEntries(Object.entries(described).filter(([, value]) => value !== undefined)));
 }
 
-export interface IntrospectionParts {
-  readonly format: Pick<AccessTokenFormat, 'idTokenClaims'>;
-  findUser(id: string): Promise<Account | undefined>;
-  readonly claimsOf: ClaimsOfToken;
-}
+/** RFC 9701 section 4. */
+const SIGNED = 'application/token-introspection+jwt';
 
-/**
- * Replaces oidc-provider's response, once it has authenticated the client and found the token active or not.
- * @param presented the token as the client sent it, if it is a JWT
- */
-export async function completeIntrospection(
-  ctx: KoaContextWithOIDC,
-  presented: string | undefined,
-  { format, findUser, claimsOf }: IntrospectionParts,
-): Promise<void> {
+/** Does the request ask for the response as a JWT? */
+export const wantsSigned = ({ headers }: IncomingMessage): boolean => headers.accept?.toLowerCase().includes(SIGNED) === true;
+
+/** The one media type that a request is answered in. */
+export const acceptedIntrospection = (req: IncomingMessage): string => (wantsSigned(req) ? SIGNED : 'application/json');
+
+/** What takes the place of oidc-provider's response, once it has authenticated the client and found the token active or not. */
+export async function introspectionAnswer(ctx: KoaContextWithOIDC, parts: IntrospectionParts): Promise<object> {
+  const { format, findUser, subjects } = parts;
   const { entities, client, issuer } = ctx.oidc;
+  const { presentedJwt: presented } = requestStateOf(ctx) ?? {};
   const token = entities.AccessToken ?? entities.RefreshToken ?? entities.ClientCredentials;
   if ((ctx.body as { readonly active: boolean }).active && token !== undefined) {
     const found = await requestStateOf(ctx)?.models.get(rowKey(token.jti));
-    ctx.body = found === undefined ? INACTIVE : await introspectionResponse(found, token.jti, issuer, presented, claimsOf);
-    return;
+    const owner = token.clientId === undefined ? undefined : await ctx.oidc.provider.Client.find(token.clientId);
+    if (found === undefined || owner === undefined) return INACTIVE;
+    return introspectionResponse(found, { handle: token.jti, presented, owner }, issuer, parts);
   }
   const idToken = presented === undefined ? undefined : await format.idTokenClaims(presented);
-  if (idToken !== undefined && client !== undefined && (await mayIntrospect(ctx, client, { clientId: String(idToken.aud) }))) {
-    const owner = await ctx.oidc.provider.Client.find(String(idToken.aud));
-    // ID tokens are not stored. One that is older than its application belongs to a deleted application of the same client ID.
-    const isOwners = owner !== undefined && Number(idToken.iat) >= clientSettings(owner).createdAt;
-    ctx.body = isOwners ? describeIdToken(idToken, await findUser(String(idToken.sub))) : INACTIVE;
-  } else ctx.body = INACTIVE;
-}
-
-function describeIdToken(claims: Record<string, unknown>, user: Account | undefined) {
+  if (idToken === undefined || client === undefined) return INACTIVE;
+  if (!(await mayIntrospect(ctx, client, { clientId: String(idToken.aud) }))) return INACTIVE;
+  const owner = await ctx.oidc.provider.Client.find(String(idToken.aud));
+  // ID tokens are not stored. One that is older than its application belongs to a deleted application of the same client ID.
+  const isOwners = owner !== undefined && Number(idToken.iat) >= clientSettings(owner).createdAt;
+  const userId = isOwners ? await subjects.userOf(owner, String(idToken.sub)) : undefined;
+  const user = userId === undefined ? undefined : await findUser(userId);
   if (user === undefined || !isActive(user)) return INACTIVE;
-  return { active: true, ...claims, client_id: claims.aud, username: user.login, nbf: claims.iat };
+  const username = clientSettings(owner as Client).sector === undefined ? { username: user.login } : {};
+  return { active: true, ...idToken, client_id: idToken.aud, ...username, nbf: idToken.iat };
 }

@@ -22,9 +22,8 @@ import { rowKey } from '../storage/row-keys.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import { type AccessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
-import type { ServerClaims } from '../token/server-claims.ts';
-import { mayReadUserinfo, userinfoResponse } from '../userinfo/userinfo.ts';
-import { introspectionResponse, mayAskAbout } from './introspection.ts';
+import { mayReadUserinfo, type UserinfoParts, userinfoResponse } from '../userinfo/userinfo.ts';
+import { type IntrospectionParts, introspectionResponse, mayAskAbout, wantsSigned } from './introspection.ts';
 
 export interface ShortPathParts {
   readonly provider: Provider;
@@ -32,9 +31,8 @@ export interface ShortPathParts {
   readonly server: AuthorizationServer;
   readonly state: ServerState;
   readonly format: Pick<AccessTokenFormat, 'handleOf'>;
-  readonly claims: ServerClaims;
-  /** What userinfo may tell at most, in this order. */
-  readonly userinfoClaims: readonly string[];
+  readonly userinfo: UserinfoParts;
+  readonly introspected: IntrospectionParts;
   readonly wrongSecrets: WrongSecrets;
   readonly uses: Pick<ApplicationUses, 'note'>;
 }
@@ -74,7 +72,7 @@ function look(req: IncomingMessage, state: ServerState, handle: string): Promise
 }
 
 async function userinfo(
-  { provider, server, state, format, claims, userinfoClaims, uses }: ShortPathParts,
+  { provider, server, state, format, userinfo: parts, uses }: ShortPathParts,
   req: IncomingMessage,
 ): ReturnType<Answer> {
   const presented = bearerToken(req.headers.authorization);
@@ -83,18 +81,19 @@ async function userinfo(
   const { account } = found ?? {};
   if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
   const client = await provider.Client.find(String(found.payload.clientId));
-  if (client === undefined || !mayReadUserinfo(found, client, server)) return undefined;
+  // A response that is signed is left to the library.
+  if (client === undefined || client.userinfoSignedResponseAlg !== undefined || !mayReadUserinfo(found, client, server)) return undefined;
   uses.note(client.clientId);
-  return userinfoResponse(account, found.payload.scope, userinfoClaims, claims);
+  return userinfoResponse(account, client, found.payload.scope, parts);
 }
 
 async function introspection(
-  { provider, issuer, state, format, claims, wrongSecrets, uses }: ShortPathParts,
+  { provider, issuer, state, format, introspected, wrongSecrets, uses }: ShortPathParts,
   req: IncomingMessage,
 ): ReturnType<Answer> {
   const findClient = (id: string) => provider.Client.find(id);
   const credentials = plainCredentials(req.headers.authorization);
-  if (credentials === undefined || !isPlainForm(req) || PROOFS.some((name) => name in req.headers)) return undefined;
+  if (credentials === undefined || !isPlainForm(req) || wantsSigned(req) || PROOFS.some((name) => name in req.headers)) return undefined;
   const form = await readSmallForm(req);
   const presented = form?.token;
   // Nothing but a token and a hint of what it is, which the row says better.
@@ -104,13 +103,18 @@ async function introspection(
 
   const client = await findClient(credentials.id);
   // Asked at the last moment: a body may come long after its head, and whoever was barred meanwhile learns nothing by it.
-  if (client === undefined || !wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
+  // Of an encrypted response the library says how to ask for it.
+  if (client === undefined || client.introspectionEncryptedResponseAlg !== undefined) return undefined;
+  if (!wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
   const handle = await format.handleOf(presented);
   const found = await look(req, state, handle);
   if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
-  if (!(await mayAskAbout(client, String(found.payload.clientId), findClient))) return undefined;
+  const ownerId = String(found.payload.clientId);
+  const owner = ownerId === client.clientId ? client : await findClient(ownerId);
+  if (owner === undefined || !mayAskAbout(client, owner)) return undefined;
   uses.note(client.clientId);
-  return introspectionResponse(found, handle, issuer, looksLikeJwt(presented) ? presented : undefined, claims.ofAccessToken);
+  const token = { handle, presented: looksLikeJwt(presented) ? presented : undefined, owner };
+  return introspectionResponse(found, token, issuer, introspected);
 }
 
 /**

@@ -29,6 +29,8 @@ interface Issuable extends IssuedToken, Dated {
 interface IssuableIdToken {
   /** Claims that are written as they are. */
   extra?: object;
+  /** Claims that are written as far as scopes allow. */
+  available?: object;
   readonly ctx?: KoaContextWithOIDC;
   set(claim: string, value: unknown): void;
   issue(options?: { readonly use?: string }): Promise<string>;
@@ -76,6 +78,8 @@ export interface PatchOptions {
   /** The algorithms that the server has keys for. */
   readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
+  /** What the two endpoints answer, where the library makes a JWT of its own answer. */
+  readonly answers: Readonly<Record<'introspection' | 'userinfo', (ctx: KoaContextWithOIDC) => Promise<object>>>;
   /** The address by which a request was called, of the URL of its endpoint. */
   aliasOf(req: IncomingMessage, url: string): string;
   /** Marks the `jti` of a client assertion or DPoP proof as used, at once and for all processes. @param until epoch seconds @returns false when it was */
@@ -136,7 +140,7 @@ for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
 
 export function applyPatches(
   provider: Provider,
-  { signingAlgs, formPost, aliasOf, claimOnce, judge, beforeSecret, afterSecret }: PatchOptions,
+  { signingAlgs, formPost, answers, aliasOf, claimOnce, judge, beforeSecret, afterSecret }: PatchOptions,
 ): void {
   const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } =
     internalsOf(provider);
@@ -234,8 +238,12 @@ export function applyPatches(
   // OpenID Connect Core section 3.1.3.6: the token endpoint may bind the ID token to the access token, as the authorize endpoint must.
   // RFC 7519 section 4.1.7: `jti` tells ID tokens apart in logs and introspection.
   const { issue } = IdToken.prototype;
-  IdToken.prototype.issue = function bound(options) {
+  IdToken.prototype.issue = async function bound(options) {
     const accessToken = this.ctx && accessTokens.get(this.ctx);
+    const { use } = options ?? {};
+    // RFC 9701 section 5, OpenID Connect Core section 5.3.2: what the endpoint says without a signature, too.
+    if (use === 'introspection' && this.ctx !== undefined) this.extra = { token_introspection: await answers.introspection(this.ctx) };
+    if (use === 'userinfo' && this.ctx !== undefined) Object.assign(this, { available: {}, extra: await answers.userinfo(this.ctx) });
     if (options?.use === 'idtoken') this.set('jti', randomBase62(22));
     if (options?.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
     return issue.call(this, options);

@@ -66,6 +66,7 @@ export async function selfTest(): Promise<void> {
   applyPatches(provider, {
     signingAlgs: new Set([SELF_TEST_KEY.alg]),
     formPost: async () => {},
+    answers: { introspection: async () => ({}), userinfo: async () => ({}) },
     aliasOf: (_req, url) => url,
     claimOnce: async (...claimed) => asked.push(claimed.join(' ')) > 0,
     judge: async () => void asked.push('judgement'),

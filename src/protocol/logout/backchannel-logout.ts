@@ -14,9 +14,9 @@ type Note = Readonly<z.infer<typeof note>>;
 type Client = NonNullable<Awaited<ReturnType<BuiltServer['provider']['Client']['find']>>>;
 
 /** Signed as the application's ID tokens are, by the key that signs now; it lives for two minutes. */
-async function logoutToken({ provider }: BuiltServer, client: Client, { userId, sid }: Note): Promise<string> {
+async function logoutToken({ provider, subjects }: BuiltServer, client: Client, { userId, sid }: Note): Promise<string> {
   const token = new provider.IdToken({}, { client });
-  token.set('sub', userId);
+  token.set('sub', await subjects.of(client, userId));
   token.set('jti', crypto.randomUUID());
   token.set('events', { [EVENT]: {} });
   // An application whose ID tokens carry no sid would find no session by it; without one, all of the user's are meant (section 2.4).

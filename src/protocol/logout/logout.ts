@@ -17,9 +17,11 @@ import { clientSettings } from '../servers/client-settings.ts';
 import { cookies } from '../servers/cookies.ts';
 import type { ProtocolPages } from '../servers/error-pages.ts';
 import { readProtocolForm } from '../servers/form.ts';
+import type { Subjects } from '../token/subjects.ts';
 
 export interface LogoutParts {
   readonly provider: Provider;
+  readonly subjects: Subjects;
   readonly pages: ProtocolPages;
   readonly keyring: Keyring;
   readonly config: Config;
@@ -102,7 +104,7 @@ const confirmations = (keyring: Keyring, sessionUid: string): readonly string[] 
 
 /** Answers `GET` and `POST {oauth_base}/logout`. */
 export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
-  const { provider, pages, keyring, config, endSession } = parts;
+  const { provider, subjects, pages, keyring, config, endSession } = parts;
   ctx.set('Cache-Control', 'no-store');
   // The form of the confirmation page carries the request's parameters in its address, a form of an application in its body.
   const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readProtocolForm(ctx)) } : ctx.query);
@@ -123,7 +125,8 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
   const proofs = confirmations(keyring, session.uid);
   const { confirm } = parameters;
   const confirmed = ctx.method === 'POST' && confirm !== undefined && proofs.some((proof) => sameSecret(confirm, proof));
-  if (hint?.subject !== session.accountId && !confirmed) {
+  const isTheirs = hint !== undefined && hint.subject === (await subjects.of(hint.client, session.accountId));
+  if (!isTheirs && !confirmed) {
     const kept = Object.fromEntries(Object.entries(parameters).filter(([name]) => name !== 'confirm'));
     return pages.logout(ctx, {
       action: `${provider.urlFor('end_session')}?${new URLSearchParams(kept)}`,

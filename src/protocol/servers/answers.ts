@@ -73,8 +73,8 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   sayWhenToComeAgain(ctx, ctx.status);
   const body = ctx.body;
   if (typeof body !== 'object' || body === null) {
-    // No content has no type: libraries take any but JSON for a wrong answer.
-    ctx.remove('Content-Type');
+    // No content has no type: libraries take any but JSON for a wrong answer. A signed response keeps that of its JWT.
+    if (typeof body !== 'string') ctx.remove('Content-Type');
     return;
   }
   const answer = body as ErrorBody & { scope?: string };

@@ -34,6 +34,8 @@ export interface ClientSettings {
   readonly identityProviders: readonly string[] | undefined;
   /** Of its pages. */
   readonly brandColor: string | undefined;
+  /** Whose pairwise subjects it knows users by; undefined: by their IDs. */
+  readonly sector: string | undefined;
   readonly introspectAny: boolean;
   /** All its users must sign in with a second factor. */
   readonly mfaRequired: boolean;

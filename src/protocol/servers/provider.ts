@@ -6,7 +6,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
-import { SIGNING_ALGS } from '../../features/authorization-servers/signing-keys.resource.ts';
 import { openSigningKeys } from '../../features/authorization-servers/signing-keys.service.ts';
 import { USER_CLAIMS } from '../../features/claims/claims.policy.ts';
 import { announcedClaims } from '../../features/claims/custom-claims.policy.ts';
@@ -16,16 +15,16 @@ import type { SignInSettings } from '../../features/settings/settings.service.ts
 import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
 import { authenticationClaims, secondFactorCheck } from '../authorize/acr.ts';
 import { checkClaims } from '../authorize/claims.ts';
-import { answersBySession } from '../authorize/ended-session.ts';
 import { formPostMode } from '../authorize/form-post.ts';
+import { interactionAddress } from '../authorize/interaction-address.ts';
 import { promptRules } from '../authorize/prompts.ts';
 import { requestChecks } from '../authorize/request-checks.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
 import { checkAssertion } from '../client-authentication/client-authentication.ts';
 import { deviceFlow } from '../device/device-flow.ts';
-import { mayIntrospect } from '../introspection/introspection.ts';
+import { introspectionAnswer, mayIntrospect } from '../introspection/introspection.ts';
 import type { ShortPathParts } from '../introspection/short-path.ts';
-import { type Configuration, type KoaContextWithOIDC, Provider, type UnknownObject } from '../library/oidc-provider.ts';
+import { type Configuration, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { applyPatches } from '../library/patches.ts';
 import { sharePrototypes } from '../library/request-prototypes.ts';
 import { ClientAdapter } from '../storage/client-adapter.ts';
@@ -39,12 +38,13 @@ import { accessRules, clientCredentialsScope } from '../token/access.ts';
 import { accessTokenFormat } from '../token/access-token-format.ts';
 import { claimsByScope, findAccount } from '../token/account.ts';
 import { audienceRules } from '../token/audience.ts';
-import { explainGrantError } from '../token/grant-errors.ts';
 import { lifetimes, longestSession } from '../token/lifetimes.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
 import { checkProof, PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { rotateRefreshToken } from '../token/refresh-rotation.ts';
 import { serverClaims } from '../token/server-claims.ts';
+import { createSubjects, type Subjects } from '../token/subjects.ts';
+import { userinfoAnswer } from '../userinfo/userinfo.ts';
 import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
 import type { ProviderParts } from './dependencies.ts';
@@ -54,8 +54,10 @@ import { checkFapi2Assertion, checkFapi2Client, codeLifetime, isFapi2 } from './
 import { introductionRules } from './introductions.ts';
 import { verificationKeys } from './keys.ts';
 import { aliasOf, mtlsFeature, mtlsMetadata, TLS_METHODS } from './mtls.ts';
-import { noteRefusals, rememberError } from './refusals.ts';
+import { watchProvider } from './provider-events.ts';
+import { noteRefusals } from './refusals.ts';
 import { requestPipeline } from './request-pipeline.ts';
+import { RESPONSE_ALGS } from './response-algorithms.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
 
 /** What a server is built from. */
@@ -67,6 +69,7 @@ export interface BuiltServer extends ServerFoundation {
   readonly issuer: string;
   readonly provider: Provider;
   readonly state: ServerState;
+  readonly subjects: Subjects;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
   /** By which what is plainly right is answered without oidc-provider. */
   readonly shortPath: ShortPathParts;
@@ -92,6 +95,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     readAccount: directory.user,
     readBelongings: directory.belongings,
   });
+  const subjects = createSubjects(deps);
   const audiences = audienceRules(server);
   const format = accessTokenFormat(server, issuer, keyOf, () => provider, audiences.audienceOf, claims.forAccessToken);
   const { denied, refused } = noteRefusals(server, state, deps.refuse);
@@ -114,6 +118,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const ttl = lifetimes(server, access, signIn, countUnanswered);
   const offer = {
     signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)),
+    signingAlg: server.signingAlg,
     grantTypes: GRANT_TYPES,
     serverId: server.id,
     profile: server.profile,
@@ -136,12 +141,16 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     routes: ROUTES,
     scopes: [...scopeNames],
     acrValues: [...ACR_VALUES],
+    subjectTypes: ['public', 'pairwise'],
+    pairwiseIdentifier: (_ctx, userId, client) => subjects.of(client, userId),
+    // It was looked at when the application was saved.
+    sectorIdentifierUriValidate: () => false,
     claims: claimsByScope(announced),
     responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', ...TLS_METHODS, 'none'],
     clientDefaults: { id_token_signed_response_alg: server.signingAlg, authorization_signed_response_alg: server.signingAlg },
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
-    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS], authorizationSigningAlgValues: [...SIGNING_ALGS] },
+    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS], ...RESPONSE_ALGS },
     cookies: cookies(config, keyring),
     clockTolerance: 0,
     conformIdTokenClaims: false,
@@ -179,6 +188,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
         },
       },
       userinfo: { enabled: true },
+      encryption: { enabled: true },
+      jwtUserinfo: { enabled: true },
+      jwtIntrospection: { enabled: true },
       externalSigningSupport: { enabled: true, ack: 'experimental-01' },
       rpInitiatedLogout: { enabled: true },
       // Announced, and `sid` given; told of is the end of a session from the outbox (backchannel-logout.ts), not by the library.
@@ -218,11 +230,17 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   };
 
   const provider = new Provider(issuer, configuration);
+  const userinfoParts = { names: [...USER_CLAIMS, ...announced], claims, subjects };
+  const introspected = { format, findUser: directory.user, claimsOf: claims.ofAccessToken, subjects };
   sharePrototypes(provider, config.secure);
   applyPatches(provider, {
     signingAlgs: offer.signingAlgs,
     formPost: formPostMode(deps.pages),
     aliasOf: (req, url) => aliasOf(config, req, url),
+    answers: {
+      introspection: (ctx) => introspectionAnswer(ctx, introspected),
+      userinfo: (ctx) => userinfoAnswer(ctx, userinfoParts),
+    },
     claimOnce: (issuerOfValue, id, until) => state.claim(`used once ${JSON.stringify([issuerOfValue, id])}`, until),
     async judge(token) {
       checkFapi2Client(Provider.ctx?.oidc.client, server);
@@ -252,36 +270,24 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     ...deps,
   });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
-  provider.on('authorization.error', rememberError);
-  provider.on('code_verification.error', rememberError);
-  provider.on('device_resume.error', rememberError);
-  provider.on('grant.error', (ctx, error) => {
-    explainGrantError(ctx, error);
-    Object.assign(ctx.body as object, { error_description: error.error_description });
-  });
-  provider.on('authorization.success', (ctx, response = {}) => {
-    answersBySession(ctx);
-    // The library leaves it out beside an ID token; clients that follow RFC 9207 section 2.4 look for it in every response.
-    response.iss = issuer;
-  });
-  provider.on('server_error', (ctx, error) => deps.log.error({ err: error, requestId: deps.requestId(ctx.req) }, 'server_error'));
+  watchProvider(provider, issuer, deps);
 
   const { wrongSecrets, uses } = deps;
-  const userinfoClaims = [...USER_CLAIMS, ...announced];
   const findClient = clients.lookUp.bind(clients);
-  const pipelineParts = { provider, server, scopes, keys: parts.keys, state, directory, format, claims, userinfoClaims, findClient };
+  const pipelineParts = {
+    provider,
+    server,
+    scopes,
+    keys: parts.keys,
+    state,
+    directory,
+    format,
+    userinfo: userinfoParts,
+    introspected,
+    subjects,
+    findClient,
+  };
   provider.use(requestPipeline({ ...pipelineParts, ...deps }));
-  const shortPath: ShortPathParts = { provider, issuer, server, state, format, claims, userinfoClaims, wrongSecrets, uses };
-  return { ...parts, issuer, provider, state, callback: provider.callback(), shortPath };
-}
-
-/**
- * Where the hosted pages ask the user. The application goes along, for the way back when the interaction is no more; so does the language
- * that the user chose in the step before.
- */
-function interactionAddress(serverId: string, { uid, params }: { uid: string; params: UnknownObject }, ctx: KoaContextWithOIDC): string {
-  const carried = new URLSearchParams({ application: String(params.client_id) });
-  const { language } = ctx.query;
-  if (ctx.oidc.route === 'resume' && typeof language === 'string') carried.set('language', language);
-  return `/interaction/${serverId}/${uid}?${carried}`;
+  const shortPath: ShortPathParts = { provider, issuer, server, state, format, userinfo: userinfoParts, introspected, wrongSecrets, uses };
+  return { ...parts, issuer, provider, state, subjects, callback: provider.callback(), shortPath };
 }

@@ -13,7 +13,7 @@ import { prepareBasic } from '../client-authentication/client-authentication.ts'
 import { explainFederation, prepareFederated } from '../client-authentication/federated-client.ts';
 import { prepareConfirmation, tellWhereToConfirm } from '../device/device-flow.ts';
 import { completeDiscovery } from '../discovery/discovery.ts';
-import { completeIntrospection } from '../introspection/introspection.ts';
+import { acceptedIntrospection, type IntrospectionParts, introspectionAnswer } from '../introspection/introspection.ts';
 import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
 import { answerLogout } from '../logout/logout.ts';
 import type { Directory } from '../storage/directory.ts';
@@ -22,8 +22,8 @@ import { beginRequest, requestStateOf, throwNoted } from '../storage/request-sta
 import type { ServerState } from '../storage/server-state.ts';
 import type { AccessTokenFormat } from '../token/access-token-format.ts';
 import { clientInHeader, clientInQuery, handOver, prepareTokenForm, prepareUserinfo } from '../token/presented-token.ts';
-import type { ServerClaims } from '../token/server-claims.ts';
-import { completeUserinfo, userinfoRule } from '../userinfo/userinfo.ts';
+import type { Subjects } from '../token/subjects.ts';
+import { type UserinfoParts, userinfoAnswer, userinfoRule } from '../userinfo/userinfo.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
 import { clientSettings } from './client-settings.ts';
 import { shareWithOrigin } from './cors.ts';
@@ -45,9 +45,9 @@ export interface PipelineParts extends ProviderParts {
   readonly state: ServerState;
   readonly directory: Directory;
   readonly format: AccessTokenFormat;
-  readonly claims: ServerClaims;
-  /** Names of the claims that userinfo may return, in the order of the response. */
-  readonly userinfoClaims: readonly string[];
+  readonly userinfo: UserinfoParts;
+  readonly introspected: IntrospectionParts;
+  readonly subjects: Subjects;
   /** The client’s metadata as this server sees it. */
   findClient(id: string, ctx: KoaContextWithOIDC): Promise<AdapterPayload | undefined>;
 }
@@ -88,13 +88,12 @@ function requestMerger({ server, state, issuerKeys, findClient, wrongSecrets }: 
 
 /** token, introspect, revoke, userinfo and par: called by programs, answered in JSON. */
 function programEndpoint(parts: PipelineParts, merge: Merge) {
-  const { config, provider, server, scopes, state, directory, format, claims, userinfoClaims, log, database, wrongSecrets, uses } = parts;
+  const { config, provider, server, scopes, state, format, userinfo, introspected, log, database, wrongSecrets, uses } = parts;
   const bearerRule = userinfoRule(server, (id) => provider.Client.find(id));
 
-  /** @returns the presented token when it may be an ID token */
-  async function prepare(ctx: KoaContextWithOIDC): Promise<string | undefined> {
+  async function prepare(ctx: KoaContextWithOIDC): Promise<void> {
     // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
-    ctx.req.headers.accept = 'application/json';
+    ctx.req.headers.accept = ctx.path === ROUTES.introspection ? acceptedIntrospection(ctx.req) : 'application/json';
     if (ctx.method === 'POST' && isPlainForm(ctx.req) && ctx.request.length) {
       await refuseRepeated(ctx);
       if (ctx.path !== ROUTES.userinfo) await prepareFederated(ctx, parts);
@@ -108,14 +107,13 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
     else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readProtocolForm(ctx));
     else if (isPush(ctx)) await preparePush(ctx, scopes, (query) => merge(ctx, query));
     else if (ctx.path !== ROUTES.token && ctx.method === 'POST') {
-      return prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection ? clientInQuery(ctx) : clientInHeader(ctx));
+      await prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection ? clientInQuery(ctx) : clientInHeader(ctx));
     }
-    return undefined;
   }
 
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     try {
-      const presented = await prepare(ctx);
+      await prepare(ctx);
       throwNoted(ctx.req);
       await next();
       explainFederation(ctx);
@@ -125,10 +123,11 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       const refusal = isPush(ctx) && [200, 201, 400].includes(ctx.status) ? refusalOfPush(ctx) : undefined;
       if (refusal !== undefined) throw refusal;
       if (ctx.path === ROUTES.device_authorization && ctx.status === 200) tellWhereToConfirm(ctx, config.baseUrl);
-      if (ctx.path === ROUTES.introspection && ctx.method === 'POST' && ctx.status === 200) {
-        await completeIntrospection(ctx, presented, { format, findUser: directory.user, claimsOf: claims.ofAccessToken });
+      // A JWT has been made of the same answers.
+      if (ctx.status === 200 && typeof ctx.body === 'object') {
+        if (ctx.path === ROUTES.introspection && ctx.method === 'POST') ctx.body = await introspectionAnswer(ctx, introspected);
+        if (ctx.path === ROUTES.userinfo) ctx.body = await userinfoAnswer(ctx, userinfo);
       }
-      if (ctx.path === ROUTES.userinfo && ctx.status === 200) await completeUserinfo(ctx, userinfoClaims, claims);
       await commitWrites(ctx, state);
       const client = ctx.status < 400 ? ctx.oidc?.client : undefined;
       if (client !== undefined) uses.note(client.clientId);

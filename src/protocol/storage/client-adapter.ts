@@ -8,6 +8,8 @@ import { consentMethodOf, type Profile, TLS_SUBJECTS } from '../../features/appl
 import type { Application } from '../../features/applications/applications.resource.ts';
 import { findApplicationById, findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
 import { FAPI2_SIGNING_ALG, fapi2Refusal, profileInForce } from '../../features/applications/fapi2.policy.ts';
+import { sectorOf } from '../../features/applications/pairwise.policy.ts';
+import { encryptedAlg, RESPONSE_KINDS, RESPONSE_SETTINGS, signedAlg } from '../../features/applications/response-algorithms.policy.ts';
 import { applicationSecretContext } from '../../features/applications/sealed-secrets.service.ts';
 import { ClientDocumentRefused } from '../../features/client-documents/client-document.service.ts';
 import type { Asker, ClientDocuments } from '../../features/client-documents/client-documents.service.ts';
@@ -142,6 +144,7 @@ function metadataOf(
     signedRequestRequired: settings.require_signed_request_object ?? false,
     identityProviders: settings.identity_providers,
     brandColor: settings.brand_color,
+    sector: sectorOf(settings),
     introspectAny: settings.introspect_any,
     mfaRequired: settings.mfa_required ?? false,
     // A public client that was registered as STATIC before this was refused rotates all the same.
@@ -176,8 +179,9 @@ function metadataOf(
       dpop_bound_access_tokens: settings.dpop_bound_access_tokens,
       tls_client_certificate_bound_access_tokens: settings.tls_client_certificate_bound_access_tokens,
       ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, settings[name]])),
-      authorization_signed_response_alg: settings.authorization_signed_response_alg,
-      id_token_signed_response_alg: settings.id_token_signed_response_alg,
+      ...Object.fromEntries(RESPONSE_SETTINGS.map((name) => [name, settings[name]])),
+      subject_type: settings.subject_type,
+      sector_identifier_uri: settings.sector_identifier_uri,
     }),
     [CLIENT_SETTINGS]: own,
   };
@@ -186,12 +190,11 @@ function metadataOf(
 const optional = (values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-/** What a server signs for a client; by its own algorithm where it has no key for the registered one. */
-const SIGNED_RESPONSES = ['id_token_signed_response_alg', 'authorization_signed_response_alg'] as const;
-
 /** What a server offers its clients. */
 export interface ServerOffer {
   readonly signingAlgs: ReadonlySet<string>;
+  /** Its own. */
+  readonly signingAlg: string;
   readonly grantTypes: ReadonlySet<string>;
   readonly serverId: string;
   readonly profile: Profile;
@@ -253,10 +256,18 @@ export class ClientAdapter extends NoAdapter {
   #present(metadata: AdapterPayload): AdapterPayload {
     const { grant_types: grantTypes = [], ...rest } = metadata;
     const isFapi2 = profileInForce(clientSettings(metadata).profile, this.offer.profile) === 'fapi2';
-    if (isFapi2) for (const name of SIGNED_RESPONSES) rest[name] = FAPI2_SIGNING_ALG;
-    for (const name of SIGNED_RESPONSES) if (!this.offer.signingAlgs.has(String(rest[name]))) delete rest[name];
+    const { signingAlgs, signingAlg } = this.offer;
+    const isUsable = (alg: unknown): boolean => signingAlgs.has(String(alg)) && (!isFapi2 || alg === FAPI2_SIGNING_ALG);
+    const own = isUsable(signingAlg) ? signingAlg : FAPI2_SIGNING_ALG;
+    const signed = RESPONSE_KINDS.flatMap((kind) => {
+      const registered = rest[signedAlg(kind)];
+      // Userinfo is JSON unless the client wants it signed; the library signs what it encrypts.
+      if (kind === 'userinfo' && registered === undefined && rest[encryptedAlg(kind)] === undefined) return [];
+      return [[signedAlg(kind), isUsable(registered) ? registered : own]];
+    });
     return {
       ...rest,
+      ...Object.fromEntries(signed),
       grant_types: grantTypes.filter((type) => this.offer.grantTypes.has(type)),
     };
   }

@@ -64,6 +64,8 @@ export type BearerRule = (token: Pick<FoundModel, 'model' | 'payload'>) => Promi
 
 export class RequestState {
   bearerRule: BearerRule | undefined;
+  /** The token that is introspected or revoked as its client sent it, if it is a JWT: an access token, or perhaps an ID token. */
+  presentedJwt: string | undefined;
   readonly writes = new PendingWrites();
   readonly models = new Map<string, Promise<FoundModel | undefined>>();
   /** The values under which presented access tokens are stored. */

@@ -28,10 +28,9 @@ export function clientInHeader({ headers }: Context): string | undefined {
 /**
  * Prepares a form that names a token (RFC 7009, RFC 7662).
  * @param clientId of a public client that names itself elsewhere; it counts where the form names none
- * @returns the presented value when it is a JWT of another kind than an access token: perhaps an ID token
  */
-export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, clientId: string | undefined): Promise<string | undefined> {
-  if (!ctx.is('application/x-www-form-urlencoded')) return undefined;
+export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, clientId: string | undefined): Promise<void> {
+  if (!ctx.is('application/x-www-form-urlencoded')) return;
   const body = await readProtocolForm(ctx);
   const form = parse(body);
   const namesClient = clientId !== undefined && form.client_id === undefined;
@@ -42,11 +41,12 @@ export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, 
   const handle = await format.handleOf(presented);
   if (handle === presented) {
     handOver(ctx, body + suffix);
-    return undefined;
+    return;
   }
   const others = body.split('&').filter((pair) => !/^token=/.test(pair));
   handOver(ctx, `${[...others, `token=${encodeURIComponent(handle)}`].join('&')}${suffix}`);
-  return looksLikeJwt(presented) ? presented : undefined;
+  const request = requestStateOf(ctx);
+  if (request !== undefined && looksLikeJwt(presented)) request.presentedJwt = presented;
 }
 
 /**

@@ -13,6 +13,7 @@ import { effectiveProfile } from '../servers/client-settings.ts';
 import type { Account, FoundModel } from '../storage/protocol-state.store.ts';
 import { type BearerRule, requestStateOf } from '../storage/request-state.ts';
 import type { ServerClaims } from '../token/server-claims.ts';
+import type { Subjects } from '../token/subjects.ts';
 
 /** @param server its profile holds for clients without one of their own */
 export const mayReadUserinfo = (
@@ -42,19 +43,33 @@ export const userinfoRule =
     throw new errors.InsufficientScope(description, helpful.join(' '));
   };
 
+export interface UserinfoParts {
+  /** Of all claims that the server may return, in the order of the response. */
+  readonly names: readonly string[];
+  readonly claims: ServerClaims;
+  readonly subjects: Subjects;
+}
+
 /**
+ * @param client that the token was issued to
  * @param scope granted to the token
- * @param names of all claims that the server may return, in the order of the response
  */
-export async function userinfoResponse(account: Account, scope: unknown, names: readonly string[], claims: ServerClaims): Promise<object> {
-  const values = await claims.forUserinfo(account, userClaims(account), spaceSeparated(scope).join(' '));
+export async function userinfoResponse(
+  account: Account,
+  client: Client,
+  scope: unknown,
+  { names, claims, subjects }: UserinfoParts,
+): Promise<object> {
+  const told = await claims.forUserinfo(account, userClaims(account), spaceSeparated(scope).join(' '));
+  const values: Readonly<Record<string, unknown>> = Object.assign({}, told, { sub: await subjects.of(client, account.id) });
   return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]));
 }
 
-/** Replaces oidc-provider's response, once it has accepted the token. */
-export async function completeUserinfo(ctx: KoaContextWithOIDC, names: readonly string[], claims: ServerClaims): Promise<void> {
+/** What takes the place of oidc-provider's response, once it has accepted the token. */
+export async function userinfoAnswer(ctx: KoaContextWithOIDC, parts: UserinfoParts): Promise<object> {
   const token = ctx.oidc.entities.AccessToken;
   const account = token === undefined ? undefined : requestStateOf(ctx)?.accounts.get(token.accountId);
-  if (token !== undefined && account !== undefined)
-    ctx.body = await userinfoResponse(account, ctx.oidc.params?.scope ?? token.scope, names, claims);
+  const { client } = ctx.oidc;
+  if (token === undefined || account === undefined || client === undefined) throw new Error('userinfo is answered for an accepted token');
+  return userinfoResponse(account, client, ctx.oidc.params?.scope ?? token.scope, parts);
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TLS_SUBJECTS } from '../../../src/features/applications/application-settings.policy.ts';
 import { clientFields, credentialFields } from '../../../src/features/applications/application-settings.service.ts';
+import { RESPONSE_SETTINGS } from '../../../src/features/applications/response-algorithms.policy.ts';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { onServer } from '../../support/database.ts';
 import { type ServiceCalls, startService } from '../../support/service.ts';
@@ -144,7 +145,16 @@ test('every setting that the API takes is edited on a form, which leaves all oth
     protocol: { issuer: { url: 'https://partner.example' }, credentials: { client: { client_id: 'us', client_secret: 'x'.repeat(40) } } },
   });
   const { id, secret } = await createApplication(agent, 'web', { label: 'Before', redirect_uris: CALLBACK });
-  const keys = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: 'one' }] };
+  const point = { x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU', y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0' };
+  const keys = {
+    keys: [
+      { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: 'one' },
+      { kty: 'EC', crv: 'P-256', ...point, kid: 'two', use: 'enc' },
+    ],
+  };
+  const responses = Object.fromEntries(
+    RESPONSE_SETTINGS.map((name) => [name, name.endsWith('enc') ? 'A256GCM' : name.includes('signed') ? 'ES256' : 'ECDH-ES']),
+  );
   const groups: Readonly<Record<string, readonly [typed: Record<string, string | readonly string[]>, expected: Record<string, unknown>]>> =
     {
       general: [
@@ -194,10 +204,8 @@ test('every setting that the API takes is edited on a form, which leaves all oth
       ],
       tokens: [
         {
-          id_token_signed_response_alg: 'ES256',
           claims: 'some',
           id_token_claims: 'email\nname',
-          authorization_signed_response_alg: 'ES256',
           rotation_type: 'STATIC',
           leeway: '5',
           introspect_any: 'true',
@@ -205,9 +213,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           tls_client_certificate_bound_access_tokens: [],
         },
         {
-          id_token_signed_response_alg: 'ES256',
           id_token_claims: ['email', 'name'],
-          authorization_signed_response_alg: 'ES256',
           refresh_token: { rotation_type: 'STATIC', leeway: 5 },
           introspect_any: true,
           dpop_bound_access_tokens: false,
@@ -242,6 +248,11 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, undefined])),
         },
       ],
+      responses: [responses, responses],
+      subjects: [
+        { subject_type: 'public', sector_identifier_uri: '' },
+        { subject_type: 'public', sector_identifier_uri: undefined },
+      ],
     };
   const expected: Record<string, unknown> = {};
   for (const [group, [typed, settings]] of Object.entries(groups)) {
@@ -269,11 +280,13 @@ test('every setting that the API takes is edited on a form, which leaves all oth
   assert.match(brand.text, /<img src="https:\/\/cdn\.example\/logo\.png" alt="[^"]+">/);
   assert.match(brand.headers.get('content-security-policy') ?? '', /img-src [^;]*https:\/\/cdn\.example/);
 
-  const emptied = await agent.submit(await agent.visit(`${HOME}/${id}/settings/tokens`), 'console-form', {
-    claims: 'all',
-    id_token_signed_response_alg: '',
-  });
-  assert.equal(emptied.status, 200);
+  for (const [group, emptied] of [
+    ['tokens', { claims: 'all' }],
+    ['responses', { id_token_signed_response_alg: '' }],
+  ] as const) {
+    const { status } = await agent.submit(await agent.visit(`${HOME}/${id}/settings/${group}`), 'console-form', emptied);
+    assert.equal(status, 200);
+  }
   const after = await read(service, id);
   assert.equal(after.id_token_claims, undefined);
   assert.equal(after.id_token_signed_response_alg, undefined);

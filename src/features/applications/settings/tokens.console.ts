@@ -1,14 +1,9 @@
 /** What the tokens of an application are like, and which ones it may look into. */
 
 import type { Option } from '../../../pages/console/form.ts';
-import { counted, phrase, verbatim } from '../../../platform/i18n/phrase.ts';
+import { counted, phrase } from '../../../platform/i18n/phrase.ts';
 import { codes, labelled, lines, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
-const ALGS: readonly Option[] = [
-  { value: '', label: 'As the authorization server says' },
-  { value: 'RS256', label: verbatim('RS256') },
-  { value: 'ES256', label: verbatim('ES256') },
-];
 const CLAIMS: readonly Option[] = [
   { value: 'all', label: 'All that the granted scopes allow' },
   { value: 'some', label: 'Only these' },
@@ -23,21 +18,6 @@ export const tokenSettings: SettingGroup = {
   title: 'Tokens',
   tab: 'settings',
   fields: ({ settings }) => [
-    setting({
-      name: 'id_token_signed_response_alg',
-      label: 'ID tokens are signed with',
-      options: ALGS,
-      value: settings.id_token_signed_response_alg ?? '',
-      group: 'ID token',
-    }),
-    setting({
-      name: 'authorization_signed_response_alg',
-      label: 'Authorization responses are signed with',
-      options: ALGS,
-      value: settings.authorization_signed_response_alg ?? '',
-      hint: 'For applications that ask for the response as a JWT (JARM, response_mode=jwt).',
-      group: 'Authorization response',
-    }),
     {
       kind: 'radios',
       name: 'claims',
@@ -101,8 +81,6 @@ export const tokenSettings: SettingGroup = {
     }),
   ],
   facts: ({ settings }) => [
-    { label: 'ID tokens are signed with', value: labelled(ALGS, settings.id_token_signed_response_alg ?? '') },
-    { label: 'Authorization responses are signed with', value: labelled(ALGS, settings.authorization_signed_response_alg ?? '') },
     {
       label: 'Claims in ID tokens',
       value: settings.id_token_claims === undefined ? phrase('All that the granted scopes allow') : codes(settings.id_token_claims),

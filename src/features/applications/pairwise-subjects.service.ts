@@ -1,0 +1,63 @@
+/**
+ * The subjects by which applications know users (OpenID Connect Core section 8). A pairwise one is the user's ID, encrypted for the sector under a
+ * secret of the installation, so that the service finds the user of an ID token again and keeps no list. The secret is made at the first use,
+ * sealed, and kept for ever: with another one every user would be a stranger to these applications.
+ */
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import { decryptDeterministically, encryptDeterministically } from '../../platform/crypto/deterministic.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
+
+type Parts = Pick<Services, 'database' | 'keyring'>;
+
+/** The setting that holds the secret. */
+export const PAIRWISE_SETTING = 'pairwise-subjects';
+export const PAIRWISE_SALT_CONTEXT = 'pairwise_salt';
+
+const stored = z.object({ salt: z.object({ sealed: z.string() }) });
+
+/** By database: a process may hold several in tests. */
+const salts = new WeakMap<Database, Promise<Buffer>>();
+
+function saltOf({ database, keyring }: Parts): Promise<Buffer> {
+  const known = salts.get(database);
+  if (known !== undefined) return known;
+  const reading = readSalt({ database, keyring }).catch((error: unknown) => {
+    salts.delete(database);
+    throw error;
+  });
+  salts.set(database, reading);
+  return reading;
+}
+
+async function readSalt({ database, keyring }: Parts): Promise<Buffer> {
+  const open = (sealed: string): Buffer => Buffer.from(keyring.open(sealed, PAIRWISE_SALT_CONTEXT), 'base64url');
+  const found = stored.safeParse(await findSettings(database.knex, PAIRWISE_SETTING));
+  if (found.success) return open(found.data.salt.sealed);
+  return database.transaction(async (trx) => {
+    const made = stored.safeParse(await lockSettings(trx, PAIRWISE_SETTING, present()));
+    if (made.success) return open(made.data.salt.sealed);
+    const salt = randomBytes(32);
+    const sealed = keyring.seal(salt.toString('base64url'), PAIRWISE_SALT_CONTEXT);
+    await updateSettings(trx, PAIRWISE_SETTING, { salt: { sealed } }, present());
+    return salt;
+  });
+}
+
+/** A character that no client ID has: the subject of a user is never that of an application (RFC 9700 section 4.15). */
+const PREFIX = 'pw:';
+
+/** @param sector undefined: subjects are public @returns the `sub` by which the applications of the sector know the user */
+export async function subjectFor(parts: Parts, sector: string | undefined, userId: string): Promise<string> {
+  return sector === undefined ? userId : PREFIX + encryptDeterministically(await saltOf(parts), sector, userId);
+}
+
+/** @returns the ID of the user whom the applications of the sector know by this `sub`; undefined: of nobody */
+export async function userBehind(parts: Parts, sector: string | undefined, subject: string): Promise<string | undefined> {
+  if (sector === undefined) return subject;
+  if (!subject.startsWith(PREFIX)) return undefined;
+  return decryptDeterministically(await saltOf(parts), sector, subject.slice(PREFIX.length));
+}

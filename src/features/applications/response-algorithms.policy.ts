@@ -1,0 +1,54 @@
+/**
+ * What the service signs and encrypts for an application, by the names of its client metadata (OpenID Connect Dynamic Client Registration section 2,
+ * RFC 9701 section 6, JARM section 3).
+ */
+import type { SigningAlg } from '../authorization-servers/signing-algs.policy.ts';
+
+/** ID and logout tokens; userinfo responses; introspection responses; authorization responses. */
+export const RESPONSE_KINDS = ['id_token', 'userinfo', 'introspection', 'authorization'] as const;
+export type ResponseKind = (typeof RESPONSE_KINDS)[number];
+
+/** To keys of the application (RFC 7518 section 4.1). None is derived from a secret, which is rotated. */
+export const ENCRYPTION_ALGS = ['RSA-OAEP-256', 'RSA-OAEP', 'ECDH-ES', 'ECDH-ES+A128KW', 'ECDH-ES+A256KW'] as const;
+/** RFC 7518 section 5.1. */
+export const ENCRYPTION_ENCS = ['A128CBC-HS256', 'A256CBC-HS512', 'A128GCM', 'A256GCM'] as const;
+
+export const signedAlg = (kind: ResponseKind) => `${kind}_signed_response_alg` as const;
+export const encryptedAlg = (kind: ResponseKind) => `${kind}_encrypted_response_alg` as const;
+export const encryptedEnc = (kind: ResponseKind) => `${kind}_encrypted_response_enc` as const;
+
+/** All of them, in the order of the API. */
+export const RESPONSE_SETTINGS = RESPONSE_KINDS.flatMap((kind) => [signedAlg(kind), encryptedAlg(kind), encryptedEnc(kind)]);
+
+/**
+ * Signed: absent is the authorization server's algorithm, of userinfo JSON. Encrypted: absent is not at all. Content encryption: absent is A128CBC-HS256.
+ */
+export type ResponseSettings = {
+  readonly [K in `${ResponseKind}_signed_response_alg`]?: SigningAlg | undefined;
+} & {
+  readonly [K in `${ResponseKind}_encrypted_response_alg`]?: (typeof ENCRYPTION_ALGS)[number] | undefined;
+} & {
+  readonly [K in `${ResponseKind}_encrypted_response_enc`]?: (typeof ENCRYPTION_ENCS)[number] | undefined;
+};
+
+interface KeysOf {
+  readonly jwks?: { readonly keys: readonly Readonly<Record<string, unknown>>[] } | undefined;
+  readonly jwks_uri?: string | undefined;
+}
+
+/** @returns every encryption that cannot be carried out, with the setting to change */
+export function encryptionProblems(settings: ResponseSettings & KeysOf): readonly { readonly setting: string; readonly message: string }[] {
+  return RESPONSE_KINDS.flatMap((kind) => {
+    const { [encryptedAlg(kind)]: alg, [encryptedEnc(kind)]: enc } = settings;
+    if (alg === undefined)
+      return enc === undefined ? [] : [{ setting: encryptedEnc(kind), message: `has no use without ${encryptedAlg(kind)}` }];
+    if (settings.jwks_uri !== undefined || settings.jwks?.keys.some((key) => encryptsBy(key, alg))) return [];
+    return [{ setting: 'jwks', message: `needs a key with use enc for ${encryptedAlg(kind)} ${alg}, where there is no jwks_uri` }];
+  });
+}
+
+/** The use must be told: a key for signatures is not to be taken for one (RFC 8725 section 3.1). */
+function encryptsBy(key: Readonly<Record<string, unknown>>, alg: string): boolean {
+  const types = alg.startsWith('RSA') ? ['RSA'] : ['EC', 'OKP'];
+  return key.use === 'enc' && types.includes(String(key.kty)) && (key.alg === undefined || key.alg === alg);
+}

@@ -1,0 +1,44 @@
+/** What an application may have signed and encrypted, field by field (response-algorithms.policy.ts). */
+import { z } from 'zod';
+import { SIGNING_ALGS } from '../authorization-servers/signing-algs.policy.ts';
+import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from './response-algorithms.policy.ts';
+
+const signed = (of: string, absent = "the authorization server's algorithm") =>
+  z
+    .enum(SIGNING_ALGS)
+    .optional()
+    .meta({ description: `What ${of} are signed with; absent: ${absent}` });
+const encrypted = (of: string) =>
+  z
+    .enum(ENCRYPTION_ALGS)
+    .optional()
+    .meta({
+      description: `How the key is encrypted by which ${of} are encrypted, to a key of the application with use enc; absent: they are not`,
+    });
+const contentEncryption = (of: string) =>
+  z
+    .enum(ENCRYPTION_ENCS)
+    .optional()
+    .meta({ description: `What the content of ${of} is encrypted with; absent: A128CBC-HS256` });
+
+const RESPONSES = {
+  id_token: 'ID and logout tokens',
+  userinfo: 'userinfo responses',
+  introspection: 'introspection responses as JWTs (RFC 9701)',
+  authorization: 'authorization responses as JWTs (JARM, response_mode jwt)',
+} as const;
+
+export const responseFields = {
+  id_token_signed_response_alg: signed(RESPONSES.id_token),
+  id_token_encrypted_response_alg: encrypted(RESPONSES.id_token),
+  id_token_encrypted_response_enc: contentEncryption(RESPONSES.id_token),
+  userinfo_signed_response_alg: signed(RESPONSES.userinfo, 'they are JSON, unless they are encrypted'),
+  userinfo_encrypted_response_alg: encrypted(RESPONSES.userinfo),
+  userinfo_encrypted_response_enc: contentEncryption(RESPONSES.userinfo),
+  introspection_signed_response_alg: signed(RESPONSES.introspection),
+  introspection_encrypted_response_alg: encrypted(RESPONSES.introspection),
+  introspection_encrypted_response_enc: contentEncryption(RESPONSES.introspection),
+  authorization_signed_response_alg: signed(RESPONSES.authorization),
+  authorization_encrypted_response_alg: encrypted(RESPONSES.authorization),
+  authorization_encrypted_response_enc: contentEncryption(RESPONSES.authorization),
+};

@@ -1,0 +1,92 @@
+/** What the service signs and encrypts for an application (OpenID Connect Core section 10, RFC 9701, JARM). */
+import type { Option } from '../../../pages/console/form.ts';
+import { verbatim } from '../../../platform/i18n/phrase.ts';
+import { SIGNING_ALGS } from '../../authorization-servers/signing-algs.policy.ts';
+import {
+  ENCRYPTION_ALGS,
+  ENCRYPTION_ENCS,
+  encryptedAlg,
+  encryptedEnc,
+  RESPONSE_KINDS,
+  type ResponseKind,
+  signedAlg,
+} from '../response-algorithms.policy.ts';
+import { labelled, type SettingGroup, setting } from '../setting-group.console.ts';
+
+const named = (values: readonly string[]): readonly Option[] => values.map((value) => ({ value, label: verbatim(value) }));
+const SERVERS: Option = { value: '', label: 'As the authorization server says' };
+const ALGS: readonly Option[] = [SERVERS, ...named(SIGNING_ALGS)];
+const USERINFO_ALGS: readonly Option[] = [{ value: '', label: 'Not signed' }, ...named(SIGNING_ALGS)];
+const KEY_ALGS: readonly Option[] = [{ value: '', label: 'Not encrypted' }, ...named(ENCRYPTION_ALGS)];
+const ENCS: readonly Option[] = [{ value: '', label: 'As the standard says (A128CBC-HS256)' }, ...named(ENCRYPTION_ENCS)];
+
+interface Words {
+  readonly group: string;
+  readonly signed: string;
+  readonly signedHint: string;
+  readonly encrypted: string;
+  readonly content: string;
+  readonly algs: readonly Option[];
+}
+
+const WORDS: Readonly<Record<ResponseKind, Words>> = {
+  id_token: {
+    group: 'ID token',
+    signed: 'ID tokens are signed with',
+    signedHint: 'Logout tokens, too. Where the server has no key for it, its own algorithm signs.',
+    encrypted: 'ID tokens are encrypted with',
+    content: 'Content of ID tokens is encrypted with',
+    algs: ALGS,
+  },
+  userinfo: {
+    group: 'Userinfo',
+    signed: 'Userinfo responses are signed with',
+    signedHint: 'Signed responses are JWTs. The application’s library must expect them.',
+    encrypted: 'Userinfo responses are encrypted with',
+    content: 'Content of userinfo responses is encrypted with',
+    algs: USERINFO_ALGS,
+  },
+  introspection: {
+    group: 'Introspection',
+    signed: 'Introspection responses are signed with',
+    signedHint: 'For APIs that ask for the response as a JWT, with Accept: application/token-introspection+jwt.',
+    encrypted: 'Introspection responses are encrypted with',
+    content: 'Content of introspection responses is encrypted with',
+    algs: ALGS,
+  },
+  authorization: {
+    group: 'Authorization response',
+    signed: 'Authorization responses are signed with',
+    signedHint: 'For applications that ask for the response as a JWT (JARM, response_mode=jwt).',
+    encrypted: 'Authorization responses are encrypted with',
+    content: 'Content of authorization responses is encrypted with',
+    algs: ALGS,
+  },
+};
+
+export const responseSettings: SettingGroup = {
+  id: 'responses',
+  title: 'Signed and encrypted responses',
+  lead: 'Encryption needs a key of the application with use enc, under Credentials or at the address of its keys.',
+  tab: 'settings',
+  fields: ({ settings }) =>
+    RESPONSE_KINDS.flatMap((kind) => {
+      const { group, signed, signedHint, encrypted, content, algs } = WORDS[kind];
+      const [sign, encrypt, enc] = [signedAlg(kind), encryptedAlg(kind), encryptedEnc(kind)];
+      return [
+        setting({ name: sign, label: signed, options: algs, value: settings[sign] ?? '', hint: signedHint, group }),
+        setting({ name: encrypt, label: encrypted, options: KEY_ALGS, value: settings[encrypt] ?? '', group }),
+        setting({ name: enc, label: content, options: ENCS, value: settings[enc] ?? '', group }),
+      ];
+    }),
+  facts: ({ settings }) =>
+    RESPONSE_KINDS.flatMap((kind) => {
+      const { signed, encrypted, content, algs } = WORDS[kind];
+      const [sign, encrypt, enc] = [settings[signedAlg(kind)], settings[encryptedAlg(kind)], settings[encryptedEnc(kind)]];
+      return [
+        { label: signed, value: labelled(algs, sign ?? '') },
+        { label: encrypted, value: labelled(KEY_ALGS, encrypt ?? '') },
+        ...(encrypt === undefined ? [] : [{ label: content, value: labelled(ENCS, enc ?? '') }]),
+      ];
+    }),
+};

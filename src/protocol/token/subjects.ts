@@ -1,0 +1,16 @@
+/** The `sub` by which each client knows a user (OpenID Connect Core section 8). */
+import { subjectFor, userBehind } from '../../features/applications/pairwise-subjects.service.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import type { ProviderParts } from '../servers/dependencies.ts';
+
+export interface Subjects {
+  /** @returns the user's ID, or the subject of the client's sector */
+  of(client: object, userId: string): Promise<string>;
+  /** @returns the ID of the user whom the client knows by this subject; undefined: of nobody */
+  userOf(client: object, subject: string): Promise<string | undefined>;
+}
+
+export const createSubjects = (parts: Pick<ProviderParts, 'database' | 'keyring'>): Subjects => ({
+  of: (client, userId) => subjectFor(parts, clientSettings(client).sector, userId),
+  userOf: (client, subject) => userBehind(parts, clientSettings(client).sector, subject),
+});
