@@ -16,11 +16,13 @@ import { countWrongSecret, countWrongUserCode, networkOf, userCodesBarred } from
 import { formPostPage } from './features/sign-in/form-post-page.hosted.ts';
 import { logoutPage } from './features/sign-in/logout-page.hosted.ts';
 import { authenticatePassword, noteSignIn } from './features/sign-in/sign-in.service.ts';
+import { isTrustedBrowser } from './features/trusted-browsers/trusted-browsers.service.ts';
 import { findUser } from './features/users/users.service.ts';
 import type { Services } from './platform/database/dependencies.ts';
 import { clientCertificates } from './platform/http/client-certificate.ts';
 import type { Outbound } from './platform/http/outbound.ts';
 import { clientAddress, logRefusal, requestId } from './platform/http/requests.ts';
+import { trustTokensOf } from './platform/http/trust-cookie.ts';
 import type { Pages } from './platform/http/views.ts';
 import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';
 import { IssuerKeys } from './protocol/client-authentication/issuer-keys.ts';
@@ -75,6 +77,7 @@ export function createAuthorizationServers({
         noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
       ),
     needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
+    isTrustedBrowser: (ctx, userId, demandedBy) => isTrustedBrowser(services, userId, demandedBy, trustTokensOf(ctx, config)),
     refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
     async reject(reason, rejected, req) {
       logRefusal(req, reason);

@@ -31,6 +31,7 @@ import { authn } from '../features/sign-in/authn.api.ts';
 import { TooManyFailures } from '../features/sign-in/failure-limits.service.ts';
 import { textEndpoints } from '../features/texts/texts.api.ts';
 import { userSchemaEndpoints } from '../features/user-schema/user-schema.api.ts';
+import { trustedBrowserEndpoints } from '../features/trusted-browsers/trusted-browsers.api.ts';
 import { userDataExport } from '../features/users/user-data.api.ts';
 import { userLifecycle } from '../features/users/user-lifecycle.api.ts';
 import { userEndpoints } from '../features/users/users.api.ts';
@@ -78,6 +79,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...authorizationServerPolicyRules,
   ...authorizationServerSimulation,
   ...userFactorEndpoints,
+  ...trustedBrowserEndpoints,
   ...idps,
   ...apiTokens,
   ...logs,

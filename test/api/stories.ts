@@ -11,6 +11,8 @@ import { newTotpFactor } from '../../src/features/second-factors/factors.service
 import { insertFactor } from '../../src/features/second-factors/factors.store.ts';
 import { newTotpSecret } from '../../src/features/second-factors/totp.service.ts';
 import { authenticatePassword } from '../../src/features/sign-in/sign-in.service.ts';
+import { insertTrustedBrowser } from '../../src/features/trusted-browsers/trusted-browsers.store.ts';
+import { digest, newId } from '../../src/platform/crypto/secrets.ts';
 import { answersChallenge, hookBody } from '../support/event-hooks.ts';
 import { codeOf } from '../support/factors.ts';
 import type { ManagementApi } from '../support/management-api.ts';
@@ -40,6 +42,8 @@ export interface Make {
   hook(): Promise<string>;
   /** A user with an authenticator app of this secret, and a password. @returns the ids of user and factor */
   factor(secret?: string): Promise<{ id: string; factorId: string; login: string }>;
+  /** A browser that a user trusts. @returns the ids of user and browser */
+  trustedBrowser(): Promise<{ id: string; browserId: string }>;
   /** What a user allows on the consent dialog. @returns the ids of user and grant */
   grant(): Promise<{ id: string; grantId: string }>;
   /** The administrator who calls has an address that mail can be sent to, and there is no mail server but the dev inbox. */
@@ -111,6 +115,16 @@ export function makeWith(api: ManagementApi): Make {
     token: () => idOf('/api-tokens', { name: unique('Token') }),
     idp: () => idOf('/idps', identityProvider()),
     hook: async () => idOf('/eventHooks', hookBody(await challengeable(), ['user.lifecycle.create'])),
+    async trustedBrowser() {
+      const id = await make.user();
+      await call('PUT', '/settings/sign-in', { rememberBrowserDays: 30 });
+      const { knex } = api.services.database;
+      const now = new Date();
+      const browserId = newId('trb');
+      const row = { id: browserId, userId: id, userAgent: 'Firefox/1', ipAddress: null, created: now, lastUsed: null };
+      await insertTrustedBrowser(knex, { ...row, expiresAt: new Date(now.getTime() + 86_400_000) }, digest(browserId), 20);
+      return { id, browserId };
+    },
     async factor(secret = newTotpSecret()) {
       const login = unique('user');
       const id = await idOf('/users', { profile: { login }, ...PASSWORD });
@@ -151,6 +165,14 @@ const assigned =
     const params = { id: await make[what](), [`${whom}Id`]: await make[whom]() };
     if (before) await make.call('PUT', `/${what}s/${params.id}/${whom}s/${params[`${whom}Id`]}`);
     return { params };
+  };
+
+/** @param one is it about one browser of the user? */
+const trustedBrowser =
+  (one: boolean): Story =>
+  async (make) => {
+    const { id, browserId } = await make.trustedBrowser();
+    return { params: one ? { id, browserId } : { id } };
   };
 
 /** @param one is it about one factor of the user? */
@@ -412,6 +434,9 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'DELETE /users/:id/factors': withFactor(false),
   'GET /users/:id/factors/:factorId': withFactor(true),
   'DELETE /users/:id/factors/:factorId': withFactor(true),
+  'GET /users/:id/trustedBrowsers': trustedBrowser(false),
+  'DELETE /users/:id/trustedBrowsers': trustedBrowser(false),
+  'DELETE /users/:id/trustedBrowsers/:browserId': trustedBrowser(true),
   'POST /authn/factors/:id/verify': async (make) => {
     const secret = newTotpSecret();
     const { factorId, login } = await make.factor(secret);

@@ -26,6 +26,8 @@ export interface RequestContext {
   readonly language?: string;
   /** Value of the browser's device cookie. */
   readonly device?: string;
+  /** The tokens of the browser's trust cookie. */
+  readonly trustTokens?: readonly string[];
 }
 
 /** The service acting by itself, e.g. at its first start. */

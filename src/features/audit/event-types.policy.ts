@@ -31,6 +31,8 @@ const ABOUT_PEOPLE = [
   'user.mfa.factor.reset_all',
   'user.mfa.factor.update',
   'user.schema.update',
+  'user.mfa.trusted_browser.add',
+  'user.mfa.trusted_browser.remove',
   'user.session.clear',
   'user.session.end',
   'user.session.start',

@@ -29,6 +29,8 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'user.mfa.factor.reset_all': 'All second factors were removed',
   'user.mfa.factor.update': 'A second factor or the recovery codes changed',
   'user.schema.update': 'The attributes of users were changed',
+  'user.mfa.trusted_browser.add': 'A user trusts a browser',
+  'user.mfa.trusted_browser.remove': 'The trust in a browser ended',
   'user.session.clear': 'All sessions of a user ended',
   'user.session.end': 'A session ended',
   'user.session.start': 'A session began',

@@ -162,7 +162,7 @@ export const DEMANDS: Readonly<Record<DemandReason, string>> = {
   REQUEST: 'the application’s request asked for it (acr_values)',
 };
 
-export function sessionText({ amr, secondFactor: { enrolled, demandedBy } }: SessionBegun): ToldDecision {
+export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trustedBrowser } }: SessionBegun): ToldDecision {
   const ways = amr.flatMap((method) => (WAYS[method] === undefined ? [] : [phrase(WAYS[method])]));
   const proved =
     ways.length === 0
@@ -176,6 +176,10 @@ export function sessionText({ amr, secondFactor: { enrolled, demandedBy } }: Ses
         ? 'A second factor was used.'
         : phrase('A second factor was used: {because}.', { because });
     return { ...NOTHING, tone: 'good', sentences: [proved, used] };
+  }
+  if (trustedBrowser) {
+    const sentences = [proved, 'The second factor was not asked for: the user trusts this browser.'];
+    return { ...NOTHING, tone: 'good', sentences, advice: ['Trusted browsers are on the page of the user, under Security.'] };
   }
   if (enrolled) {
     const sentences = [

@@ -17,6 +17,7 @@ import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
 import { deleteExpiredStates } from '../sign-in/sign-in-states.store.ts';
 import { eraseRemovedAttributes } from '../user-schema/attribute-removal.service.ts';
 import { USER_SCHEMA } from '../user-schema/user-schema.store.ts';
+import { deleteExpiredTrustedBrowsers } from '../trusted-browsers/trusted-browsers.store.ts';
 import { deleteExpiredVerifications } from '../users/email-verifications.store.ts';
 
 const EVERY = 60_000;
@@ -36,6 +37,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpiredMails(knex, present(), limit),
     await deleteExpiredStates(knex, present(), limit),
     await deleteExpiredDevices(knex, present(), limit),
+    await deleteExpiredTrustedBrowsers(knex, present(), limit),
     await deleteExpiredJobs(knex, present(), limit),
     await deleteExpiredFailures(knex, Date.now(), limit),
     await deleteExpiredRegistrationTokens(knex, present(), limit),

@@ -15,6 +15,7 @@ import { passkeyMethods, withSecondFactor } from '../second-factors/second-facto
 import { readSettings } from '../settings/settings.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';
 import { inStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
@@ -135,6 +136,7 @@ async function addPasskey(
     lastUsed: null,
   };
   if (!(await insertPasskey(trx, passkey, signCount))) return undefined;
+  await deleteTrustedBrowsersOf(trx, user.id);
   const recoveryCodes = before.factors.length === 0 ? await newRecoveryCodes(trx, user.id) : [];
   await recordEvent(trx, {
     eventType: 'user.mfa.factor.activate',

@@ -43,6 +43,8 @@ export interface SecondFactorRecord {
   readonly enrolled: boolean;
   /** Absent: nothing demands one. */
   readonly demandedBy?: DemandReason;
+  /** It was not asked for: the user trusts the browser. */
+  readonly trustedBrowser?: true;
 }
 
 export interface SessionBegun {

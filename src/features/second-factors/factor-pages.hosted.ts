@@ -74,7 +74,14 @@ async function page(
   await pages.render(ctx, view, locals, { status: problem === undefined ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });
 }
 
-type FactorStep = Step & Pick<PendingStep, 'factors'>;
+/** Ticked: the user trusts this browser. */
+export const TRUST_FIELD = 'trustBrowser';
+
+type FactorStep = Step &
+  Pick<PendingStep, 'factors'> & {
+    /** For how long the user may trust this browser; undefined: they may not. */
+    readonly trustDays?: number | undefined;
+  };
 
 /** Asks for a code of the app, a passkey, or a recovery code: whichever the user has. */
 export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: FactorStep, wrong: Wrong): Promise<void> =>
@@ -84,8 +91,12 @@ export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, ste
     account: text('factor.account', { name: step.user.login }),
     app: step.factors.some(({ type }) => type === 'TOTP'),
     ...passkeyLocals(step.passkey),
+    trust: step.trustDays === undefined ? undefined : { name: TRUST_FIELD, label: trustLabel(text, step.trustDays) },
     problem: problemOf(text, wrong, 'passkey.wrong'),
   }));
+
+const trustLabel = (text: Text, days: number): string =>
+  days === 1 ? text('factor.trust-day') : text('factor.trust', { days: String(days) });
 
 /** Asks to set an authenticator app up: by its QR code, or by the secret in groups of four. */
 export async function showEnrolment(

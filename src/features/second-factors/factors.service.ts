@@ -10,6 +10,7 @@ import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { deletePasskey, deletePasskeys, listPasskeys } from '../passkeys/passkeys.store.ts';
 import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
 import { deleteStatesOf } from '../sign-in/sign-in-states.store.ts';
+import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import {
@@ -96,6 +97,7 @@ export async function removeFactors(trx: Executor, user: User, request: RequestC
   const before = await described(trx, user.id);
   await deleteFactors(trx, user.id);
   await deletePasskeys(trx, user.id);
+  await deleteTrustedBrowsersOf(trx, user.id);
   await endWithLastFactor(trx, user.id);
   await recordEvent(trx, {
     eventType: 'user.mfa.factor.reset_all',
@@ -116,6 +118,7 @@ export async function removeFactor(trx: Executor, user: User, factorId: string, 
   const before = await described(trx, user.id);
   const removed = (await deleteFactor(trx, user.id, factorId)) || (await deletePasskey(trx, user.id, factorId));
   if (!removed) return false;
+  await deleteTrustedBrowsersOf(trx, user.id);
   if (!(await hasFactor(trx, user.id))) await endWithLastFactor(trx, user.id);
   await recordEvent(trx, {
     eventType: 'user.mfa.factor.deactivate',

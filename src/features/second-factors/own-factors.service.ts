@@ -13,6 +13,7 @@ import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { listPasskeys, renamePasskey } from '../passkeys/passkeys.store.ts';
 import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import { insertState } from '../sign-in/sign-in-states.store.ts';
+import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, lockUser } from '../users/users.store.ts';
@@ -71,6 +72,7 @@ export async function replaceOwnRecoveryCodes(
     if (user === undefined || !(await hasFactor(trx, userId))) return undefined;
     const before = await described(trx, userId);
     const codes = await newRecoveryCodes(trx, userId);
+    await deleteTrustedBrowsersOf(trx, userId);
     const himself = asUser(request, user);
     await queueNotice(trx, userId, 'recovery-codes-replaced', {}, himself);
     await recordEvent(trx, {

@@ -47,9 +47,13 @@ async function demandOf(
 const demandsOfAll = async (executor: Executor, applicationId: string | undefined): Promise<boolean> =>
   applicationId !== undefined && (await findApplicationById(executor, applicationId))?.settings.mfa_required === true;
 
+/** What demands a second factor of the user here and now; undefined: nothing. @param executor a transaction, where it is asked within one */
+export const reasonOfDemand = async (executor: Executor, userId: string, purpose: Purpose): Promise<DemandReason | undefined> =>
+  demandOf(executor, await readMfaPolicy(executor), userId, purpose);
+
 /** What a sign-in's second factor depends on, to be kept with its audit event. @param executor the transaction of the event */
 export async function secondFactorFacts(executor: Executor, userId: string, purpose: Purpose): Promise<SecondFactorRecord> {
-  const demandedBy = await demandOf(executor, await readMfaPolicy(executor), userId, purpose);
+  const demandedBy = await reasonOfDemand(executor, userId, purpose);
   return { enrolled: await hasFactor(executor, userId), ...(demandedBy !== undefined && { demandedBy }) };
 }
 

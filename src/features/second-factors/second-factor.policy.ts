@@ -62,7 +62,8 @@ export interface SecondFactorFacts {
 export type DemandReason = 'APPLICATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
 
 /**
- * Must the user have proved themselves by two factors, whether they have a second one or not, and why? The first class that is known decides.
+ * Must the user have proved themselves by two factors, whether they have a second one or not, and why? The first class that is known decides. A reason
+ * that a trusted browser meets comes last.
  * @returns undefined when they need not
  */
 export function demandOfSecondFactor({
@@ -72,9 +73,9 @@ export function demandOfSecondFactor({
   acrValues,
 }: SecondFactorFacts): DemandReason | undefined {
   if (applicationDemands) return 'APPLICATION';
-  if (policy === 'EVERYONE') return 'EVERYONE';
+  if (acrValues.find((value) => ACR_VALUES.includes(value)) === TWO_FACTORS) return 'REQUEST';
   if (policy === 'ADMINISTRATORS' && administrator) return 'ADMINISTRATORS';
-  return acrValues.find((value) => ACR_VALUES.includes(value)) === TWO_FACTORS ? 'REQUEST' : undefined;
+  return policy === 'EVERYONE' ? 'EVERYONE' : undefined;
 }
 
 export const demandsSecondFactor = (facts: SecondFactorFacts): boolean => demandOfSecondFactor(facts) !== undefined;

@@ -15,6 +15,7 @@ import { readSettings } from '../settings/settings.service.ts';
 import { change, type SignedInSession, signInFor } from '../sign-in/fresh-sign-in.hosted.ts';
 import { confirmEnrolment } from '../sign-in/sign-in-enrolment.service.ts';
 import { abandonStep, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { trustedBrowsersOn } from '../trusted-browsers/trusted-browsers.account.ts';
 import { type StepFrame, showEnrolment, showRecoveryCodes } from './factor-pages.hosted.ts';
 import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } from './own-factors.service.ts';
 import { isMultiFactor, withSecondFactor } from './second-factor.policy.ts';
@@ -35,6 +36,7 @@ export const securityPage = ownPage('security', async (deps, ctx, visit) => {
     passkeysPossible: passkeyRelyingParty(deps.config) !== undefined,
     recoveryCodes: own.recoveryCodes,
     ...(await accountsOn(deps, own.user, day)),
+    ...(await trustedBrowsersOn(deps, language, visit.user.id, day)),
     action: (step: string) => `${SECURITY_PAGE}/${step}`,
   };
   await draw(deps, ctx, visit, 'account/security', { page: 'security', heading: language.text('security.title') }, locals);

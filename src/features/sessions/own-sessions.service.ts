@@ -4,6 +4,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { endBrowserSession, endSignIns } from '../users/account-state.store.ts';
 import { deleteWishOf } from '../users/email-verifications.store.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
@@ -44,13 +45,14 @@ export async function endOwnOtherSession({ database }: Services, userId: string,
   });
 }
 
-/** Ends all of the user's sessions but the one that asks, and their sign-ins under way. @returns how many sessions there were */
+/** Ends all of the user's sessions but the one that asks, their sign-ins under way, and the trust in all browsers. @returns how many sessions there were */
 export async function endOwnOtherSessions({ database }: Services, userId: string, uid: string, request: RequestContext): Promise<number> {
   const endOthers = async (executor: Executor): Promise<number> => {
     const others = (await listBrowserSessions(executor, userId, present())).filter((session) => session.uid !== uid);
     let ended = 0;
     for (const other of others) if (await endBrowserSession(executor, other.uid)) ended += 1;
     await endSignIns(executor, userId);
+    await deleteTrustedBrowsersOf(executor, userId);
     return ended;
   };
   const ended = await database.transaction(async (trx) => {

@@ -5,6 +5,7 @@ import { isHttpsAddress } from '../../platform/validation/https-address.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { LONGEST_HISTORY } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
+import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
 import { colourProblem, completeColours, isColour, nearestReadable, type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
 import { type BrandCss, cssProblems, surroundingsOf } from './brand-css.policy.ts';
 import { brandCss } from './brand-css.resource.ts';
@@ -75,6 +76,10 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail'>]: z.
       .nullable()
       .exactOptional()
       .meta({ description: '`mfa` applies from this moment on, until then as OPTIONAL; null: at once' }),
+    rememberBrowserDays: z.int().min(0).max(LONGEST_TRUST).exactOptional().meta({
+      description:
+        'Users may trust a browser for so many days; it is then not asked for the second factor. 0: never. Administrators never may',
+    }),
   }),
   password: z.strictObject({
     minLength: z.int().min(SHORTEST_PASSWORD).max(128).exactOptional().meta({ description: 'Minimum length' }),

@@ -43,6 +43,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
       identifierFirst: z.boolean(),
       mfa: z.enum(MFA_POLICIES),
       mfaFrom: time.nullable(),
+      rememberBrowserDays: z.int(),
     }),
   ),
   ...both(

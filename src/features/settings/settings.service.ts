@@ -20,6 +20,8 @@ export interface SignInSettings extends MfaSettings {
   readonly sessionLifetimeDays: number;
   /** Is the user name asked for on a page of its own, before the password? */
   readonly identifierFirst: boolean;
+  /** For so many days a user may trust a browser, which is then not asked for a second factor; 0: never. */
+  readonly rememberBrowserDays: number;
 }
 
 /** How the service presents itself to people; null: there is no such link. */
@@ -67,6 +69,7 @@ export const DEFAULT_SETTINGS: Settings = {
     identifierFirst: false,
     mfa: 'OPTIONAL',
     mfaFrom: null,
+    rememberBrowserDays: 0,
   },
   password: { minLength: SHORTEST_PASSWORD, historyCount: PASSWORD_HISTORY, maxAgeDays: null },
   branding: BRAND,

@@ -5,10 +5,11 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { counted, phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { isInGrace, type MfaPolicy } from '../second-factors/second-factor.policy.ts';
+import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
 import { changeSettings, DEFAULT_SETTINGS, readSettings, type SignInSettings } from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
 
@@ -25,7 +26,7 @@ const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> =
 
 const options = (Object.keys(MFA) as MfaPolicy[]).map((value) => ({ value, label: MFA[value][0], hint: MFA[value][1] }));
 
-const fieldsOf = ({ identifierFirst, mfa, mfaFrom }: SignInSettings): readonly Field[] => [
+const fieldsOf = ({ identifierFirst, mfa, mfaFrom, rememberBrowserDays }: SignInSettings): readonly Field[] => [
   {
     name: 'identifierFirst',
     label: 'The sign-in page asks for',
@@ -48,6 +49,17 @@ const fieldsOf = ({ identifierFirst, mfa, mfaFrom }: SignInSettings): readonly F
     value: mfaFrom?.slice(0, 16) ?? '',
     hint: 'Until then only those who have a second factor are asked for it. Empty: required at once.',
   },
+  {
+    name: 'rememberBrowserDays',
+    label: 'Trusted browsers (days)',
+    kind: 'number',
+    required: true,
+    value: String(rememberBrowserDays),
+    hint: phrase(
+      '0 to {most}. For so long users may skip the second factor in a browser that they trust. Administrators never may. 0: nobody may.',
+      { most: LONGEST_TRUST },
+    ),
+  },
 ];
 
 const policy: ConsolePage = {
@@ -55,7 +67,7 @@ const policy: ConsolePage = {
   access: 'service',
   async show({ services, request }) {
     const settings = await readSettings(services, 'sign-in');
-    const { mfa, mfaFrom, identifierFirst } = settings;
+    const { mfa, mfaFrom, identifierFirst, rememberBrowserDays } = settings;
     const [who, meaning] = MFA[mfa];
     const begin =
       mfaFrom !== null && isInGrace(settings, present())
@@ -76,6 +88,11 @@ const policy: ConsolePage = {
             },
             { label: 'Second factor', value: phrase(who) },
             ...begin,
+            {
+              label: 'Trusted browsers',
+              value:
+                rememberBrowserDays === 0 ? phrase('Not allowed') : counted(rememberBrowserDays, 'For {count} day', 'For {count} days'),
+            },
             { label: 'How long a sign-in counts', value: { text: phrase('Set under Sessions'), href: '/admin/security/sessions' } },
           ],
         },
@@ -107,8 +124,8 @@ const edit: ConsolePage = {
     return formPage({ title: 'Change the sign-in policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const { mfa, mfaFrom, identifierFirst } = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);
-    const changes = { mfa, mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true' };
+    const { mfa, mfaFrom, identifierFirst, rememberBrowserDays = '' } = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);
+    const changes = { mfa, mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true', rememberBrowserDays };
     await changeSettings(services, 'sign-in', parse(settingsBodies['sign-in'], changes), request);
     return { goTo: HOME, notice: 'sign-in-policy-changed' };
   },

@@ -4,6 +4,7 @@ import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts';
 import { seeOther } from '../../platform/http/forms.ts';
+import { keepTrustToken } from '../../platform/http/trust-cookie.ts';
 import { isAdministrator } from '../administrators/administrators.service.ts';
 import { adoptLanguage } from '../users/own-language.hosted.ts';
 import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from './fresh-sign-in.hosted.ts';
@@ -22,7 +23,8 @@ export async function afterwards(deps: SignInDeps, ctx: Koa.Context, userId: str
 
 /** Leads on from the first step: to the next page, or to the end of the sign-in. */
 export async function continueSignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, first: FirstStep): Promise<void> {
-  await goOn(deps, ctx, place, await afterFirstStep(deps.services, first, demandOf(place), visitor(ctx, deps.config)));
+  const isFresh = place === 'standalone' && pageAfterSignIn(deps, ctx) !== undefined;
+  await goOn(deps, ctx, place, await afterFirstStep(deps.services, first, { ...demandOf(place), isFresh }, visitor(ctx, deps.config)));
 }
 
 /** Leads on from a right password. @param again shows the first step, when the password was changed meanwhile */
@@ -55,9 +57,10 @@ async function finishSignIn(
   place: SignInPlace,
   step: SignInStep & { readonly kind: 'done' },
 ): Promise<void> {
-  const { accountId, amr, authenticatedAt, idp, profile } = step;
+  const { accountId, amr, authenticatedAt, idp, profile, trust } = step;
   await adoptLanguage(deps, ctx, accountId, profile);
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
+  if (trust !== undefined) keepTrustToken(ctx, deps.config, trust.token, trust.days);
   if (stateTokenOf(deps, ctx) !== '') keepStateToken(deps, ctx, pathOfPlace(place), undefined);
   if (place === 'standalone') {
     await deps.sessions.signIn(ctx.req, ctx.res, accountId, amr, idp);

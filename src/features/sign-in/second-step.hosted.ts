@@ -13,9 +13,10 @@ import { CREDENTIAL, readAnswer } from '../passkeys/passkey-forms.hosted.ts';
 import { provePasskey } from '../passkeys/passkey-proofs.service.ts';
 import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
 import { type PasswordForm, showPasswordForm } from '../passwords/password-form.hosted.ts';
-import { showEnrolment, showFactor, showRecoveryCodes, type Wrong } from '../second-factors/factor-pages.hosted.ts';
+import { showEnrolment, showFactor, showRecoveryCodes, TRUST_FIELD, type Wrong } from '../second-factors/factor-pages.hosted.ts';
 import type { Proof } from '../second-factors/factor-proofs.service.ts';
 import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
+import { daysOfTrust } from '../trusted-browsers/trusted-browsers.service.ts';
 import { goOn } from './continue-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
@@ -61,7 +62,8 @@ async function show(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step
   if (step.next === 'PASSWORD') return showNewPassword(deps, ctx, place, step);
   if (step.next === 'FACTOR') {
     const passkey = await factorForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('factor') }, step);
-    return showFactor(deps.pages, ctx, frame, { ...step, passkey }, wrong);
+    const trustDays = await daysOfTrust(deps.services, step.user.id);
+    return showFactor(deps.pages, ctx, frame, { ...step, passkey, trustDays }, wrong);
   }
   if (step.next === 'ENROLL') {
     const { name: issuer } = await readSettings(deps.services, 'branding');
@@ -116,7 +118,8 @@ const receiver =
 export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
   const proof = await proofIn(deps, ctx, place, form);
-  const done = await verifyFactor(deps.services, stateToken, proof, demandOf(place), visitor(ctx, deps.config));
+  const trusts = form.has(TRUST_FIELD);
+  const done = await verifyFactor(deps.services, stateToken, proof, demandOf(place), visitor(ctx, deps.config), { trusts });
   if (done !== undefined) return goOn(deps, ctx, place, done);
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();

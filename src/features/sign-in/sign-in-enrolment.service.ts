@@ -8,6 +8,7 @@ import { hasFactor, insertFactor, listFactors } from '../second-factors/factors.
 import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
 import { withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { openTotpSecret, stepOfCode } from '../second-factors/totp.service.ts';
+import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import { deleteState, updateState } from './sign-in-states.store.ts';
 import { type Demand, finishSteps, inStep, inTenMinutes, type SignInStep, StepGone } from './sign-in-steps.service.ts';
@@ -36,6 +37,7 @@ export async function confirmEnrolment(
     if (step === undefined) return undefined;
     const factor = newTotpFactor(services.keyring, user.id, secret);
     await insertFactor(trx, factor, step);
+    await deleteTrustedBrowsersOf(trx, user.id);
     const codes = isFirst ? await newRecoveryCodes(trx, user.id) : [];
     const amr = withSecondFactor(state.amr, ['otp']);
     await updateState(trx, state.id, { next: 'FINISH', amr, sealedSecret: null, expiresAt: inTenMinutes() });

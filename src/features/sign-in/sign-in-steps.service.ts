@@ -12,9 +12,10 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkFactorProof, type Proof } from '../second-factors/factor-proofs.service.ts';
 import { listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
-import { isSecondFactorDemanded, type Purpose } from '../second-factors/second-factor-demand.service.ts';
+import { isSecondFactorDemanded, type Purpose, reasonOfDemand } from '../second-factors/second-factor-demand.service.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret } from '../second-factors/totp.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
+import { type GivenTrust, trustBrowser, useTrust } from '../trusted-browsers/trusted-browsers.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, lockUser } from '../users/users.store.ts';
 import { isKnownDevice } from './failed-sign-ins.store.ts';
@@ -37,6 +38,8 @@ export interface Demand {
   readonly place: string;
   /** Can a factor be enrolled there? Where not, the sign-in ends with what was proved, and the authorize endpoint asks for the rest. */
   readonly enrolls: boolean;
+  /** Signed in for a change of their own: a trusted browser does not replace the second factor. */
+  readonly isFresh?: boolean;
 }
 
 export type SignInStep =
@@ -50,6 +53,8 @@ export type SignInStep =
       readonly idp?: string | undefined;
       /** Their profile, where it has just been read. */
       readonly profile?: User['profile'] | undefined;
+      /** For the browser, which the user trusts from now on. */
+      readonly trust?: GivenTrust | undefined;
     }
   | { readonly kind: 'factor'; readonly stateToken: string; readonly factors: readonly SecondFactor[]; readonly expiresAt: Date }
   | { readonly kind: 'password'; readonly stateToken: string; readonly expiresAt: Date }
@@ -75,10 +80,14 @@ export async function finishSteps(
   trx: Executor,
   user: FirstStep['user'],
   amr: readonly string[],
-  first: Pick<FirstStep, 'stepsUp' | 'authenticatedAt' | 'idp'> & { readonly purpose?: Purpose | undefined },
+  first: Pick<FirstStep, 'stepsUp' | 'authenticatedAt' | 'idp'> & {
+    readonly purpose?: Purpose | undefined;
+    readonly trustedBrowser?: true;
+  },
   request: RequestContext,
-): Promise<SignInStep> {
-  if (!first.stepsUp) await noteSignIn(trx, user, { amr, purpose: first.purpose }, request);
+): Promise<SignInStep & { readonly kind: 'done' }> {
+  const { purpose, trustedBrowser } = first;
+  if (!first.stepsUp) await noteSignIn(trx, user, { amr, purpose, trustedBrowser }, request);
   const authenticatedAt = first.stepsUp ? first.authenticatedAt : undefined;
   return { kind: 'done', accountId: user.id, amr, authenticatedAt, idp: first.idp ?? undefined, profile: user.profile };
 }
@@ -92,10 +101,30 @@ export async function afterFirstStep(services: Services, first: FirstStep, deman
   const finish = () => services.database.transaction((trx) => finishSteps(trx, user, amr, { ...first, purpose: demand }, request));
   if (isMultiFactor(amr)) return finish();
   const factors = await listSecondFactors(services.database.knex, user.id);
-  if (factors.length > 0) return { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR', request)) };
+  if (factors.length > 0) {
+    const trusted = await finishByTrust(services, first, demand, request);
+    return trusted ?? { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR', request)) };
+  }
   if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, demand.place, 'PASSWORD', request)) };
   if (!demand.enrolls || !(await isSecondFactorDemanded(services, user.id, demand))) return finish();
   return { kind: 'enroll', ...(await wait(services, first, demand.place, 'ENROLL', request)) };
+}
+
+/** Ends the sign-in without the second factor, where its user trusts the browser. @returns undefined: the factor is asked for */
+async function finishByTrust(
+  services: Services,
+  first: FirstStep,
+  demand: Demand,
+  request: RequestContext,
+): Promise<SignInStep | undefined> {
+  const { user, amr } = first;
+  // Another password ends the trust. A session becomes stronger by a factor alone.
+  if (first.expired !== undefined || first.stepsUp || demand.isFresh || !request.trustTokens?.length) return undefined;
+  return services.database.transaction(async (trx) => {
+    const demandedBy = await reasonOfDemand(trx, user.id, demand);
+    if (!(await useTrust(trx, services, user.id, demandedBy, request))) return undefined;
+    return finishSteps(trx, user, amr, { ...first, purpose: demand, trustedBrowser: true }, request);
+  });
 }
 
 /** Keeps a first step that was made on another page until its browser comes to `place`. @returns the state token */
@@ -171,6 +200,7 @@ export async function readStep(
 
 /**
  * Checks the second factor; of many uses of one code, or of one state token, one succeeds.
+ * @param options.trusts does the user trust the browser from now on? Not by a recovery code
  * @returns undefined when it is wrong, or the user's codes are locked
  * @throws {StepGone}
  * @throws {TooManyFailures}
@@ -181,6 +211,7 @@ export async function verifyFactor(
   proof: Proof,
   demand: Demand,
   request: RequestContext,
+  { trusts = false }: { readonly trusts?: boolean } = {},
 ): Promise<SignInStep | undefined> {
   const isKnown = await isInKnownBrowser(services, stateToken, demand, request);
   await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
@@ -200,7 +231,8 @@ export async function verifyFactor(
           return { kind: 'password', stateToken, expiresAt };
         }
         if (!(await deleteState(trx, state.id))) throw new StepGone();
-        return finishSteps(trx, user, proved, { ...state, purpose: demand }, request);
+        const done = await finishSteps(trx, user, proved, { ...state, purpose: demand }, request);
+        return trusts && proof.kind !== 'recovery' ? { ...done, trust: await trustBrowser(trx, services, user, request) } : done;
       }
       // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
       if (proof.kind === 'passkey') return undefined;

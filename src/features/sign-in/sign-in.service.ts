@@ -240,14 +240,19 @@ export const PASSWORD_AMR: readonly string[] = ['pwd'];
 export async function noteSignIn(
   trx: Executor,
   user: Pick<User, 'id' | 'login'>,
-  { amr, purpose = {} }: { readonly amr: readonly string[]; readonly purpose?: Purpose | undefined },
+  {
+    amr,
+    purpose = {},
+    trustedBrowser = false,
+  }: { readonly amr: readonly string[]; readonly purpose?: Purpose | undefined; readonly trustedBrowser?: boolean | undefined },
   request: RequestContext,
 ): Promise<void> {
   const now = present();
   const before = await findUserById(trx, user.id);
   if (!(await touchLastLogin(trx, user.id, now))) return;
   const himself = asHimself(user, request);
-  await recordEvent(trx, sessionBegun(user, amr, await secondFactorFacts(trx, user.id, purpose), himself));
+  const secondFactor = { ...(await secondFactorFacts(trx, user.id, purpose)), ...(trustedBrowser && { trustedBrowser }) };
+  await recordEvent(trx, sessionBegun(user, amr, secondFactor, himself));
   if (request.device === undefined) return;
   const isNew = await isNewDevice(trx, user.id, digest(request.device), afterAYear(now));
   if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, himself);

@@ -7,6 +7,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { endingSessions, lockingSessions, MODELS } from '../../protocol/storage/protocol-state.store.ts';
 import type { ConsentKey } from '../consents/consents.resource.ts';
 import { deleteStatesOf } from '../sign-in/sign-in-states.store.ts';
+import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { deleteWishOf } from './email-verifications.store.ts';
 
 const LOCK_SESSIONS = lockingSessions('account_id = ?');
@@ -15,7 +16,7 @@ const END_SESSIONS = endingSessions('uid = ANY(?)', '?');
 
 /**
  * Ends the user's browser sessions on all authorization servers, the sign-ins of which one would come, and the link by which one of them would give them
- * another address; their tokens live on. The sessions' applications are told of it.
+ * another address; their tokens live on. The sessions' applications are told of it. Browsers that the user trusts ask for the second factor again.
  */
 export async function endBrowserSessions(executor: Executor, userId: string): Promise<void> {
   await executor.transaction(async (trx) => {
@@ -28,6 +29,7 @@ export async function endBrowserSessions(executor: Executor, userId: string): Pr
   });
   await endSignIns(executor, userId);
   await deleteWishOf(executor, userId);
+  await deleteTrustedBrowsersOf(executor, userId);
 }
 
 /** Ends the sign-ins under way: those that wait for a step, and those that are done and wait for their browser. After the sessions' own transaction: a step under way holds its state, and may end sessions itself. */

@@ -44,6 +44,7 @@ const portable = ({
   user,
   roles,
   factors,
+  trustedBrowsers,
   memberships,
   groups,
   applications,
@@ -58,6 +59,7 @@ const portable = ({
     passwordChanged: user.passwordChanged,
   },
   ...{ memberships, groups, roles, applications, consents, identityProviders, apiTokens, sessions },
+  trustedBrowsers: trustedBrowsers.map(({ userId: _, ...browser }) => browser),
   factors: factors.map((factor) => ({
     ...{ id: factor.id, type: factor.type, name: factor.name, created: factor.created, lastUsed: factor.lastUsed },
     ...(factor.type === 'PASSKEY' && madeBy(factor)),

@@ -25,6 +25,8 @@ export const OWN_EVENT_TYPES = [
   'user.mfa.factor.deactivate',
   'user.mfa.factor.reset_all',
   'user.mfa.factor.update',
+  'user.mfa.trusted_browser.add',
+  'user.mfa.trusted_browser.remove',
   'user.identity_provider.link',
   'user.identity_provider.unlink',
   'app.oauth2.as.consent.grant',

@@ -46,6 +46,9 @@ const userData = z.object({
         .optional(),
     }),
   ),
+  trustedBrowsers: z.array(
+    z.object({ id: z.string(), ipAddress: z.string().nullable(), created: time, lastUsed: time.nullable(), expiresAt: time }),
+  ),
   apiTokens: z.array(z.object({ id: z.string(), name: z.string(), created: time, expiresAt: time.nullable(), lastUsed: time.nullable() })),
   sessions: z.array(z.object({ signedIn: time.nullable(), expires: time, applications: z.array(z.string()) })),
   _links: links.extend({ events: z.object({ href: z.url() }) }),
@@ -97,6 +100,12 @@ function present(exported: ExportedUser, baseUrl: string): z.input<typeof userDa
       created: writeTime(factor.created),
       lastUsed: writeTimeOrNull(factor.lastUsed),
       ...(factor.type === 'PASSKEY' && { passkey: presentPasskey(factor) }),
+    })),
+    trustedBrowsers: exported.trustedBrowsers.map(({ id, ipAddress, created, lastUsed, expiresAt }) => ({
+      ...{ id, ipAddress },
+      created: writeTime(created),
+      lastUsed: writeTimeOrNull(lastUsed),
+      expiresAt: writeTime(expiresAt),
     })),
     apiTokens: dated(exported.apiTokens).map(({ expiresAt, lastUsed, ...token }) => ({
       ...token,

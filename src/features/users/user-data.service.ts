@@ -13,6 +13,8 @@ import type { Consent } from '../consents/consents.resource.ts';
 import { listConsents } from '../consents/consents.store.ts';
 import { queueNotice } from '../mail/mail.service.ts';
 import { listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
+import type { TrustedBrowser } from '../trusted-browsers/trusted-browsers.resource.ts';
+import { listTrustedBrowsers } from '../trusted-browsers/trusted-browsers.store.ts';
 import { readUserData, type UserData } from './user-data.store.ts';
 import { asUser, findVisibleUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
@@ -26,6 +28,7 @@ export interface ExportedUser extends UserData {
   readonly roles: readonly AssignedRole[];
   readonly consents: readonly Consent[];
   readonly factors: readonly SecondFactor[];
+  readonly trustedBrowsers: readonly TrustedBrowser[];
 }
 
 const gather = async (trx: Executor, user: User): Promise<ExportedUser> => ({
@@ -33,6 +36,7 @@ const gather = async (trx: Executor, user: User): Promise<ExportedUser> => ({
   ...(await readUserData(trx, user.id, present())),
   roles: await findRoles(trx, user.id),
   factors: await listSecondFactors(trx, user.id),
+  trustedBrowsers: await listTrustedBrowsers(trx, user.id, new Date(0), present()),
   consents: (await listConsents(trx, user.id, { limit: MOST_CONSENTS })).items,
 });
 

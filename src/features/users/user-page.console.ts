@@ -52,6 +52,7 @@ export const SECURITY_TAB: TabOfUser = {
   path: '/security',
   pages: [
     { label: 'Second factors and passkeys', path: '/factors', access: 'organizations', isClose: true },
+    { label: 'Trusted browsers', path: '/trusted-browsers', access: 'organizations', isClose: true },
     { label: 'Sessions', path: '/sessions', access: 'organizations', isClose: true },
     { label: 'Linked accounts', path: '/linked-accounts', access: 'service' },
   ],

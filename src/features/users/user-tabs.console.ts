@@ -9,6 +9,7 @@ import { linkedAccounts } from '../identity-providers/linked-accounts.console.ts
 import { userOrganizations } from '../organizations/user-organizations.console.ts';
 import { userFactorPages } from '../second-factors/factors.console.ts';
 import { userSessions } from '../sessions/sessions.console.ts';
+import { userTrustedBrowsers } from '../trusted-browsers/trusted-browsers.console.ts';
 import { ACCESS, SECURITY_TAB, userPage, userSubject, visiblePages } from './user-page.console.ts';
 
 /** The pages behind the tabs, with their forms. */
@@ -19,6 +20,7 @@ export const pagesBelow: readonly ConsolePage[] = [
   ...userSessions,
   ...userConsents,
   ...userFactorPages,
+  ...userTrustedBrowsers,
   ...linkedAccounts,
   ...userRolePages,
 ];

@@ -9,6 +9,7 @@ import { addPasskeyPage, receivePasskey } from '../../features/passkeys/passkey-
 import { passwordPage, receivePassword } from '../../features/passwords/password.account.ts';
 import { addApp, confirmApp, newCodes, removeApp, securityPage } from '../../features/second-factors/security-page.account.ts';
 import { endOtherSessions, receiveEndSession, sessionsPage } from '../../features/sessions/sessions.account.ts';
+import { endTrust } from '../../features/trusted-browsers/trusted-browsers.account.ts';
 import { activityPage } from '../../features/users/activity.account.ts';
 import { dataPage, downloadData } from '../../features/users/data.account.ts';
 import { profilePage, receiveEmail, receiveLanguage, receiveProfile } from '../../features/users/profile.account.ts';
@@ -52,6 +53,7 @@ export function accountPages(deps: AccountDeps): Koa.Middleware {
     .post(`${SECURITY_PAGE}/enroll`, (ctx) => confirmApp(deps, ctx))
     .post(`${SECURITY_PAGE}/recovery-codes`, (ctx) => newCodes(deps, ctx))
     .post(`${SECURITY_PAGE}/remove`, (ctx) => removeApp(deps, ctx))
+    .post(`${SECURITY_PAGE}/end-trust`, (ctx) => endTrust(deps, ctx))
     .post(`${SECURITY_PAGE}/connect`, (ctx) => connectAccount(deps, ctx))
     .post(`${SECURITY_PAGE}/disconnect`, (ctx) => disconnectAccount(deps, ctx));
   // The router itself adds to the context what its type asks for.

@@ -83,6 +83,7 @@ const NOTICES = {
   'user-deleted': 'The user is deleted.',
   'password-expired': 'The password is expired. At the next sign-in the user chooses another one.',
   'password-set': 'The password is set. Sessions and tokens have ended.',
+  'trust-ended': 'The trust has ended. The next sign-in there asks for the second factor.',
   'sessions-ended': 'The sessions have ended.',
   'session-ended': 'The session has ended.',
   'consent-revoked': 'The consent is revoked.',

@@ -4,6 +4,7 @@ import { NOBODY, type RequestContext } from '../../features/audit/audit-event.po
 import type { Config } from '../../platform/config/config.ts';
 import { browserDevice } from '../../platform/http/device-cookie.ts';
 import { clientAddress, isForwarded, requestId } from '../../platform/http/requests.ts';
+import { trustTokensOf } from '../../platform/http/trust-cookie.ts';
 import { wishedLanguage } from '../../platform/i18n/page-language.ts';
 
 /** Who asks, before anybody is signed in. */
@@ -15,4 +16,5 @@ export const visitor = (ctx: Koa.Context, config: Config): RequestContext => ({
   isForwarded: isForwarded(ctx.headers),
   language: wishedLanguage(ctx).lang,
   device: browserDevice(ctx, config),
+  trustTokens: trustTokensOf(ctx, config),
 });

@@ -37,18 +37,24 @@ export function requestedAcr({ acr_values: values, claims }: Requests): readonly
   return requested.length > 0 ? requested : spaceSeparated(values);
 }
 
-/** @returns what demands of the signed-in user a second factor that they have not used */
+/** @param isTrusted does the user trust the browser, so that it needs none? @returns what demands of the signed-in user a second factor that they have not used */
 export const secondFactorCheck =
-  (settings: MfaSettings, isAdministrator: (userId: string) => Promise<boolean>) =>
-  async ({ oidc: { session, client, params } }: KoaContextWithOIDC): Promise<DemandReason | undefined> => {
+  (
+    settings: MfaSettings,
+    isAdministrator: (userId: string) => Promise<boolean>,
+    isTrusted: (ctx: KoaContextWithOIDC, userId: string, demandedBy: DemandReason) => Promise<boolean>,
+  ) =>
+  async (ctx: KoaContextWithOIDC): Promise<DemandReason | undefined> => {
+    const { session, client, params } = ctx.oidc;
     if (session?.accountId === undefined || client === undefined || isMultiFactor(session.amr ?? [])) return undefined;
     const policy = mfaPolicyAt(settings, present());
-    return demandOfSecondFactor({
+    const demandedBy = demandOfSecondFactor({
       policy,
       administrator: policy === 'ADMINISTRATORS' && (await isAdministrator(session.accountId)),
       applicationDemands: clientSettings(client).mfaRequired,
       acrValues: requestedAcr(params ?? {}),
     });
+    return demandedBy === undefined || (await isTrusted(ctx, session.accountId, demandedBy)) ? undefined : demandedBy;
   };
 
 interface Authentication {

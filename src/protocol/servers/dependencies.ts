@@ -1,11 +1,13 @@
 /** What every authorization server of the process is built with. */
 import type { IncomingMessage } from 'node:http';
+import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { ApplicationOrigin } from '../../features/applications/application-settings.policy.ts';
 import type { ApplicationUses } from '../../features/applications/application-uses.service.ts';
 import type { RefusedDocument, RefusedRequest, RejectedRequest } from '../../features/audit/refused-requests.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { ClientRegistration } from '../../features/registration/registration.service.ts';
+import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
 import type { PasswordCredentials, SignedInUser } from '../../features/sign-in/sign-in.service.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
@@ -50,6 +52,8 @@ export interface ProviderParts {
   noteSignIn(user: SignedInUser, applicationId: string, req: IncomingMessage): Promise<void>;
   /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
   needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
+  /** Does the user trust the browser that asks, so that this demand of a second factor is met there? */
+  isTrustedBrowser(ctx: Koa.Context, userId: string, demandedBy: DemandReason): Promise<boolean>;
   /** Notes a refusal in the audit log, with what decided. */
   refuse(refusal: RefusedRequest, req: IncomingMessage): Promise<void>;
   /**

@@ -106,7 +106,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     directory.rememberedScopes,
     directory.isAssigned,
     access.judgeRequest,
-    secondFactorCheck(signIn, directory.isAdministrator),
+    secondFactorCheck(signIn, directory.isAdministrator, deps.isTrustedBrowser),
     deps.describe,
     refused,
     (client, req) => deps.noteUse(server, client, req),

@@ -40,6 +40,7 @@ test('who needs a second factor is chosen, holds at the next sign-in, and leaves
     identifierFirst: false,
     mfa: 'EVERYONE',
     mfaFrom: null,
+    rememberBrowserDays: 0,
   });
   const event = await lastChange(service);
   assert.deepEqual(

@@ -1,0 +1,28 @@
+/** The browsers that a user trusts, on `/account/security`: seen and ended by the user. */
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
+import { doneWith } from '../../pages/account/page.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import type { Language } from '../../platform/i18n/messages.ts';
+import { browserName } from '../sessions/browser-name.policy.ts';
+import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
+import { endOwnTrust, listOwnTrustedBrowsers } from './trusted-browsers.service.ts';
+
+/** What the page shows of them. */
+export async function trustedBrowsersOn({ services }: AccountDeps, { text }: Language, userId: string, day: (at: Date) => string) {
+  const browsers = await listOwnTrustedBrowsers(services, userId);
+  return {
+    trustedBrowsers: browsers.map(({ id, userAgent, ipAddress, lastUsed, expiresAt }) => ({
+      id,
+      name: browserName(userAgent) ?? text('account.sessions.unknown'),
+      address: ipAddress,
+      used: lastUsed && day(lastUsed),
+      until: day(expiresAt),
+    })),
+  };
+}
+
+/** POST /account/security/end-trust: one of their own. It takes a right away, so that no fresh sign-in is asked for. */
+export const endTrust = ownChange<AccountDeps>(async (deps, ctx, { accountId }, form) => {
+  const ended = await endOwnTrust(deps.services, accountId, form.get('browser') ?? '', visitor(ctx, deps.config));
+  doneWith(ctx, 'security', ended ? 'trust-ended' : 'trust-gone');
+}, 'security');

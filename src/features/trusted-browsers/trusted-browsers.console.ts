@@ -1,0 +1,81 @@
+/** The browsers that a user trusts: seen, and ended one by one or all. */
+import { formPage } from '../../pages/console/form.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { inPages } from '../../platform/database/paging.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
+import { browserName } from '../sessions/browser-name.policy.ts';
+import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
+import { endAllTrust, endUserTrust, listUserTrustedBrowsers } from './trusted-browsers.service.ts';
+
+const homeOf = (userId: string): string => `${addressOfUser(userId)}/trusted-browsers`;
+
+const list: ConsolePage = {
+  path: '/users/:id/trusted-browsers',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const subject = await userSubject(visit);
+    const home = homeOf(subject.user.id);
+    const { browsers } = await listUserTrustedBrowsers(services, subject.user.id, request);
+    const { items, next } = inPages(browsers, { limit: LIMIT, after: afterIn(query) });
+    const part = {
+      kind: 'table' as const,
+      lead: 'In these browsers the password alone is enough until they expire.',
+      name: 'Trusted browsers',
+      columns: ['Browser', 'Trusted since', 'Last used', 'Expires'],
+      rows: items.map(({ id, userAgent, ipAddress, created, lastUsed, expiresAt }) => ({
+        cells: [
+          [{ text: browserName(userAgent) ?? phrase('Not known') }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
+          { moment: momentOf(created) },
+          lastUsed === null ? { text: 'Never', soft: true } : { moment: momentOf(lastUsed) },
+          { moment: momentOf(expiresAt) },
+        ],
+        actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${encodeURIComponent(id)}/end` }] : [],
+      })),
+      empty: 'No trusted browsers. For how long users may trust one is set under Security → Sign-in policy.',
+      pager: pagerOf(home, query, next),
+    };
+    const isSome = subject.isChangeable && browsers.length > 0;
+    return userPage(visit, subject, [part], isSome ? [{ label: 'End all', href: `${home}/end` }] : []);
+  },
+};
+
+const endAll: ConsolePage = {
+  path: '/users/:id/trusted-browsers/end',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, name, crumbs } = await subjectToChange(visit);
+    const title = phrase('End the trust in all browsers of {name}?', { name });
+    const facts = ['The next sign-in in each of them asks for the second factor. Sessions go on.'];
+    return formPage({ title, crumbs, facts, submit: 'End trust', danger: true, cancel: homeOf(user.id) }, typed);
+  },
+  async receive(visit) {
+    const { user } = await userSubject(visit);
+    await endAllTrust(visit.services, user.id, visit.request);
+    return { goTo: homeOf(user.id), notice: 'trust-ended' };
+  },
+};
+
+const endOne: ConsolePage = {
+  path: '/users/:id/trusted-browsers/:browserId/end',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const { user, crumbs } = await subjectToChange(visit);
+    const facts = ['The next sign-in in that browser asks for the second factor. Sessions go on.'];
+    return formPage(
+      { title: 'End the trust in this browser?', crumbs, facts, submit: 'End trust', danger: true, cancel: homeOf(user.id) },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const { user } = await userSubject(visit);
+    await endUserTrust(visit.services, user.id, visit.params.browserId ?? '', visit.request);
+    return { goTo: homeOf(user.id), notice: 'trust-ended' };
+  },
+};
+
+export const userTrustedBrowsers: readonly ConsolePage[] = [list, endAll, endOne];

@@ -1,0 +1,31 @@
+/** When a trusted browser replaces the second factor of its user. It never stands for a factor: `amr` and `acr` say what was used. */
+import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+
+/** Days. */
+export const LONGEST_TRUST = 90;
+/** Of one user: the oldest ends when another one is added. */
+export const MOST_TRUSTED_BROWSERS = 20;
+
+const DAY_MS = 86_400_000;
+
+export interface TrustFacts {
+  /** `settings/sign-in.rememberBrowserDays`; 0: browsers are not trusted. */
+  readonly days: number;
+  /** Has the user a role in the console? */
+  readonly administrator: boolean;
+}
+
+/** May the user trust a browser, and do those count that they trust? Never those of administrators. */
+export const mayTrust = ({ days, administrator }: TrustFacts): boolean => days > 0 && !administrator;
+
+/**
+ * Is a trusted browser enough in place of the second factor?
+ * @param demandedBy what demands the factor; undefined: the user has one. An application or a request that asks for two factors gets two.
+ */
+export const trustSuffices = (facts: TrustFacts, demandedBy: DemandReason | undefined): boolean =>
+  mayTrust(facts) && (demandedBy === undefined || demandedBy === 'EVERYONE');
+
+/** Browsers that were trusted before this moment are trusted no more: a shorter period applies to them too. */
+export const trustedSince = (days: number, now: Date): Date => new Date(now.getTime() - days * DAY_MS);
+
+export const trustedUntil = (days: number, now: Date): Date => new Date(now.getTime() + days * DAY_MS);

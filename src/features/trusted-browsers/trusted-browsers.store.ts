@@ -1,0 +1,76 @@
+/** Trusted browsers, known by the digests of their tokens. The only SQL on that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { TrustedBrowser } from './trusted-browsers.resource.ts';
+
+const TRUSTED_BROWSER: Columns<TrustedBrowser> = {
+  id: 'id',
+  userId: 'user_id',
+  userAgent: 'user_agent',
+  ipAddress: 'ip_address',
+  created: 'created',
+  lastUsed: 'last_used',
+  expiresAt: 'expires_at',
+};
+
+/** @param since those that were trusted before are left out @returns the user's, the newest first */
+export async function listTrustedBrowsers(executor: Executor, userId: string, since: Date, now: Date): Promise<TrustedBrowser[]> {
+  return executor('trusted_browsers')
+    .where({ user_id: userId })
+    .where('created', '>', since)
+    .where('expires_at', '>', now)
+    .orderBy('seq', 'desc')
+    .select<TrustedBrowser[]>(TRUSTED_BROWSER);
+}
+
+/** Adds one, and forgets the oldest. @param most of one user. Needs the user's row locked. */
+export async function insertTrustedBrowser(trx: Executor, browser: TrustedBrowser, tokenHash: string, most: number): Promise<void> {
+  await trx('trusted_browsers').insert({ ...toRow(TRUSTED_BROWSER, browser), token_hash: tokenHash });
+  const newest = trx('trusted_browsers').where({ user_id: browser.userId }).orderBy('seq', 'desc').limit(most).select('id');
+  await trx('trusted_browsers').where({ user_id: browser.userId }).whereNotIn('id', newest).delete();
+}
+
+/** One of the tokens, where it is the user's and still counts. */
+const counting = (executor: Executor, userId: string, tokenHashes: readonly string[], since: Date, now: Date) =>
+  executor('trusted_browsers')
+    .where({ user_id: userId })
+    .whereIn('token_hash', tokenHashes)
+    .where('created', '>', since)
+    .where('expires_at', '>', now);
+
+/** Notes a sign-in with one of these tokens. @returns false when none is the user's, or counts any more */
+export async function touchTrustedBrowser(
+  trx: Executor,
+  userId: string,
+  tokenHashes: readonly string[],
+  since: Date,
+  now: Date,
+): Promise<boolean> {
+  return (await counting(trx, userId, tokenHashes, since, now).update({ last_used: now })) > 0;
+}
+
+export async function isTrustedToken(
+  executor: Executor,
+  userId: string,
+  tokenHashes: readonly string[],
+  since: Date,
+  now: Date,
+): Promise<boolean> {
+  return (await counting(executor, userId, tokenHashes, since, now).first('id')) !== undefined;
+}
+
+/** @returns false when the user has no such browser */
+export async function deleteTrustedBrowser(trx: Executor, userId: string, id: string): Promise<boolean> {
+  return (await trx('trusted_browsers').where({ user_id: userId, id }).delete()) === 1;
+}
+
+/** @returns how many there were */
+export async function deleteTrustedBrowsersOf(executor: Executor, userId: string): Promise<number> {
+  return executor('trusted_browsers').where({ user_id: userId }).delete();
+}
+
+/** @returns the number removed, at most `limit` */
+export async function deleteExpiredTrustedBrowsers(executor: Executor, now: Date, limit: number): Promise<number> {
+  const expired = executor('trusted_browsers').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
+  return executor('trusted_browsers').whereIn('id', expired).delete();
+}
