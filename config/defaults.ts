@@ -51,6 +51,9 @@ export const SHORTEST_PASSWORD = 8;
 /** Passwords of a user that he cannot choose again, the present one among them: what Okta begins with. */
 export const PASSWORD_HISTORY = 4;
 
+/** The server of breached passwords that is asked where settings/password turns it on and names none. */
+export const BREACHED_RANGES = 'https://api.pwnedpasswords.com/range/';
+
 /** How the service presents itself until settings/branding says otherwise. */
 export const BRAND = {
   name: 'Gatehouse',

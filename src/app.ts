@@ -17,6 +17,7 @@ import type { UpstreamCall } from './features/identity-providers/upstream-metada
 import { MAIL } from './features/mail/mail.service.ts';
 import { createMailer, mailDelivery, warnOfSilentServer } from './features/mail/mail-delivery.service.ts';
 import { sendOutbox } from './features/outbox/outbox.service.ts';
+import { countBreachLookups } from './features/passwords/breached-passwords.service.ts';
 import { RESET_REQUEST, resetRequests } from './features/passwords/forgotten-password.service.ts';
 import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
 import { currentSettings, currentTexts } from './features/settings/settings-cache.service.ts';
@@ -71,6 +72,7 @@ export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
   const pages = createPages({ config, brand: async () => presentBrand(await currentSettings(services, 'branding')) });
   const observer = observeRequests(log, config, API_RESOURCES);
+  countBreachLookups(services, observer.countBreachLookup);
   let accepting = true;
 
   const outbound = createOutbound(config);

@@ -25,6 +25,7 @@ const OF_TESTS: Readonly<Timings> = {
 
   // Shorter than the time for which an entry of the outbox is a process's own.
   outbound: 12_000,
+  breachedPasswords: 12_000,
   mail: { connection: MINUTE, silence: MINUTE, mail: MINUTE },
   testMail: { connection: MINUTE, silence: MINUTE, mail: MINUTE },
 

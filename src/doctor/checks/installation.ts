@@ -7,5 +7,14 @@ import { dataChecks } from './data.ts';
 import { database } from './database.ts';
 import { keys } from './keys.ts';
 import { mail } from './mail.ts';
+import { passwordChecks } from './passwords.ts';
 
-export const INSTALLATION: readonly Rule<CheckContext>[] = [...configurationChecks, ...database, ...dataChecks, ...keys, ...clock, ...mail];
+export const INSTALLATION: readonly Rule<CheckContext>[] = [
+  ...configurationChecks,
+  ...database,
+  ...dataChecks,
+  ...keys,
+  ...clock,
+  ...mail,
+  ...passwordChecks,
+];

@@ -8,6 +8,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { type ApiError, validation } from '../../platform/errors/errors.ts';
 import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
 import type { User } from '../users/users.resource.ts';
+import { isBreached } from './breached-passwords.service.ts';
 import { commonPasswords } from './common-passwords.service.ts';
 import { MOST_CHARACTERS, type PasswordPolicy, type PasswordProblem, passwordProblem } from './password.policy.ts';
 import { findFormerHashes, rememberFormerHash } from './password-history.store.ts';
@@ -25,7 +26,7 @@ export interface FoundProblem {
   readonly policy: PasswordPolicy;
 }
 
-type Parts = Pick<Services, 'database'>;
+type Parts = Pick<Services, 'config' | 'database' | 'log'>;
 
 /** @returns what is wrong with the password, no matter who chose it; undefined: nothing */
 export async function findPasswordProblem(services: Parts, password: string, owner: PasswordOwner): Promise<FoundProblem | undefined> {
@@ -37,7 +38,8 @@ export async function findPasswordProblem(services: Parts, password: string, own
     serviceNames: [name, BRAND.name],
     isCommon: (candidate) => common.has(candidate),
   });
-  return problem && { problem, policy };
+  if (problem !== undefined) return { problem, policy };
+  return (await isBreached(services, password, policy)) ? { problem: 'breached', policy } : undefined;
 }
 
 /**
@@ -93,6 +95,8 @@ function inWords({ problem, policy }: FoundProblem): string {
       return `must have at least ${policy.minLength} letters and digits beside the login, the e-mail address and the names of the user`;
     case 'like-service':
       return `must have at least ${policy.minLength} letters and digits beside the name of this service`;
+    case 'breached':
+      return 'is known from a data breach: choose another one';
     case 'used-before':
       return 'was used before: choose another one';
   }

@@ -10,7 +10,14 @@ export interface PasswordPolicy {
   readonly historyCount: number;
   /** Days after which another password must be chosen; null: never, as NIST recommends. */
   readonly maxAgeDays: number | null;
+  /** Are new passwords looked up among those that are known from data breaches? */
+  readonly breached: BreachedPolicy;
+  /** The server of ranges, to which five digits are added; null: Pwned Passwords. */
+  readonly breachedRangeUrl: string | null;
 }
+
+export const BREACHED_POLICIES = ['OFF', 'RANGE_API'] as const;
+export type BreachedPolicy = (typeof BREACHED_POLICIES)[number];
 
 /** An end to what is hashed. */
 export const MOST_CHARACTERS = 1024;
@@ -31,14 +38,14 @@ export interface PasswordSurroundings {
   isCommon(candidate: string): boolean;
 }
 
-export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'like-user' | 'like-service' | 'used-before';
+export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'like-user' | 'like-service' | 'used-before' | 'breached';
 
-/** What is wrong with a password that somebody wants to have, but for their history; undefined: nothing. */
+/** What is wrong with a password that somebody wants to have, but for their history and for breaches; undefined: nothing. */
 export function passwordProblem(
   { minLength }: Pick<PasswordPolicy, 'minLength'>,
   password: string,
   { userNames, serviceNames, isCommon }: PasswordSurroundings,
-): Exclude<PasswordProblem, 'used-before'> | undefined {
+): Exclude<PasswordProblem, 'used-before' | 'breached'> | undefined {
   const length = [...password.normalize('NFC')].length;
   if (length < minLength) return 'too-short';
   if (length > MOST_CHARACTERS) return 'too-long';
@@ -72,6 +79,17 @@ function wordsOf(names: readonly string[]): readonly string[] {
   const words = new Set(parts.map(lettersAndDigits).filter((word) => [...word].length >= SHORTEST_NAME));
   return [...words].sort((a, b) => b.length - a.length);
 }
+
+/**
+ * Does a range hold this digest?
+ * @param range lines of the end of a digest, a colon, and how often it was seen; 0 times: padding
+ * @param end of the digest, hexadecimal in capitals
+ */
+export const rangeHolds = (range: string, end: string): boolean =>
+  range.split('\n').some((line) => {
+    const [found = '', count = '0'] = line.trim().split(':');
+    return found.toUpperCase() === end && Number(count) > 0;
+  });
 
 const DAY = 86_400_000;
 

@@ -1,19 +1,27 @@
 /** Security → Passwords: what is asked of new passwords (NIST SP 800-63B section 3.1.1.2). */
 
-import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
+import { BREACHED_RANGES, SHORTEST_PASSWORD } from '../../../config/defaults.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { counted, type Phrase, phrase } from '../../platform/i18n/phrase.ts';
+import { counted, type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { changeSettings, DEFAULT_SETTINGS, readSettings } from '../settings/settings.service.ts';
 import { settingsBodies } from '../settings/settings-fields.service.ts';
-import { LONGEST_HISTORY, type PasswordPolicy } from './password.policy.ts';
+import { type BreachedPolicy, LONGEST_HISTORY, type PasswordPolicy } from './password.policy.ts';
 
 const HOME = '/admin/security/passwords';
 
-const fieldsOf = ({ minLength, historyCount, maxAgeDays }: PasswordPolicy): readonly Field[] => [
+const BREACHED: Readonly<Record<BreachedPolicy, readonly [label: string, hint: string]>> = {
+  OFF: ['Not looked up', 'Nothing leaves this service. The most common passwords are rejected all the same.'],
+  RANGE_API: [
+    'Looked up at a range server',
+    'The first five digits of the SHA-1 of each new password are sent, never the password or its whole digest. If the server does not answer, the password is accepted.',
+  ],
+};
+
+const fieldsOf = ({ minLength, historyCount, maxAgeDays, breached, breachedRangeUrl }: PasswordPolicy): readonly Field[] => [
   {
     name: 'minLength',
     label: 'Minimum length',
@@ -42,13 +50,26 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays }: PasswordPolicy): read
     value: maxAgeDays === null ? '' : String(maxAgeDays),
     hint: 'Empty: never, as NIST recommends: people who must change passwords choose weaker ones. Expire a password when it has become known instead.',
   },
+  {
+    name: 'breached',
+    label: 'Breached passwords',
+    kind: 'radios',
+    value: breached,
+    options: (Object.keys(BREACHED) as BreachedPolicy[]).map((value) => ({ value, label: BREACHED[value][0], hint: BREACHED[value][1] })),
+  },
+  {
+    name: 'breachedRangeUrl',
+    label: 'Range server',
+    value: breachedRangeUrl ?? '',
+    hint: phrase('https, ending with /. Five digits are added to it. Empty: {address}', { address: verbatim(BREACHED_RANGES) }),
+  },
 ];
 
 const policy: ConsolePage = {
   path: '/security/passwords',
   access: 'service',
   async show({ services, request }) {
-    const { minLength, historyCount, maxAgeDays } = await readSettings(services, 'password');
+    const { minLength, historyCount, maxAgeDays, breached, breachedRangeUrl } = await readSettings(services, 'password');
     return detailPage({
       title: 'Passwords',
       lead: 'Rules for every new password.',
@@ -64,6 +85,8 @@ const policy: ConsolePage = {
               label: 'Expires',
               value: maxAgeDays === null ? phrase('Never') : counted(maxAgeDays, 'After {count} day', 'After {count} days'),
             },
+            { label: 'Breached passwords', value: phrase(BREACHED[breached][0]) },
+            ...(breached === 'OFF' ? [] : [{ label: 'Range server', value: { text: breachedRangeUrl ?? BREACHED_RANGES, code: true } }]),
           ],
         },
         {
@@ -90,8 +113,20 @@ const edit: ConsolePage = {
     return formPage({ title: 'Change the password policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const { maxAgeDays = null, minLength = '', historyCount = '' } = typedValues(fieldsOf(DEFAULT_SETTINGS.password), form);
-    const changes = parse(settingsBodies.password, { minLength, historyCount, maxAgeDays });
+    const {
+      maxAgeDays = null,
+      minLength = '',
+      historyCount = '',
+      breached,
+      breachedRangeUrl = null,
+    } = typedValues(fieldsOf(DEFAULT_SETTINGS.password), form);
+    const changes = parse(settingsBodies.password, {
+      minLength,
+      historyCount,
+      maxAgeDays,
+      breached,
+      breachedRangeUrl: breachedRangeUrl || null,
+    });
     await changeSettings(services, 'password', changes, request);
     return { goTo: HOME, notice: 'password-policy-changed' };
   },

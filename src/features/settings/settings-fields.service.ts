@@ -1,9 +1,9 @@
 /** What can be set for the whole service, as the bodies of `settings/…`; what is absent stays at its default. Only what has an effect is here. */
 import { z } from 'zod';
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
-import { isHttpsAddress } from '../../platform/validation/https-address.ts';
+import { isHttpsAddress, isLocalAddress } from '../../platform/validation/https-address.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
-import { LONGEST_HISTORY } from '../passwords/password.policy.ts';
+import { BREACHED_POLICIES, LONGEST_HISTORY } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
 import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
 import { colourProblem, completeColours, isColour, nearestReadable, type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
@@ -13,6 +13,12 @@ import { footerLinksField } from './foot-links.resource.ts';
 import type { Branding, Settings, SettingsName } from './settings.service.ts';
 
 const link = text({ most: 2048 }).refine(isHttpsAddress, 'must be a URL that begins with https://').nullable().exactOptional();
+
+/** Of a server of ranges: five digits are added to it. */
+const rangeUrl = text({ most: 2048 }).refine(
+  (value) => (isHttpsAddress(value) || isLocalAddress(value)) && !/[?#]/.test(value) && value.endsWith('/'),
+  'must be a URL that begins with https:// (or http:// on this machine) and ends with /, without a query',
+);
 
 const colour = z.string().trim().refine(isColour, { error: 'must be a colour like #0f5c5c', abort: true }).toLowerCase();
 
@@ -96,6 +102,12 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail'>]: z.
       .nullable()
       .exactOptional()
       .meta({ description: 'After so many days another password must be chosen at the next sign-in; null: never' }),
+    breached: z.enum(BREACHED_POLICIES).exactOptional().meta({
+      description: 'RANGE_API: new passwords are looked up among breached ones; the first five digits of their SHA-1 leave the service',
+    }),
+    breachedRangeUrl: rangeUrl.nullable().exactOptional().meta({
+      description: 'The range server, to which the five digits are added; null: https://api.pwnedpasswords.com/range/',
+    }),
   }),
   branding: z
     .strictObject({

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { time } from '../../api/fields.ts';
+import { BREACHED_POLICIES } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
 import type { BrandCss } from './brand-css.policy.ts';
 import { brandCss } from './brand-css.resource.ts';
@@ -49,7 +50,13 @@ export const settingsEndpoints: readonly Endpoint[] = [
   ...both(
     'password',
     'what is asked of new passwords',
-    z.object({ minLength: z.int(), historyCount: z.int(), maxAgeDays: z.int().nullable() }),
+    z.object({
+      minLength: z.int(),
+      historyCount: z.int(),
+      maxAgeDays: z.int().nullable(),
+      breached: z.enum(BREACHED_POLICIES),
+      breachedRangeUrl: z.string().nullable(),
+    }),
   ),
   ...both(
     'branding',

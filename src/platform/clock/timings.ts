@@ -48,6 +48,8 @@ export interface Timings {
 
   /** For a request to an address somebody else has chosen. */
   outbound: number;
+  /** For a range of breached passwords: somebody waits for it. */
+  breachedPasswords: number;
   /** For a mail of the outbox. */
   mail: MailPatience;
   /** For the mail by which an administrator tries the mail server: somebody waits for it. */
@@ -90,6 +92,7 @@ export const PRODUCTION: Readonly<Timings> = {
   rollUpPause: 60_000,
 
   outbound: 5000,
+  breachedPasswords: 2000,
   mail: { connection: 5000, silence: 30_000, mail: 60_000 },
   testMail: { connection: 5000, silence: 15_000, mail: 20_000 },
 

@@ -95,6 +95,8 @@ export interface RequestObserver {
   begin(req: IncomingMessage, res: ServerResponse): void;
   /** Counts an attempt to deliver something from the outbox. */
   countDelivery(kind: string, outcome: string): void;
+  /** Counts a look-up of a password among breached ones. */
+  countBreachLookup(outcome: string): void;
 }
 
 /** @param apiResources see {@link family} */
@@ -127,8 +129,16 @@ export function observeRequests(
     registers: [registry],
   });
 
+  const breachLookups = new Counter({
+    name: 'gatehouse_breached_password_lookups_total',
+    help: 'Look-ups of new passwords among breached ones',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+
   return {
     registry,
+    countBreachLookup: (outcome) => breachLookups.inc({ outcome }),
     countDelivery: (kind, outcome) => deliveries.inc({ kind, outcome }),
     begin(req, res) {
       const begun = performance.now();

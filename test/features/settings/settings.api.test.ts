@@ -8,8 +8,15 @@ import { newSecretKey, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
 const DEFAULTS = {
-  'sign-in': { sessionIdleMinutes: 720, sessionLifetimeDays: 30, identifierFirst: false, mfa: 'OPTIONAL', mfaFrom: null, rememberBrowserDays: 0 },
-  password: { minLength: 8, historyCount: 4, maxAgeDays: null },
+  'sign-in': {
+    sessionIdleMinutes: 720,
+    sessionLifetimeDays: 30,
+    identifierFirst: false,
+    mfa: 'OPTIONAL',
+    mfaFrom: null,
+    rememberBrowserDays: 0,
+  },
+  password: { minLength: 8, historyCount: 4, maxAgeDays: null, breached: 'OFF', breachedRangeUrl: null },
   branding: {
     ...{ name: 'Gatehouse', logoUrl: null, primaryColorHex: null, primaryColorDarkHex: null },
     ...{ supportUrl: null, privacyUrl: null, termsUrl: null },

@@ -1,7 +1,7 @@
 /** What is done with a user: every form of his pages. */
 
 import { giveConsent, linkAccount } from '../../../features/users/user-holdings.ts';
-import { enrolledUser } from '../../../support/factors.ts';
+import { enrolledUser, trustedBrowserOf } from '../../../support/factors.ts';
 import { createOrganization } from '../administrators.ts';
 import { LONG, type Tour } from '../tour.ts';
 
@@ -18,6 +18,8 @@ export const userForms: Tour = async (service) => {
   const idpId = await linkAccount(service, someone.id, `${LONG} of forms`);
   const role = await api('POST', `/users/${someone.id}/roles`, { type: 'ORG_ADMIN', orgId });
   const secured = await enrolledUser(service);
+  await api('PUT', '/settings/sign-in', { ...(await api('GET', '/settings/sign-in')).body, rememberBrowserDays: 30 });
+  await trustedBrowserOf(service, secured);
   const [factor] = (await api('GET', `/users/${secured.id}/factors`)).body as { id: string }[];
 
   const mailed = await service.createUser({ email: `${'a'.repeat(60)}@${'b'.repeat(60)}.example` });
@@ -45,6 +47,9 @@ export const userForms: Tour = async (service) => {
     `/users/${secured.id}/factors`,
     `/users/${secured.id}/factors/reset`,
     `/users/${secured.id}/factors/${factor?.id}/reset`,
+    `/users/${secured.id}/trusted-browsers`,
+    `/users/${secured.id}/trusted-browsers/end`,
+    `/users/${secured.id}/trusted-browsers/some-browser/end`,
     `${user}/linked-accounts/${idpId}/remove`,
     `${user}/roles/new`,
     `${user}/roles/${role.body.id}/take`,

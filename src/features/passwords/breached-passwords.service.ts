@@ -1,0 +1,84 @@
+/**
+ * Passwords that are known from data breaches, looked up at a server of ranges (k-anonymity: NIST SP 800-63B section 3.1.1.2; the API of Pwned Passwords). It
+ * gets the first five hexadecimal digits of the password's SHA-1 and answers with all ends of digests that begin so. Whatever goes wrong, the password is
+ * taken: nobody is kept from a new password by a server elsewhere.
+ */
+import { hash } from 'node:crypto';
+import { BREACHED_RANGES } from '../../../config/defaults.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { createOutbound, type Outbound } from '../../platform/http/outbound.ts';
+import { type PasswordPolicy, rangeHolds } from './password.policy.ts';
+
+/** `failed`: the server did not answer in time, or not as it should; the password was taken. */
+export type BreachOutcome = 'found' | 'clean' | 'failed';
+
+type Parts = Pick<Services, 'config' | 'database' | 'log'>;
+
+/** By the pool: services within a transaction have a database of their own, but this one of the process. */
+const counters = new WeakMap<Services['database']['pool'], (outcome: BreachOutcome) => void>();
+
+/** From now on each look-up of this process is counted. */
+export function countBreachLookups({ database }: Pick<Services, 'database'>, count: (outcome: BreachOutcome) => void): void {
+  counters.set(database.pool, count);
+}
+
+const clients = new WeakMap<Config, Outbound>();
+
+function clientOf(config: Config): Outbound {
+  const known = clients.get(config);
+  if (known !== undefined) return known;
+  const made = createOutbound(config);
+  clients.set(config, made);
+  return made;
+}
+
+/** Digits of the digest that leave the service: each prefix stands for some 2,000 passwords of a list. */
+export const PREFIX = 5;
+
+/** @returns whether the password is known from a breach; false where that is not asked, or cannot be told */
+export async function isBreached(parts: Parts, password: string, policy: PasswordPolicy): Promise<boolean> {
+  if (policy.breached === 'OFF') return false;
+  const outcome = await lookUp(parts, password, policy.breachedRangeUrl ?? BREACHED_RANGES);
+  counters.get(parts.database.pool)?.(outcome);
+  return outcome === 'found';
+}
+
+async function lookUp({ config, log }: Parts, password: string, address: string): Promise<BreachOutcome> {
+  const digest = hash('sha1', password.normalize('NFC'), 'hex').toUpperCase();
+  try {
+    const range = await readRange(clientOf(config), address, digest.slice(0, PREFIX));
+    return rangeHolds(range, digest.slice(PREFIX)) ? 'found' : 'clean';
+  } catch (error) {
+    // Without the address, which holds the beginning of the digest.
+    log.warn(
+      { reason: error instanceof Error ? error.name : 'unknown' },
+      'the server of breached passwords did not answer: a password was taken without it',
+    );
+    return 'failed';
+  }
+}
+
+/** Digits of a digest that no password is known to have. */
+const NOBODYS = '00000';
+
+/** Asks for a range that tells nothing. @throws when the server does not answer as it should, with the reason */
+export async function tryRangeServer(config: Config, { breachedRangeUrl }: Pick<PasswordPolicy, 'breachedRangeUrl'>): Promise<void> {
+  await readRange(clientOf(config), breachedRangeUrl ?? BREACHED_RANGES, NOBODYS);
+}
+
+/** @throws when the answer is not 200, does not come in time, or is no list of digests */
+async function readRange(outbound: Outbound, address: string, prefix: string): Promise<string> {
+  const signal = AbortSignal.timeout(timings.breachedPasswords);
+  // Padding hides from those who see sizes which range it was.
+  const response = await outbound(`${address}${prefix}`, { headers: { 'add-padding': 'true', accept: 'text/plain' }, signal });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`the server of breached passwords answered ${response.status}`);
+  }
+  const text = await response.text();
+  if (!/^[0-9A-Fa-f]{35}:\d+\s/.test(`${text}\n`))
+    throw new Error('the server of breached passwords answered with something else than a range');
+  return text;
+}
