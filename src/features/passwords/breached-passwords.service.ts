@@ -35,7 +35,7 @@ function clientOf(config: Config): Outbound {
 }
 
 /** Digits of the digest that leave the service: each prefix stands for some 2,000 passwords of a list. */
-export const PREFIX = 5;
+const PREFIX = 5;
 
 /** @returns whether the password is known from a breach; false where that is not asked, or cannot be told */
 export async function isBreached(parts: Parts, password: string, policy: PasswordPolicy): Promise<boolean> {
