@@ -15,9 +15,9 @@ import { deleteExpiredRegistrationTokens } from '../registration/registration-to
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
 import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
 import { deleteExpiredStates } from '../sign-in/sign-in-states.store.ts';
+import { deleteExpiredTrustedBrowsers } from '../trusted-browsers/trusted-browsers.store.ts';
 import { eraseRemovedAttributes } from '../user-schema/attribute-removal.service.ts';
 import { USER_SCHEMA } from '../user-schema/user-schema.store.ts';
-import { deleteExpiredTrustedBrowsers } from '../trusted-browsers/trusted-browsers.store.ts';
 import { deleteExpiredVerifications } from '../users/email-verifications.store.ts';
 
 const EVERY = 60_000;
