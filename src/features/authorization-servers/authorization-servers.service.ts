@@ -258,6 +258,7 @@ const asStandardScope = (seed: ScopeSeed) => ({
   consent: 'IMPLICIT' as const,
   isDefault: false,
   optional: false,
+  translations: {},
   system: true,
   metadataPublish: 'ALL_CLIENTS' as const,
 });

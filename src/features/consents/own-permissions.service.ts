@@ -13,7 +13,7 @@ import { listPermittedScopes, type PermittedScope } from './own-permissions.stor
 
 /** An application at one authorization server. */
 export interface OwnPermission extends Pick<PermittedScope, 'applicationId' | 'label' | 'settings' | 'serverId' | 'serverName'> {
-  readonly scopes: readonly Pick<PermittedScope, 'scope' | 'displayName' | 'description'>[];
+  readonly scopes: readonly Pick<PermittedScope, 'scope' | 'displayName' | 'description' | 'translations'>[];
   /** When the user first consented; null: the application is trusted, and they were not asked. */
   readonly since: Date | null;
   /** With these scopes it reads all claims of the user at userinfo, not just those the scopes name. */

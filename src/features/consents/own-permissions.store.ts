@@ -3,6 +3,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 import type { ApplicationSettings } from '../applications/application-settings.policy.ts';
+import type { Scope } from '../scopes/scopes.resource.ts';
 
 /** One scope of an application at one authorization server. */
 export interface PermittedScope {
@@ -15,6 +16,7 @@ export interface PermittedScope {
   /** Empty where the scope is none of the server's any more. */
   readonly displayName: string;
   readonly description: string;
+  readonly translations: Scope['translations'] | null;
   /** When the user consented; null: they were not asked. */
   readonly consented: Date | null;
 }
@@ -30,7 +32,7 @@ const PERMITTED = `WITH held AS (
     FROM (SELECT * FROM consents WHERE user_id = :userId) c
       FULL JOIN held h ON h.client_id = c.application_id AND h.server_id = c.server_id AND h.scope = c.scope)
   SELECT a.id AS "applicationId", a.label, a.settings, v.id AS "serverId", v.name AS "serverName", p.scope, p.created AS consented,
-    coalesce(s.display_name, '') AS "displayName", coalesce(s.description, '') AS description
+    coalesce(s.display_name, '') AS "displayName", coalesce(s.description, '') AS description, s.translations
   FROM permitted p
     JOIN applications a ON a.id = p.application_id AND NOT a.system
     JOIN authorization_servers v ON v.id = p.server_id

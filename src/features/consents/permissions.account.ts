@@ -19,7 +19,7 @@ export const permissionsPage = ownPage('permissions', async (deps, ctx, visit) =
     ...permission,
     ...logoOf(applicationFacts({ id: permission.applicationId, label: permission.label, settings: permission.settings })),
     since: permission.since && day(permission.since),
-    scopes: permission.scopes.map(({ scope, displayName, description }) => inLanguage(language, { name: scope, displayName, description })),
+    scopes: permission.scopes.map(({ scope, ...words }) => inLanguage(language, { name: scope, ...words })),
   }));
   const images = [...new Set(permissions.flatMap((permission) => permission.images))];
   await draw(deps, ctx, visit, 'account/permissions', { page: 'permissions', images }, { permissions });

@@ -1,7 +1,7 @@
 /** The scopes of an authorization server (RFC 6749 section 3.3): what applications can ask for, and whether the user is asked. */
 
 import type { TableRow } from '../../pages/console/detail-page.ts';
-import { formPage } from '../../pages/console/form.ts';
+import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
@@ -17,7 +17,7 @@ import {
   serverSubject,
   subjectWithParts,
 } from '../authorization-servers/server-page.console.ts';
-import { SCOPE_SETTINGS, type Scope, type ScopeSettings } from './scopes.resource.ts';
+import { SCOPE_SETTINGS, type Scope, type ScopeSettings, TRANSLATED } from './scopes.resource.ts';
 import { createServerScope, deleteServerScope, getServerScope, listServerScopes, updateServerScope } from './scopes.service.ts';
 
 const homeOf = ({ home }: ServerSubject): string => `${home}/scopes`;
@@ -70,7 +70,7 @@ function rowOf(subject: ServerSubject, scope: Scope): TableRow {
   };
 }
 
-/** Of the built-in server the consent alone, which openid does not have. */
+/** Of the built-in server consent and translations alone; openid has neither. */
 const mayEdit = ({ isChangeable, isBuiltIn }: ServerSubject, { name }: Scope): boolean => isChangeable && !(isBuiltIn && name === 'openid');
 
 /** What can be changed of a scope. @param now undefined: of a new scope */
@@ -89,11 +89,41 @@ async function consentFact({ services }: ConsoleRequest): Promise<Phrase> {
   );
 }
 
-const fieldsFor = (subject: ServerSubject, now: Scope | undefined) => settingFields(SCOPE_SETTINGS, namesOf(subject, now), now);
+const fieldsFor = (subject: ServerSubject, now: Scope | undefined) => [
+  ...settingFields(SCOPE_SETTINGS, namesOf(subject, now), now),
+  ...translationFields(now),
+];
+
+/** The texts of the consent page in each language; empty: as above. */
+const translationFields = (now: Scope | undefined): Field[] =>
+  TRANSLATED.flatMap(({ lang, name }): Field[] => {
+    const own = now?.translations[lang];
+    const common = { group: phrase('On pages in {language}', { language: name }), advanced: true };
+    return [
+      { ...common, name: `displayName.${lang}`, alias: `translations.${lang}.displayName`, label: 'Display name', value: own?.displayName },
+      {
+        ...common,
+        name: `description.${lang}`,
+        alias: `translations.${lang}.description`,
+        kind: 'description',
+        label: 'Description',
+        value: own?.description,
+      },
+    ];
+  });
+
+function translationsIn(form: URLSearchParams): ScopeSettings['translations'] {
+  const typed = (field: 'displayName' | 'description', lang: string) => {
+    const text = (form.get(`${field}.${lang}`) ?? '').trim();
+    return text === '' ? {} : { [field]: text };
+  };
+  const texts = TRANSLATED.map(({ lang }) => [lang, { ...typed('displayName', lang), ...typed('description', lang) }] as const);
+  return Object.fromEntries(texts.filter(([, own]) => Object.keys(own).length > 0));
+}
 
 /** @throws {ApiError} validation */
 const settingsOf = (subject: ServerSubject, form: URLSearchParams, now: Scope | undefined): ScopeSettings =>
-  formValues(SCOPE_SETTINGS, namesOf(subject, now), form, now);
+  formValues(SCOPE_SETTINGS, namesOf(subject, now), form, { ...now, translations: translationsIn(form) });
 
 const create: ConsolePage = {
   path: '/api/servers/:serverId/scopes/new',
@@ -138,7 +168,7 @@ const edit: ConsolePage = {
     const scope = await scopeOf(visit, subject);
     requireEditable(subject, scope);
     const facts = subject.isBuiltIn
-      ? ['Of a scope of the built-in authorization server only the consent can be changed.']
+      ? ['Of a scope of the built-in authorization server only the consent and the translations can be changed.']
       : scope.system
         ? ['This is a standard scope: it keeps its name.']
         : ['With another name it is another scope: what users allowed under the old one does not count for it.'];

@@ -1,7 +1,13 @@
 /** Scopes (RFC 6749 section 3.3): the record, and its settings as the API, the console and the table have them. */
 import { z } from 'zod';
+import { LANGUAGES } from '../../platform/i18n/messages.ts';
 import type { ValuesOf } from '../../platform/validation/resource.ts';
 import { shownText } from '../../platform/validation/text.ts';
+
+/** The languages of the pages in which a scope can have other texts than its own. */
+export const TRANSLATED = LANGUAGES.filter(({ lang }) => lang !== 'en');
+
+const translation = z.strictObject({ displayName: shownText().optional(), description: shownText({ most: 1024 }).optional() });
 
 export const SCOPE_SETTINGS = {
   name: {
@@ -27,6 +33,13 @@ export const SCOPE_SETTINGS = {
     label: 'Description',
     hint: 'Shown below the name on the consent page.',
     input: 'description',
+  },
+  translations: {
+    schema: z.strictObject(Object.fromEntries(TRANSLATED.map(({ lang }) => [lang, translation.optional()]))),
+    column: 'translations',
+    initial: {},
+    label: 'Translations',
+    input: 'own',
   },
   consent: {
     schema: z.enum(['IMPLICIT', 'REQUIRED', 'FLEXIBLE']),

@@ -55,7 +55,7 @@ export async function createServerScope(
 /**
  * Replaces a scope's settings. A new name is another scope: what users allowed under the old one does not count for it.
  * @throws {ApiError} not found, validation of the name, conflict: the name is taken, or conditions name the old one; wrong state: anything
- *   but the consent of the built-in server's, a standard scope's name, the consent of `openid`
+ *   but consent and translations of the built-in server's, a standard scope's name, the consent of `openid`
  */
 export async function updateServerScope(
   services: Services,
@@ -78,9 +78,13 @@ export async function updateServerScope(
   return changeServerPart(services, serverId, {}, change, true);
 }
 
-/** Of the built-in server's scopes only their consent is the operator's. */
+/** What is the operator's of the built-in server's scopes. */
+const OF_OPERATOR: ReadonlySet<keyof ScopeSettings> = new Set(['consent', 'translations']);
+
 function requireConsentAlone(before: Scope, settings: ScopeSettings): void {
-  const fixed = (Object.keys(settings) as (keyof ScopeSettings)[]).filter((name) => name !== 'consent' && settings[name] !== before[name]);
+  const fixed = (Object.keys(settings) as (keyof ScopeSettings)[]).filter(
+    (name) => !OF_OPERATOR.has(name) && settings[name] !== before[name],
+  );
   if (fixed.length > 0) throw wrongState(`a scope of the built-in authorization server keeps its ${fixed.join(', ')}`);
 }
 

@@ -5,11 +5,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HostedDeps as SharedHouse } from '../../pages/hosted/deps.ts';
 import type { AccountFacts, ApplicationFacts } from '../../pages/hosted/page-models.ts';
+import type { Scope } from '../scopes/scopes.resource.ts';
 
 interface ConsentScope {
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
+  /** Its texts in other languages. */
+  readonly translations?: Scope['translations'];
   /** The user may leave it out. */
   readonly optional: boolean;
 }

@@ -21,7 +21,8 @@ export interface Setting<T extends z.ZodType = z.ZodType> {
   /** In the console. */
   readonly label: string;
   readonly hint?: string;
-  readonly input: 'line' | 'description' | 'check' | 'radios';
+  /** `own`: its page makes the fields. */
+  readonly input: 'line' | 'description' | 'check' | 'radios' | 'own';
   readonly options?: readonly Choice[];
   /** A choice of two values that the console shows as a check box: the checked value first. */
   readonly checkedAs?: readonly [string, string];

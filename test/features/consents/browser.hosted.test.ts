@@ -11,9 +11,9 @@ import { outcomeOf, runApplication } from '../sign-in/application.ts';
 const WANTED = { scope: 'openid email' };
 
 /** A user in front of the dialog of an application that must ask (consent_method REQUIRED) for the scope `email`. */
-async function atTheDialog(browser: Browser, t: TestContext, { javaScriptEnabled = true } = {}) {
+async function atTheDialog(browser: Browser, t: TestContext, { javaScriptEnabled = true, scope = {} } = {}) {
   const service = await startService(t);
-  await setScope(service, 'email', { consent: 'REQUIRED' });
+  await setScope(service, 'email', { consent: 'REQUIRED', ...scope });
   const user = await service.createUser({ firstName: 'Ada', lastName: 'Lovelace' });
   const application = await runApplication(t, service, { consent_method: 'REQUIRED' });
   const window = await openWindow(browser, { javaScriptEnabled });
@@ -65,6 +65,23 @@ for (const javaScriptEnabled of [true, false]) {
     }),
   );
 }
+
+test(
+  'the operator’s own texts of a scope in the language of the page, on the dialog and at /account/permissions',
+  inBrowser(async (browser, t) => {
+    const scope = { translations: { de: { displayName: 'Deine Post', description: 'Wohin wir schreiben' } } };
+    const { service, application, page } = await atTheDialog(browser, t, { scope });
+    const shown = () => page.locator('.scopes li').allInnerTexts();
+    assert.deepEqual(await page.locator('.scopes strong').allTextContents(), ['Your e-mail address']);
+    await page.goto(application.start({ ...WANTED, ui_locales: 'de' }));
+    assert.match((await shown()).join(' '), /Deine Post\s+Wohin wir schreiben/);
+    await page.goto(application.start({ ...WANTED, ui_locales: 'es' }));
+    assert.deepEqual(await page.locator('.scopes strong').allTextContents(), ['Correo electrónico']);
+    await decide(page, 'allow', application.origin);
+    await page.goto(`${service.baseUrl}/account/permissions?language=de`);
+    assert.match((await page.textContent('main')) ?? '', /Deine Post/);
+  }),
+);
 
 test(
   'prompt=none where the dialog is needed: consent_required (OpenID Connect Core section 3.1.2.6)',

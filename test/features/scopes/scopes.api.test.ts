@@ -50,6 +50,7 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
       optional: false,
       system: false,
       metadataPublish: 'ALL_CLIENTS',
+      translations: {},
     };
     const _links = { self: { href: `${api.services.config.baseUrl}/api/v1${path}/${id}` } };
     assert.deepEqual(rest, { ...settings, default: false, _links });
@@ -67,6 +68,7 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
       default: true,
       optional: true,
       metadataPublish: 'NO_CLIENTS',
+      translations: { de: { displayName: 'Bestellungen', description: 'Alle Bestellungen' }, 'zh-Hans': { displayName: '订单' } },
     };
     const replaced = await api.call<Scope>('PUT', `${path}/${id}`, { ...created.body, ...changed });
     assert.equal(replaced.status, 200);
@@ -95,6 +97,8 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
       [{ metadataPublish: 'SOME' }, 'metadataPublish: must be NO_CLIENTS or ALL_CLIENTS'],
       [{ default: 'yes' }, 'default: must be of type boolean'],
       [{ displayName: 'a\u0007' }, 'displayName: must not contain control characters'],
+      [{ translations: { fr: {} } }, 'translations.fr: is not a field of this resource'],
+      [{ translations: { de: { displayName: 'a\u0007' } } }, 'translations.de.displayName: must not contain control characters'],
       [{ colour: 'red' }, 'colour: is not a field of this resource'],
     ];
     for (const [fields, cause] of wrong) assert.deepEqual(causes(await api.call('POST', path, { name: 'new', ...fields })), [cause]);
