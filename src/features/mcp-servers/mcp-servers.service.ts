@@ -128,7 +128,12 @@ async function addScopes(
   for (const { name, words } of scopes) {
     if (known.has(name)) continue;
     const settings = { name, displayName: words, description: '', optional: false, isDefault: areDefault } as const;
-    await createServerScope(services, serverId, { ...settings, consent: 'REQUIRED', metadataPublish: 'ALL_CLIENTS' }, request);
+    await createServerScope(
+      services,
+      serverId,
+      { ...settings, consent: 'REQUIRED', metadataPublish: 'ALL_CLIENTS', translations: {} },
+      request,
+    );
   }
 }
 
