@@ -36,6 +36,8 @@ export const LIFETIMES = {
   activationLink: 7 * 86_400,
   /** The link that sets a new password in place of a forgotten one (OWASP Forgot Password Cheat Sheet: short). */
   resetLink: 3600,
+  /** The code and the link by which somebody signs in, or signs up, by e-mail. */
+  emailCode: 600,
   /** The link that shows that an e-mail address is the user's. */
   verificationLink: 86_400,
   /** How long the dev inbox keeps a mail. */

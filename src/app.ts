@@ -12,6 +12,8 @@ import { listAuthorizationServers } from './features/authorization-servers/autho
 import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.policy.ts';
 import { BULK_JOB } from './features/bulk/bulk-jobs.service.ts';
 import { bulkJobs } from './features/bulk/bulk-runner.service.ts';
+import { EMAIL_CODE, emailCodes } from './features/email-codes/email-codes.service.ts';
+import { mailSignInCode } from './features/email-codes/email-sign-in.service.ts';
 import { eventHookDelivery } from './features/event-hooks/event-hook-delivery.service.ts';
 import type { UpstreamCall } from './features/identity-providers/upstream-metadata.service.ts';
 import { MAIL } from './features/mail/mail.service.ts';
@@ -198,6 +200,7 @@ export function createApp(services: Services): App {
         [BACKCHANNEL_LOGOUT]: backchannelLogout(servers, outbound),
         [EVENT_HOOK]: eventHookDelivery(services, outbound),
         [RESET_REQUEST]: resetRequests(services),
+        [EMAIL_CODE]: emailCodes(services, { SIGN_IN: mailSignInCode }),
         [MAIL]: mailDelivery(services, mailer),
         [BULK_JOB]: bulkJobs(services),
       };

@@ -297,6 +297,11 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'PUT /users/:id': onUser('ACTIVE', () => ({ body: { profile: { login: unique('user') } } })),
   'DELETE /users/:id': onUser(),
   'POST /users/:id/lifecycle/activate': onUser('STAGED'),
+  'POST /users/:id/lifecycle/reactivate': async (make) => {
+    const id = await make.user('STAGED');
+    await make.call('POST', `/users/${id}/lifecycle/activate?sendEmail=false`);
+    return { params: { id }, query: { sendEmail: 'false' } };
+  },
   'POST /users/:id/lifecycle/deactivate': onUser(),
   'POST /users/:id/lifecycle/suspend': onUser(),
   'POST /users/:id/lifecycle/unsuspend': onUser('SUSPENDED'),

@@ -331,7 +331,7 @@ test('life cycles: whatever steps are taken, nobody ends himself and the last SU
     fc.property(life, fc.boolean(), fc.boolean(), (steps, hasPassword, isLastSuperAdmin) => {
       let status: UserStatus = 'ACTIVE';
       for (const { step, isSelf } of steps) {
-        const decided = decideStep(step, { status, hasPassword, isSelf, isLastSuperAdmin });
+        const decided = decideStep(step, { status, hasPassword, hasWayToSignIn: hasPassword, isSelf, isLastSuperAdmin });
         const isPossible = possibleSteps({ status, hasPassword }).includes(step);
         if ('refused' in decided) continue;
         assert.ok(isPossible && STATUSES.includes(decided.to));

@@ -13,6 +13,10 @@ interface ActionText {
 
 export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
   'users.activate': { ...STEPS.activate, does: 'The users can sign in. Users without a password get a link by e-mail to choose one.' },
+  'users.reactivate': {
+    label: 'Send invitations again',
+    does: 'Users who have not chosen a password yet get a new link by e-mail. Former links stop working.',
+  },
   'users.unlock': STEPS.unlock,
   'users.unsuspend': STEPS.unsuspend,
   'users.add-to-group': { label: 'Add to a group', does: 'The users become members of the group. Members stay members.', needs: 'group' },

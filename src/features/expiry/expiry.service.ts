@@ -9,6 +9,7 @@ import { deleteExpired } from '../../protocol/storage/protocol-state.store.ts';
 import { deleteExpiredApplications } from '../applications/expired-applications.service.ts';
 import { deleteRetiredKeys } from '../authorization-servers/signing-keys.store.ts';
 import { deleteExpiredJobs } from '../bulk/bulk-jobs.store.ts';
+import { deleteExpiredCodes } from '../email-codes/email-codes.store.ts';
 import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
 import { deleteExpiredRegistrationTokens } from '../registration/registration-tokens.store.ts';
@@ -33,6 +34,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpired(pool, epochSeconds(), limit),
     await deleteExpiredCalls(knex, present(), limit),
     await deleteExpiredLinks(knex, present(), limit),
+    await deleteExpiredCodes(knex, present(), limit),
     await deleteExpiredVerifications(knex, present(), limit),
     await deleteExpiredMails(knex, present(), limit),
     await deleteExpiredStates(knex, present(), limit),

@@ -16,6 +16,7 @@ import { findOrgIds } from '../organizations/memberships.store.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import type { SignedInUser } from '../sign-in/sign-in.service.ts';
+import { acceptInvitation } from '../users/user-lifecycle.service.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -147,7 +148,8 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   if (user === undefined) throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
   const isAddress = isSameAddress(user.email, email);
   const refusal = linkRefusal(provider.policy, {
-    active: user.status === 'ACTIVE',
+    // Invited: the provider proves the mailbox as the link would.
+    active: user.status === 'ACTIVE' || user.status === 'PROVISIONED',
     administrator: (await findRoles(trx, id)).length > 0,
     emailProved: isAddress && user.emailVerified,
     untouched: user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id)),
@@ -159,6 +161,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   await linkUser(services, provider.id, id, identity.subject, request);
   // A link to choose a password, in anyone's hands, would be a second key to what is now theirs.
   await deleteLinksOf(trx, id);
+  await acceptInvitation(trx, user, request);
   if (isAddress && !user.emailVerified) await updateUser(trx, id, { emailVerified: true });
   return (await findUserById(trx, id)) ?? user;
 }

@@ -11,6 +11,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { MAIL_TAKEN_FOR, type Mailer, MailRefused, MOST_CONNECTIONS, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
+import { findCodeOfLink } from '../email-codes/email-codes.store.ts';
 import { type Carrier, Undeliverable } from '../outbox/outbox.service.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
 import { currentSettings, currentTexts } from '../settings/settings-cache.service.ts';
@@ -101,12 +102,13 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
   };
 }
 
+const FINDERS = { 'choose-password': findOneTimeLink, 'verify-email': findVerification, code: findCodeOfLink } as const;
+
 /** Was a link that works once neither used nor replaced since? Whoever gets it would find it broken, and the newer one is on its way. */
 async function isOfUse(executor: Executor, link: string): Promise<boolean> {
-  const [, page, token = ''] = /\/(choose-password|verify-email)\/([\w-]+)$/.exec(link) ?? [];
+  const [, page, token = ''] = /\/(choose-password|verify-email|code)\/([\w-]+)$/.exec(link) ?? [];
   if (page === undefined) return true;
-  const find = page === 'verify-email' ? findVerification : findOneTimeLink;
-  return (await find(executor, digest(token), present())) !== undefined;
+  return (await FINDERS[page as keyof typeof FINDERS](executor, digest(token), present())) !== undefined;
 }
 
 /** What the audit log says of a mail, sent or not. */

@@ -3,7 +3,14 @@ import { domainToUnicode } from 'node:url';
 import type { EventType } from '../audit/event-types.policy.ts';
 
 /** Mails with a link that works once, and what else somebody asked for. */
-export type AskedMail = 'invitation' | 'activation' | 'password-reset' | 'password-elsewhere' | 'email-verification' | 'test';
+export type AskedMail =
+  | 'invitation'
+  | 'activation'
+  | 'password-reset'
+  | 'password-elsewhere'
+  | 'email-verification'
+  | 'sign-in-code'
+  | 'test';
 
 /** What happened to an account, so that its user notices what they have not done themselves. */
 export type Notice =

@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { transactionPath } from '../identity-providers/upstream-transaction.hosted.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
 import { continueSignIn } from '../sign-in/continue-sign-in.hosted.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { askAnew } from '../sign-in/sign-in.hosted.ts';
@@ -17,7 +18,8 @@ export async function receivePasskeySignIn(deps: SignInDeps, ctx: Koa.Context, p
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
   const answer = await readAnswer(deps, ctx, form, { kind: 'sign-in', place: transactionPath(place) });
-  const first = await signInByPasskey(deps.services, answer, visitor(ctx, deps.config));
+  const isOffered = (await currentSettings(deps.services, 'sign-in')).methods.includes('passkey');
+  const first = isOffered ? await signInByPasskey(deps.services, answer, visitor(ctx, deps.config)) : undefined;
   if (first !== undefined) return continueSignIn(deps, ctx, place, first);
   const refused = [{ field: 'passkey', message: 'passkey.refused' }] as const;
   if (place === 'standalone') return showSignIn(deps.pages, ctx, { ...(await formFor(deps, ctx)), notice: undefined }, refused);

@@ -10,6 +10,7 @@ import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { isForwarded } from '../../platform/http/requests.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { isMailPossible, mailRoute } from '../mail/mail-route.service.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { requestReset } from './forgotten-password.service.ts';
 
@@ -17,7 +18,8 @@ const PATH = '/forgot-password';
 /** The parameter of the page that says that it was sent. */
 const SENT = 'sent';
 
-const isThere = ({ services }: SignInDeps, ctx: Koa.Context): Promise<boolean> =>
+const isThere = async ({ services }: SignInDeps, ctx: Koa.Context): Promise<boolean> =>
+  (await currentSettings(services, 'sign-in')).methods.includes('password') &&
   isMailPossible(services, { isForwarded: isForwarded(ctx.headers) });
 
 /** @returns the page's path, for the sign-in page; undefined where no mail can be sent */

@@ -7,7 +7,6 @@ import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { isPrintable } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
 import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
@@ -21,7 +20,7 @@ import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
-import { findUserByLogin, findUserByUniqueEmail, lockUser } from '../users/users.store.ts';
+import { findUserByName, lockUser } from '../users/users.store.ts';
 import { statusAfterChoosing } from './password-link.policy.ts';
 
 /** `outbox.kind` of what was typed. */
@@ -86,7 +85,7 @@ async function answer(
   request: RequestContext,
 ): Promise<boolean> {
   const { knex } = services.database;
-  const named = await findNamed(knex, username);
+  const named = await findUserByName(knex, username);
   const isKnown = named !== undefined && device !== undefined && (await isKnownDevice(knex, named.id, device, present()));
   const isTooMany = named !== undefined && !(await mayMailReset(services, named.id, isKnown ? device : undefined));
   return services.database.transaction(async (trx) => {
@@ -119,10 +118,4 @@ async function mailAnswer(trx: Executor, services: Services, user: User, request
   }
   await mailPasswordLink(trx, services, user, 'password-reset', request);
   return undefined;
-}
-
-/** As at sign-in: the user of that login, else the only one of that address. */
-async function findNamed(executor: Executor, username: string): Promise<User | undefined> {
-  if (username === '' || !isPrintable(username)) return undefined;
-  return (await findUserByLogin(executor, username)) ?? (await findUserByUniqueEmail(executor, username));
 }

@@ -9,6 +9,7 @@ export function statusAfterChoosing(status: UserStatus, purpose: LinkPurpose): U
   switch (status) {
     case 'ACTIVE':
     case 'PASSWORD_EXPIRED':
+    case 'PROVISIONED':
       return 'ACTIVE';
     case 'STAGED':
       return purpose === 'activation' ? 'ACTIVE' : undefined;

@@ -12,6 +12,7 @@ import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { renewSignature } from '../audit/audit-retention.service.ts';
 import { sealBatch } from '../audit/audit-seals.service.ts';
 import { sealingContext as signingKeyContext } from '../authorization-servers/signing-keys.service.ts';
+import { emailCodeContext } from '../email-codes/email-codes.service.ts';
 import { headerContext, eventHookSecretContext as hookContext } from '../event-hooks/event-hook-secrets.service.ts';
 import { answerContext } from '../idempotency/idempotency.service.ts';
 import { identityProviderSecretContext as providerContext } from '../identity-providers/identity-providers.service.ts';
@@ -86,6 +87,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   hookHeaders: channelAnew,
   factors: alone(totpContext),
   signInStates: alone(totpContext),
+  emailCodes: alone(emailCodeContext),
   repeatableAnswers: alone(answerContext),
   devInbox: alone(inboxContext),
   outbox: noteAnew,

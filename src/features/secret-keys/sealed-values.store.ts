@@ -27,6 +27,7 @@ export const SEALED_COLUMNS = {
   hookHeaders: { ...plain('event_hooks', 'channel'), json: true },
   factors: plain('user_factors', 'sealed_secret'),
   signInStates: plain('sign_in_states', 'sealed_secret'),
+  emailCodes: plain('email_codes', 'sealed'),
   repeatableAnswers: plain('idempotent_calls', 'answer_sealed'),
   devInbox: plain('dev_inbox', 'sealed'),
   outbox: { table: 'outbox', column: 'payload', json: true, key: 'seq', keyType: 'bigint' },

@@ -10,7 +10,7 @@ import { colourProblem, completeColours, isColour, nearestReadable, type Scheme,
 import { type BrandCss, cssProblems, surroundingsOf } from './brand-css.policy.ts';
 import { brandCss } from './brand-css.resource.ts';
 import { footerLinksField } from './foot-links.resource.ts';
-import type { Branding, Settings, SettingsName } from './settings.service.ts';
+import { type Branding, type Settings, type SettingsName, SIGN_IN_METHODS } from './settings.service.ts';
 
 const link = text({ most: 2048 }).refine(isHttpsAddress, 'must be a URL that begins with https://').nullable().exactOptional();
 
@@ -70,6 +70,12 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail'>]: z.
       .boolean()
       .exactOptional()
       .meta({ description: 'The user name is asked for on a page of its own, before the password' }),
+    methods: z
+      .array(z.enum(SIGN_IN_METHODS))
+      .min(1)
+      .transform((methods) => SIGN_IN_METHODS.filter((method) => methods.includes(method)))
+      .exactOptional()
+      .meta({ description: 'By what users sign in; `email` is a code or link that is sent to them. The default is password and passkey' }),
     mfa: z
       .enum(MFA_POLICIES)
       .exactOptional()

@@ -6,7 +6,7 @@ import { BREACHED_POLICIES } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
 import type { BrandCss } from './brand-css.policy.ts';
 import { brandCss } from './brand-css.resource.ts';
-import { readSettings, replaceSettings, type Settings, type SettingsName } from './settings.service.ts';
+import { readSettings, replaceSettings, type Settings, type SettingsName, SIGN_IN_METHODS } from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
 
 /** The two calls of one group of settings. */
@@ -37,11 +37,12 @@ const both = <N extends Exclude<SettingsName, 'mail'>>(
 export const settingsEndpoints: readonly Endpoint[] = [
   ...both(
     'sign-in',
-    'how long sessions last, and who needs a second factor',
+    'how users sign in, how long sessions last, and who needs a second factor',
     z.object({
       sessionIdleMinutes: z.int(),
       sessionLifetimeDays: z.int(),
       identifierFirst: z.boolean(),
+      methods: z.array(z.enum(SIGN_IN_METHODS)).readonly(),
       mfa: z.enum(MFA_POLICIES),
       mfaFrom: time.nullable(),
       rememberBrowserDays: z.int(),

@@ -12,6 +12,10 @@ import type { BrandCss } from './brand-css.policy.ts';
 import type { FooterLink } from './foot-links.resource.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
 
+/** `email`: a code or link that is sent by e-mail. */
+export const SIGN_IN_METHODS = ['password', 'passkey', 'email'] as const;
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
+
 /** How long a browser's session lasts. */
 export interface SignInSettings extends MfaSettings {
   /** Without any use. */
@@ -20,6 +24,8 @@ export interface SignInSettings extends MfaSettings {
   readonly sessionLifetimeDays: number;
   /** Is the user name asked for on a page of its own, before the password? */
   readonly identifierFirst: boolean;
+  /** By what users prove themselves first. */
+  readonly methods: readonly SignInMethod[];
   /** For so many days a user may trust a browser, which is then not asked for a second factor; 0: never. */
   readonly rememberBrowserDays: number;
 }
@@ -67,6 +73,7 @@ export const DEFAULT_SETTINGS: Settings = {
     sessionIdleMinutes: LIFETIMES.sessionIdle / 60,
     sessionLifetimeDays: LIFETIMES.session / 86_400,
     identifierFirst: false,
+    methods: ['password', 'passkey'],
     mfa: 'OPTIONAL',
     mfaFrom: null,
     rememberBrowserDays: 0,

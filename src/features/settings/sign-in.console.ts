@@ -5,12 +5,19 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
-import { counted, phrase } from '../../platform/i18n/phrase.ts';
+import { counted, phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { isInGrace, type MfaPolicy } from '../second-factors/second-factor.policy.ts';
 import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
-import { changeSettings, DEFAULT_SETTINGS, readSettings, type SignInSettings } from './settings.service.ts';
+import {
+  changeSettings,
+  DEFAULT_SETTINGS,
+  readSettings,
+  SIGN_IN_METHODS,
+  type SignInMethod,
+  type SignInSettings,
+} from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
 
 const HOME = '/admin/security/sign-in-policy';
@@ -26,7 +33,16 @@ const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> =
 
 const options = (Object.keys(MFA) as MfaPolicy[]).map((value) => ({ value, label: MFA[value][0], hint: MFA[value][1] }));
 
-const fieldsOf = ({ identifierFirst, mfa, mfaFrom, rememberBrowserDays }: SignInSettings): readonly Field[] => [
+const METHODS: Readonly<Record<SignInMethod, readonly [label: string, hint: string]>> = {
+  password: ['Password', 'Also for “Forgot password?”, the password grant and sign-in by API.'],
+  passkey: ['Passkey', 'Without a user name. As a second factor a passkey can always be used.'],
+  email: ['Code by e-mail', 'A code and a link go to the address of the account. Needs a mail server.'],
+};
+
+const methodOptions = SIGN_IN_METHODS.map((value) => ({ value, label: METHODS[value][0], hint: METHODS[value][1] }));
+
+const fieldsOf = ({ identifierFirst, methods, mfa, mfaFrom, rememberBrowserDays }: SignInSettings): readonly Field[] => [
+  { name: 'methods', label: 'Users sign in by', kind: 'checks', values: methods, options: methodOptions },
   {
     name: 'identifierFirst',
     label: 'The sign-in page asks for',
@@ -67,7 +83,7 @@ const policy: ConsolePage = {
   access: 'service',
   async show({ services, request }) {
     const settings = await readSettings(services, 'sign-in');
-    const { mfa, mfaFrom, identifierFirst, rememberBrowserDays } = settings;
+    const { mfa, mfaFrom, identifierFirst, methods, rememberBrowserDays } = settings;
     const [who, meaning] = MFA[mfa];
     const begin =
       mfaFrom !== null && isInGrace(settings, present())
@@ -82,6 +98,7 @@ const policy: ConsolePage = {
         {
           kind: 'facts',
           facts: [
+            { label: 'Users sign in by', value: series(methods.map((method) => phrase(METHODS[method][0]))) },
             {
               label: 'The sign-in page asks for',
               value: phrase(identifierFirst ? 'The user name first' : 'User name and password together'),
@@ -124,8 +141,10 @@ const edit: ConsolePage = {
     return formPage({ title: 'Change the sign-in policy', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
-    const { mfa, mfaFrom, identifierFirst, rememberBrowserDays = '' } = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);
-    const changes = { mfa, mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true', rememberBrowserDays };
+    const typed = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);
+    const { methods, mfa, mfaFrom, identifierFirst, rememberBrowserDays = '' } = typed;
+    const rest = { mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true' };
+    const changes = { methods, mfa, ...rest, rememberBrowserDays };
     await changeSettings(services, 'sign-in', parse(settingsBodies['sign-in'], changes), request);
     return { goTo: HOME, notice: 'sign-in-policy-changed' };
   },

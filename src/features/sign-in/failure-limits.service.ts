@@ -21,6 +21,10 @@ const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
 /** The same for what somebody asked for who has proved nothing: it must not use up what the user themselves may ask for. */
 const RESET_MAILS: FailureLimit = { ...MAILS, prefix: 'reset-mail' };
 
+/** E-mails with a code to sign in: a whole office may sign in by them. */
+const CODE_REQUESTS: FailureLimit = { prefix: 'code-request', most: 300, seconds: QUARTER_HOUR };
+const CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'code-mail' };
+
 type Parts = Pick<Services, 'config' | 'database'>;
 
 /** An address has failed too often to be heard now. */
@@ -98,6 +102,19 @@ export async function mayMailAgain({ config, database }: Parts, userId: string):
 export async function mayMailReset({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
   const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
   return !config.rateLimits || (await countFailure(database.pool, RESET_MAILS, key)).barred === undefined;
+}
+
+/** Counts a request for a code to sign in by e-mail, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
+export async function countCodeRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (!config.rateLimits || address === undefined) return;
+  const { barred } = await countFailure(database.pool, CODE_REQUESTS, networkOf(address));
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** Counts an e-mail with a code to this user, as `mayMailReset` does. @returns false when there were too many of late */
+export async function mayMailCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
+  const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
+  return !config.rateLimits || (await countFailure(database.pool, CODE_MAILS, key)).barred === undefined;
 }
 
 /** @returns seconds for which no user code of a device is looked at from this address; undefined: it is */

@@ -9,6 +9,7 @@ import { ForgedForm } from '../../platform/http/csrf.ts';
 import { requestId } from '../../platform/http/requests.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
+import { CodeGone } from '../email-codes/email-code.hosted.ts';
 import { LinkGone } from '../passwords/choose-password.hosted.ts';
 import { VerificationGone } from '../users/verify-email.hosted.ts';
 import { errorPage } from './error-page.hosted.ts';
@@ -33,6 +34,7 @@ const isClientError = (error: unknown): error is { readonly status: number } =>
 function failureOf(error: unknown): Failure {
   if (error instanceof InteractionGone) return GONE[error.reason];
   if (error instanceof LinkGone) return { status: 410, code: 'link_gone', message: 'failure.link_gone' };
+  if (error instanceof CodeGone) return { status: 410, code: 'code_gone', message: 'failure.code_gone' };
   if (error instanceof VerificationGone) return { status: 410, code: 'verification_gone', message: 'failure.verification_gone' };
   if (error instanceof ForgedForm) return { status: 403, code: 'form_refused', message: `failure.form_refused.${error.reason}` };
   if (error instanceof TooManyFailures) return { status: 429, code: 'too_many_failures', message: 'failure.too_many_failures' };

@@ -7,6 +7,7 @@ import { seeOther } from '../../platform/http/forms.ts';
 import { returnNotAssigned, tellNotAssigned } from '../applications/not-assigned.hosted.ts';
 import { askForConsent, receiveConsent } from '../consents/consent.hosted.ts';
 import { activatePage } from '../device-requests/activate.hosted.ts';
+import { followCodeLink, receiveCode, receiveCodeAgain } from '../email-codes/email-code.hosted.ts';
 import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';
 import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
@@ -76,11 +77,14 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post('/signin/enroll', (ctx) => standaloneStep(deps, ctx, receiveEnrolment, 'factor.gone'))
     .post('/signin/enroll-passkey', (ctx) => standaloneStep(deps, ctx, receivePasskeyEnrolment, 'factor.gone'))
     .post('/signin/enrolled', (ctx) => standaloneStep(deps, ctx, receiveEnrolled, 'factor.gone'))
+    .post('/signin/code', (ctx) => standaloneStep(deps, ctx, receiveCode, 'code.gone'))
+    .post('/signin/code-again', (ctx) => standaloneStep(deps, ctx, receiveCodeAgain, 'code.gone'))
     .post('/signin/restart', (ctx) => standaloneStep(deps, ctx, receiveRestart))
     .get('/choose-password/:token', (ctx) => choosePasswordPage(deps, ctx))
     .post('/choose-password/:token', (ctx) => receiveChosenPassword(deps, ctx))
     .get('/forgot-password', (ctx, next) => forgottenPasswordPage(deps, ctx, next))
     .post('/forgot-password', (ctx, next) => receiveForgottenPassword(deps, ctx, next))
+    .get('/code/:token', (ctx) => followCodeLink(deps, ctx))
     .get('/verify-email/:token', (ctx) => verifyEmailPage(deps, ctx))
     .post('/verify-email/:token', (ctx) => receiveVerifiedEmail(deps, ctx))
     .get('/verified-email', (ctx) => verifiedEmailPage(deps, ctx))
@@ -102,6 +106,8 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post(`${INTERACTION}/enroll`, step(nextStep(receiveEnrolment, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enroll-passkey`, step(nextStep(receivePasskeyEnrolment, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enrolled`, step(nextStep(receiveEnrolled, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/code`, step(nextStep(receiveCode, 'code.gone'), 'login'))
+    .post(`${INTERACTION}/code-again`, step(nextStep(receiveCodeAgain, 'code.gone'), 'login'))
     .post(`${INTERACTION}/restart`, step(nextStep(receiveRestart), 'login'))
     .post(`${INTERACTION}/cancel`, step(cancelSignIn, 'login'))
     .post(`${INTERACTION}/return`, step(returnNotAssigned, 'assignment'))

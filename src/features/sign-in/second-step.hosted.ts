@@ -3,10 +3,11 @@
  * The state token is in a cookie, so that a page can be loaded again, or in another language.
  */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { deviceOf } from '../../platform/http/device-cookie.ts';
 import { readForm } from '../../platform/http/forms.ts';
+import { showPendingCode } from '../email-codes/email-code.hosted.ts';
+import { abandonCode } from '../email-codes/email-codes.service.ts';
 import { creationForm, factorForm, readRegistration } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { enrolPasskey } from '../passkeys/passkey-enrolment.service.ts';
 import { CREDENTIAL, readAnswer } from '../passkeys/passkey-forms.hosted.ts';
@@ -20,18 +21,8 @@ import { daysOfTrust } from '../trusted-browsers/trusted-browsers.service.ts';
 import { goOn } from './continue-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
-import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
+import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
 import { abandonStep, type PendingStep, readStep, StepGone, takeFirstStep, verifyFactor } from './sign-in-steps.service.ts';
-
-/** What the pages of the second step are made of. */
-const frameOf = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace) => {
-  const path = pathOfPlace(place);
-  const action = (step: string) => carryOn(ctx, `${path}/${step}`);
-  const common = { action, hidden: deps.formTokens.field(ctx) };
-  if (place === 'standalone') return common;
-  const { application, redirectOrigins, uiLocales } = place;
-  return { ...common, application, redirectOrigins, uiLocales, cancel: action('cancel') };
-};
 
 const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
   readStep(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
@@ -40,7 +31,7 @@ const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, sta
 export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
   const stateToken = stateTokenOf(deps, ctx);
   const step = stateToken === '' ? undefined : await pendingStep(deps, ctx, place, stateToken);
-  if (step === undefined) return false;
+  if (step === undefined) return showPendingCode(deps, ctx, place);
   if (step.next === 'GO_ON') return goOnFromElsewhere(deps, ctx, place, stateToken);
   await show(deps, ctx, place, step);
   return true;
@@ -58,7 +49,7 @@ async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: Sign
 }
 
 async function show(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step: PendingStep, wrong: Wrong = false): Promise<void> {
-  const frame = frameOf(deps, ctx, place);
+  const frame = signInFrame(deps, ctx, place);
   if (step.next === 'PASSWORD') return showNewPassword(deps, ctx, place, step);
   if (step.next === 'FACTOR') {
     const passkey = await factorForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('factor') }, step);
@@ -80,7 +71,7 @@ async function showNewPassword(
   { user }: PendingStep,
   problem?: PasswordForm['problem'],
 ): Promise<void> {
-  const { action, hidden, ...rest } = frameOf(deps, ctx, place);
+  const { action, hidden, ...rest } = signInFrame(deps, ctx, place);
   const policy = await readPasswordPolicy(deps.services.database.knex);
   const addresses = { action: action('password'), restart: action('restart') };
   await showPasswordForm(deps.pages, ctx, {
@@ -152,7 +143,7 @@ export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, 
   );
   if (codes === undefined) return show(deps, ctx, place, step, true);
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
-  await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, place), codes);
+  await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
 
 /** A passkey in place of the app. */
@@ -165,7 +156,7 @@ export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, 
   const codes = await enrolPasskey(deps.services, stateToken, registration, pathOfPlace(place), visitor(ctx, deps.config));
   if (codes === undefined) return show(deps, ctx, place, step, 'passkey');
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
-  await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, place), codes);
+  await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
 
 /** Another password in place of an expired one. */
@@ -192,6 +183,7 @@ export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =
 export const receiveRestart: StepReceiver = async (deps, ctx, place, again) => {
   deps.formTokens.verify(ctx, await readForm(ctx));
   await abandonStep(deps.services, stateTokenOf(deps, ctx));
+  await abandonCode(deps.services, stateTokenOf(deps, ctx));
   keepStateToken(deps, ctx, pathOfPlace(place), undefined);
   await again();
 };

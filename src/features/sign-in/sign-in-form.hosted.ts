@@ -12,6 +12,7 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { ProviderLink } from '../identity-providers/upstream-links.hosted.ts';
 import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
+import type { SignInMethod } from '../settings/settings.service.ts';
 import { type PasswordCheck, tellPassword } from './sign-in.service.ts';
 
 /** Where the form stands. */
@@ -32,6 +33,8 @@ export interface SignInForm {
   readonly forgotten?: string | undefined;
   /** Is the user name asked for by itself, before the password? */
   readonly identifierFirst?: boolean;
+  /** By which methods users sign in here. */
+  readonly methods: Readonly<Record<SignInMethod, boolean>>;
   /** External providers, beside the password. */
   readonly providers?: readonly ProviderLink[];
   /** Beside the password; absent: there are none here. */
@@ -61,6 +64,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
   const heading = text('sign-in.title');
   const { logo, images } = logoOf(form.application);
   const failed = problems.length > 0;
+  const passkey = form.methods.passkey ? form.passkey : undefined;
   const nameOnly = form.identifierFirst === true && (form.username ?? '') === '';
   const locals = {
     ...language,
@@ -76,10 +80,14 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     nameOnly,
     hidden: form.hidden,
     forgotten: form.forgotten,
+    methods: form.methods,
     providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
-    passkey: form.passkey,
-    scripts: [...(nameOnly ? [] : ['show-password.js']), ...(form.passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS)],
+    passkey,
+    scripts: [
+      ...(nameOnly || !form.methods.password ? [] : ['show-password.js']),
+      ...(passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS),
+    ],
   };
   const formAction = form.redirectOrigins ?? [];
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
@@ -113,7 +121,9 @@ export async function submitSignIn(
     await showSignIn(pages, ctx, { ...form, username, notice: undefined });
     return undefined;
   }
-  const problems = form.identifierFirst && username === '' ? missing(username, 'not asked yet') : missing(username, password);
+  const isCodeOnly = !form.methods.password || posted.get('method') === 'email';
+  const problems =
+    (form.identifierFirst || isCodeOnly) && username === '' ? missing(username, 'not asked yet') : missing(username, password);
   const device = browserDevice(ctx, config);
   const credentials = { username, password, device };
   const checked = problems.length === 0 ? await tellPassword(services, credentials, visitor(ctx, config), purpose) : undefined;

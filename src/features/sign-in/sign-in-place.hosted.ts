@@ -1,7 +1,9 @@
 /** Where a sign-in happens: for an authorization request, or by itself. A cookie of the place carries the state token from step to step. */
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import type { StepFrame } from '../second-factors/factor-pages.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 
@@ -22,6 +24,16 @@ export const purposeOf = (place: SignInPlace): Purpose =>
       };
 
 export const demandOf = (place: SignInPlace) => ({ place: pathOfPlace(place), enrolls: true, ...purposeOf(place) });
+
+/** What the pages of a sign-in after its first are made of. */
+export const signInFrame = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): StepFrame => {
+  const path = pathOfPlace(place);
+  const action = (step: string) => carryOn(ctx, `${path}/${step}`);
+  const common = { action, hidden: deps.formTokens.field(ctx) };
+  if (place === 'standalone') return common;
+  const { application, redirectOrigins, uiLocales } = place;
+  return { ...common, application, redirectOrigins, uiLocales, cancel: action('cancel') };
+};
 
 const COOKIE = 'gatehouse-sign-in';
 

@@ -6,16 +6,16 @@ import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
+import { beginSignInByCode } from '../email-codes/email-code.hosted.ts';
 import { goStraight } from '../identity-providers/social.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
-import { forgottenPath } from '../passwords/forgotten-password.hosted.ts';
-import { currentSettings } from '../settings/settings-cache.service.ts';
 import { continueByPassword, continueSignIn } from './continue-sign-in.hosted.ts';
 import { mayStepUp } from './fresh-sign-in.hosted.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 import { type StepReceiver, showPendingStep } from './second-step.hosted.ts';
 import { type SignInForm, type SignInProblem, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
+import { methodsHere } from './sign-in-methods.hosted.ts';
 import { purposeOf } from './sign-in-place.hosted.ts';
 import { rememberSignIn } from './suspended-sign-in.hosted.ts';
 
@@ -27,9 +27,8 @@ const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionD
     application,
     redirectOrigins,
     username: loginHint ?? stepUp?.user.login,
-    identifierFirst: (await currentSettings(deps.services, 'sign-in')).identifierFirst,
     uiLocales,
-    forgotten: await forgottenPath(deps, ctx),
+    ...(await methodsHere(deps, ctx)),
     providers: await providerLinks(deps.services, ctx, details),
     passkey: await signInForm(deps, ctx, {
       place: `/interaction/${serverId}/${uid}`,
@@ -67,7 +66,9 @@ export const nextStep =
 
 /** Checks what was typed; asks again when it is wrong. */
 export async function receiveSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  const checked = await submitSignIn(deps, ctx, await formFor(deps, ctx, details), await readForm(ctx), purposeOf(details));
+  const posted = await readForm(ctx);
+  if (await beginSignInByCode(deps, ctx, details, posted)) return;
+  const checked = await submitSignIn(deps, ctx, await formFor(deps, ctx, details), posted, purposeOf(details));
   if (checked === undefined) return;
   await continueByPassword(deps, ctx, details, checked, () => askAnew(deps, ctx, details, 'sign-in.begin-again'));
 }

@@ -114,6 +114,7 @@ export async function tellPassword(
   request: RequestContext,
   purpose?: Purpose,
 ): Promise<PasswordCheck | InactiveUser | undefined> {
+  if (!(await currentSettings(services, 'sign-in')).methods.includes('password')) return undefined;
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
   // No dear comparison for an account that is locked: nothing follows from it.

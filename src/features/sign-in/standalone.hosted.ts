@@ -2,16 +2,16 @@
 import type Koa from 'koa';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
+import { beginSignInByCode } from '../email-codes/email-code.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
-import { forgottenPath } from '../passwords/forgotten-password.hosted.ts';
-import { currentSettings } from '../settings/settings-cache.service.ts';
 import { afterwards, continueByPassword } from './continue-sign-in.hosted.ts';
 import { ACCOUNT, pageAfterSignIn, reauthentication } from './fresh-sign-in.hosted.ts';
 import { isFreshSignIn } from './fresh-sign-in.service.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { type StepReceiver, showPendingStep } from './second-step.hosted.ts';
 import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
+import { methodsHere } from './sign-in-methods.hosted.ts';
 import { purposeOf } from './sign-in-place.hosted.ts';
 
 export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignInForm> {
@@ -22,8 +22,7 @@ export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignI
     notice: anew !== undefined ? 'sign-in.once-more' : 'signed-out' in ctx.query ? 'sign-in.signed-out' : undefined,
     username: anew?.login,
     back: anew?.back,
-    forgotten: await forgottenPath(deps, ctx),
-    identifierFirst: (await currentSettings(deps.services, 'sign-in')).identifierFirst,
+    ...(await methodsHere(deps, ctx)),
     providers: await providerLinks(deps.services, ctx, 'standalone'),
     passkey: await signInForm(deps, ctx, { place: '/signin', action: '/signin/passkey' }),
   };
@@ -44,6 +43,7 @@ export async function signInPage(deps: SignInDeps, ctx: Koa.Context): Promise<vo
 export async function receiveStandaloneSignIn(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
+  if (await beginSignInByCode(deps, ctx, 'standalone', form)) return;
   const checked = await submitSignIn(deps, ctx, await formFor(deps, ctx), form, purposeOf('standalone'));
   if (checked === undefined) return;
   await continueByPassword(deps, ctx, 'standalone', checked, async () =>

@@ -35,6 +35,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'password-reset': 'Password reset',
   'password-elsewhere': 'No password here',
   'email-verification': 'Confirm address',
+  'sign-in-code': 'Code by e-mail',
   'new-sign-in': 'New browser',
   'password-changed': 'Password changed',
   'factor-added': 'Second factor added',

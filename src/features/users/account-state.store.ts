@@ -6,6 +6,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { endingSessions, lockingSessions, MODELS } from '../../protocol/storage/protocol-state.store.ts';
 import type { ConsentKey } from '../consents/consents.resource.ts';
+import { deleteCodesOf } from '../email-codes/email-codes.store.ts';
 import { deleteStatesOf } from '../sign-in/sign-in-states.store.ts';
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { deleteWishOf } from './email-verifications.store.ts';
@@ -35,6 +36,7 @@ export async function endBrowserSessions(executor: Executor, userId: string): Pr
 /** Ends the sign-ins under way: those that wait for a step, and those that are done and wait for their browser. After the sessions' own transaction: a step under way holds its state, and may end sessions itself. */
 export async function endSignIns(executor: Executor, userId: string): Promise<void> {
   await deleteStatesOf(executor, userId);
+  await deleteCodesOf(executor, userId);
   await executor('oidc_payload').where({ account_id: userId }).whereIn('model', [MODELS.Interaction, MODELS.SessionToken]).delete();
 }
 

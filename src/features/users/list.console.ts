@@ -82,11 +82,12 @@ export const userList: ConsolePage = {
     const now = present();
     const mayCreate = mayCall(visit.request.roles, 'organizations', 'write');
     const create = { label: 'Create user', href: `${USERS_HOME}/new`, main: true };
+    const invite = { label: 'Invite user', href: `${USERS_HOME}/invite` };
     const head = {
       title: 'Users',
       lead: 'Users who can sign in. Filter by status to see deactivated users.',
       crumbs: [{ label: 'Directory' }],
-      actions: mayCreate ? [create] : [],
+      actions: mayCreate ? [invite, create] : [],
       more: [...(mayCreate ? [{ label: 'Import users from CSV', href: `${USERS_HOME}/import` }] : []), ...exportActions(visit, page.total)],
     };
     const list = {

@@ -1,5 +1,6 @@
 /** All pages about users, in the order in which addresses are compared. */
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { invite } from '../invitations/invite.console.ts';
 import { activity } from './activity.console.ts';
 import { create } from './create.console.ts';
 import { userDataPage } from './data.console.ts';
@@ -11,6 +12,7 @@ import { pagesBelow, userTabs } from './user-tabs.console.ts';
 export const userPages: readonly ConsolePage[] = [
   userList,
   create,
+  invite,
   ...profile,
   ...userTabs,
   ...pagesBelow,

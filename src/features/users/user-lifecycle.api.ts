@@ -5,7 +5,7 @@ import { idParams } from '../../api/fields.ts';
 import { resetUserFactors } from '../second-factors/factors.service.ts';
 import { clearSessions } from '../sessions/user-sessions.service.ts';
 import type { LifecycleStep } from './user-lifecycle.policy.ts';
-import { activateUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
+import { activateUser, reactivateUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
 import { presentUser, user } from './users.api.ts';
 
 const flag = (otherwise: 'true' | 'false') =>
@@ -33,10 +33,18 @@ export const userLifecycle: readonly Endpoint[] = [
     ...common,
     path: '/users/:id/lifecycle/activate',
     summary:
-      'Activate a user; one without a password gets a link to choose it by mail, or, with sendEmail=false or where it cannot be mailed, in the answer',
+      'Activate a user; one without a password is invited: the link to choose it is e-mailed or, with sendEmail=false or where it cannot be e-mailed, in the response',
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({ activationUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({ activationUrl: await activateUser(services, params.id, query, request) }),
+  }),
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/reactivate',
+    summary: 'Invite a user again who has not chosen a password yet; the new link is e-mailed or, with sendEmail=false, in the response',
+    query: z.object({ sendEmail: flag('true') }),
+    response: z.object({ activationUrl: z.url().optional() }),
+    handler: async ({ services, params, query, request }) => ({ activationUrl: await reactivateUser(services, params.id, query, request) }),
   }),
   plainStep('deactivate', 'Deactivate a user; sessions and tokens end for good'),
   plainStep('suspend', 'Suspend a user; sessions and tokens end for good'),

@@ -10,14 +10,16 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { passwordRules } from '../passwords/passwords.console.ts';
 import { isByMail, linkOnce, waysTo } from '../passwords/secret-link.console.ts';
 import type { LifecycleStep } from './user-lifecycle.policy.ts';
-import { activateUser, deleteUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
+import { activateUser, deleteUser, reactivateUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
 import { addressOfUser, subjectToChange, USERS_HOME, type UserSubject } from './user-page.console.ts';
 import { ORDER, STEPS } from './user-steps.console.ts';
 import { changeUser } from './users.service.ts';
 
+const MAKE = { activate: activateUser, reactivate: reactivateUser, reset_password: resetPassword } as const;
+
 /** Does the step make a link by which the user chooses a password? */
-const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): boolean =>
-  step === 'reset_password' || (step === 'activate' && passwordHash === null);
+const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): step is keyof typeof MAKE =>
+  step in MAKE && (step !== 'activate' || passwordHash === null);
 
 /** @throws {ApiError} not found when there is no such step */
 function stepIn({ params }: ConsoleRequest): LifecycleStep {
@@ -51,12 +53,15 @@ const takeOne: ConsolePage = {
     const home = addressOfUser(user.id);
     if (makesLink(step, user)) {
       const sendEmail = await isByMail(visit, user, form);
-      const make = step === 'activate' ? activateUser : resetPassword;
       return linkOnce(
         visit,
         form,
         [home, step, sendEmail],
-        async (services) => ({ userId: user.id, login: user.login, url: await make(services, user.id, { sendEmail }, visit.request) }),
+        async (services) => ({
+          userId: user.id,
+          login: user.login,
+          url: await MAKE[step](services, user.id, { sendEmail }, visit.request),
+        }),
         // Activated without a link, and not by mail: he was given a password meanwhile.
         () => ({ goTo: home, notice: step === 'activate' && sendEmail ? 'user-activated-by-mail' : STEPS[step].notice }),
       );

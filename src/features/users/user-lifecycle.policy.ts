@@ -1,17 +1,26 @@
-/** The life cycle of a user, as Okta's Users API has it: which step is possible in which status, and to which status it leads. */
+/** The life cycle of a user, as Okta's Users API has it: which step is possible in which status, and to which status it leads. PROVISIONED users are invited: they have not chosen a password yet. */
 import { isLocked } from '../sign-in/lockout.policy.ts';
 
-export type UserStatus = 'STAGED' | 'ACTIVE' | 'PASSWORD_EXPIRED' | 'LOCKED_OUT' | 'SUSPENDED' | 'DEPROVISIONED';
+export type UserStatus = 'STAGED' | 'PROVISIONED' | 'ACTIVE' | 'PASSWORD_EXPIRED' | 'LOCKED_OUT' | 'SUSPENDED' | 'DEPROVISIONED';
 
 /** The status as others see it: LOCKED_OUT is never stored, it begins with a wrong password and ends by itself. */
 export const statusAt = (user: { readonly status: UserStatus; readonly lockedUntil: Date | null }, now: Date): UserStatus =>
   user.status === 'ACTIVE' && isLocked(user, now) ? 'LOCKED_OUT' : user.status;
 
-export type LifecycleStep = 'activate' | 'deactivate' | 'suspend' | 'unsuspend' | 'unlock' | 'expire_password' | 'reset_password';
+export type LifecycleStep =
+  | 'activate'
+  | 'reactivate'
+  | 'deactivate'
+  | 'suspend'
+  | 'unsuspend'
+  | 'unlock'
+  | 'expire_password'
+  | 'reset_password';
 
 const STEPS: Readonly<Record<LifecycleStep, { readonly from: readonly UserStatus[]; readonly to: UserStatus }>> = {
   activate: { from: ['STAGED', 'DEPROVISIONED'], to: 'ACTIVE' },
-  deactivate: { from: ['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED'], to: 'DEPROVISIONED' },
+  reactivate: { from: ['PROVISIONED'], to: 'PROVISIONED' },
+  deactivate: { from: ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED'], to: 'DEPROVISIONED' },
   suspend: { from: ['ACTIVE'], to: 'SUSPENDED' },
   unsuspend: { from: ['SUSPENDED'], to: 'ACTIVE' },
   unlock: { from: ['LOCKED_OUT'], to: 'ACTIVE' },
@@ -25,6 +34,8 @@ const NOT_ON_ONESELF: ReadonlySet<LifecycleStep> = new Set(['deactivate', 'suspe
 export interface LifecycleFacts {
   readonly status: UserStatus;
   readonly hasPassword: boolean;
+  /** A password, a passkey or a linked account. */
+  readonly hasWayToSignIn: boolean;
   /** The user takes the step on themselves. */
   readonly isSelf: boolean;
   /** No other user is an active SUPER_ADMIN, but this one is. */
@@ -40,14 +51,20 @@ export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDeci
   if (step === 'expire_password' && !facts.hasPassword) return { refused: 'the user has no password' };
   if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `you cannot ${step} yourself` };
   if (facts.isLastSuperAdmin && locksOut(step)) return { refused: LAST_SUPER_ADMIN };
+  if (step === 'activate' && !facts.hasWayToSignIn) return { to: 'PROVISIONED' };
   return { to };
 }
 
 export const LAST_SUPER_ADMIN = 'the user is the last active SUPER_ADMIN';
 
+/** Neither takes a way to sign in away. */
+const KEEPS_IN: ReadonlySet<LifecycleStep> = new Set(['expire_password', 'reactivate']);
+
 /** Can the user not sign in any more after the step? Who knows an expired password can, and chooses another one. */
-export const locksOut = (step: LifecycleStep): boolean => STEPS[step].to !== 'ACTIVE' && step !== 'expire_password';
+export const locksOut = (step: LifecycleStep): boolean => !KEEPS_IN.has(step) && STEPS[step].to !== 'ACTIVE';
 
 /** The steps that the status offers, no matter who takes them. */
-export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword'>): LifecycleStep[] =>
-  (Object.keys(STEPS) as LifecycleStep[]).filter((step) => 'to' in decideStep(step, { ...user, isSelf: false, isLastSuperAdmin: false }));
+export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword'>): LifecycleStep[] => {
+  const facts = { ...user, hasWayToSignIn: user.hasPassword, isSelf: false, isLastSuperAdmin: false };
+  return (Object.keys(STEPS) as LifecycleStep[]).filter((step) => 'to' in decideStep(step, facts));
+};

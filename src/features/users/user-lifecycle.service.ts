@@ -17,6 +17,7 @@ import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { takeOutPerson } from '../policies/policy-names.service.ts';
 import { saveFailedCodes } from '../second-factors/factors.store.ts';
 import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
+import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
 import { createPasswordLink, mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
@@ -28,6 +29,7 @@ import { deleteUserRow as deleteRow, updateUser } from './users.store.ts';
 
 const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: EventType, displayMessage: string]>> = {
   activate: ['user.lifecycle.activate', 'Activate user'],
+  reactivate: ['user.lifecycle.reactivate', 'Invite user again'],
   deactivate: ['user.lifecycle.deactivate', 'Deactivate user'],
   suspend: ['user.lifecycle.suspend', 'Suspend user'],
   unsuspend: ['user.lifecycle.unsuspend', 'Unsuspend user'],
@@ -44,15 +46,20 @@ export async function takeStep(services: Services, idOrLogin: string, step: Life
   return carryOut(services, idOrLogin, step, request, async (_, user) => user);
 }
 
+interface LinkDelivery {
+  readonly sendEmail: boolean;
+}
+
 /**
- * A user without a password gets a link to choose one: by mail, where that is wished, possible, and they have an address.
+ * A user without a password gets a link to choose one: by mail, where that is wished, possible, and they have an address. One who has no other way to sign
+ * in either is invited (PROVISIONED) until they use it.
  * @returns the link, where it is not mailed: otherwise nobody would have it
  * @throws {ApiError} as `takeStep`
  */
 export async function activateUser(
   services: Services,
   idOrLogin: string,
-  { sendEmail }: { readonly sendEmail: boolean },
+  { sendEmail }: LinkDelivery,
   request: RequestContext,
 ): Promise<string | undefined> {
   return carryOut(services, idOrLogin, 'activate', request, async (trx, user) => {
@@ -65,13 +72,52 @@ export async function activateUser(
 }
 
 /**
+ * Invites a user again who has not chosen a password yet. The former link ends.
+ * @returns the link; undefined: it was mailed
+ * @throws {ApiError} as `takeStep`, and wrong state where it is to be mailed and cannot be
+ */
+export async function reactivateUser(
+  services: Services,
+  idOrLogin: string,
+  { sendEmail }: LinkDelivery,
+  request: RequestContext,
+): Promise<string | undefined> {
+  return carryOut(services, idOrLogin, 'reactivate', request, async (trx, user) => {
+    if (!sendEmail) return createPasswordLink(trx, services, user.id, 'activation');
+    await mailPasswordLink(trx, services, await requireMail(trx, services, user, request), 'invitation', {});
+    return undefined;
+  });
+}
+
+/**
+ * Who was invited has proved themselves in another way than by the link: they are active, and the link ends.
+ * @param user locked in the transaction
+ */
+export async function acceptInvitation(trx: Executor, user: User, request: RequestContext): Promise<User> {
+  if (user.status !== 'PROVISIONED') return user;
+  const now = present();
+  const changes = { status: 'ACTIVE', statusChanged: now, activated: user.activated ?? now, lastUpdated: now } as const;
+  await updateUser(trx, user.id, changes);
+  await deleteLinksOf(trx, user.id);
+  await recordEvent(trx, {
+    eventType: 'user.lifecycle.activate',
+    displayMessage: 'Activate user',
+    request,
+    targets: [userTarget(user)],
+    before: { status: user.status },
+    after: { status: changes.status },
+  });
+  return { ...user, ...changes };
+}
+
+/**
  * @returns the page on which the user chooses a new password; undefined: its address was mailed
  * @throws {ApiError} as `takeStep`, and wrong state where it is to be mailed and cannot be
  */
 export async function resetPassword(
   services: Services,
   idOrLogin: string,
-  { sendEmail }: { readonly sendEmail: boolean },
+  { sendEmail }: LinkDelivery,
   request: RequestContext,
 ): Promise<string | undefined> {
   return carryOut(services, idOrLogin, 'reset_password', request, async (trx, user) => {
@@ -136,15 +182,16 @@ export async function applyStep(trx: Executor, before: User, step: LifecycleStep
   const decision = decideStep(step, {
     status,
     hasPassword: before.passwordHash !== null,
+    hasWayToSignIn: (await waysToSignIn(trx, before)).length > 0,
     isSelf: request.actor.id === before.id,
     isLastSuperAdmin: locksOut(step) && (await isLastSuperAdmin(trx, before.id)),
   });
   if ('refused' in decision) throw wrongState(decision.refused);
   const changes = {
     status: decision.to,
-    statusChanged: now,
+    ...(decision.to !== status && { statusChanged: now }),
     lastUpdated: now,
-    ...(step === 'activate' && { activated: now }),
+    ...(step === 'activate' && decision.to === 'ACTIVE' && { activated: now }),
     // Somebody else may know it: not even to choose another one is it good any more.
     ...(step === 'reset_password' && { passwordHash: null }),
   };

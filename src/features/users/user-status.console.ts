@@ -5,6 +5,7 @@ import type { UserStatus } from './user-lifecycle.policy.ts';
 
 export const STATUSES: Readonly<Record<UserStatus, readonly [words: string, tone: Tone]>> = {
   STAGED: ['Not activated yet', 'plain'],
+  PROVISIONED: ['Invited', 'plain'],
   ACTIVE: ['Active', 'good'],
   PASSWORD_EXPIRED: ['Password expired', 'warning'],
   LOCKED_OUT: ['Locked', 'bad'],

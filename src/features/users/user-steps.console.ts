@@ -18,6 +18,11 @@ export const STEPS: Readonly<Record<LifecycleStep, Step>> = {
     does: 'Lets the user sign in. Whoever has no password chooses one by a link.',
     notice: 'user-activated',
   },
+  reactivate: {
+    label: 'Send again',
+    does: 'Sends the invitation again. The former link stops working.',
+    notice: 'user-invited-again',
+  },
   unlock: { label: 'Unlock', does: 'Lets a user sign in again after too many wrong passwords or codes.', notice: 'user-unlocked' },
   unsuspend: { label: 'Unsuspend', does: 'Lets the user sign in again. The password stays the same.', notice: 'user-unsuspended' },
   expire_password: {

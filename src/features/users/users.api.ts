@@ -17,6 +17,7 @@ const link = z.object({ href: z.url(), method: z.literal('POST') });
 /** What Okta calls the links to the life cycle; only those that the user's status offers are there. */
 const STEP_LINKS: Readonly<Record<LifecycleStep, string>> = {
   activate: 'activate',
+  reactivate: 'reactivate',
   deactivate: 'deactivate',
   suspend: 'suspend',
   unsuspend: 'unsuspend',
@@ -27,7 +28,7 @@ const STEP_LINKS: Readonly<Record<LifecycleStep, string>> = {
 
 export const user = z.object({
   id: z.string(),
-  status: z.enum(['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED']),
+  status: z.enum(['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED']),
   created: time,
   activated: time.nullable(),
   statusChanged: time.nullable(),
@@ -56,7 +57,8 @@ export const userEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/users',
     access: 'organizations',
-    summary: 'Create a user; with sendEmail=true they get an e-mail to choose a password or, if they have one, to verify their address',
+    summary:
+      'Create a user; with sendEmail=true they are invited (PROVISIONED) to choose a password or, if they have one, to verify their address',
     query: z.object({ activate: z.enum(['true', 'false']).default('true'), sendEmail: z.enum(['true', 'false']).default('false') }),
     body: newUser.safeExtend({
       groupIds: z

@@ -44,7 +44,7 @@ export interface NewUser extends GivenPassword {
   readonly roles?: readonly Role[];
   /** true: created without a form, by what need not know of required attributes. */
   readonly isByMachine?: boolean | undefined;
-  /** true: by mail they are invited to choose a password, or, if they have one, to verify their address. */
+  /** true: by mail they are invited to choose a password, and PROVISIONED until they do, or, if they have one, asked to verify their address. */
   readonly sendEmail?: boolean | undefined;
 }
 
@@ -204,16 +204,18 @@ async function storedPassword(
 }
 
 function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
+  const isInvited = input.sendEmail === true && passwordHash === null;
+  const status = !input.activate ? 'STAGED' : isInvited ? 'PROVISIONED' : 'ACTIVE';
   return {
     id: newId('usr'),
     ...splitProfile(input.profile),
     emailVerified: isVerified(input.profile),
-    status: input.activate ? 'ACTIVE' : 'STAGED',
+    status,
     lockedUntil: null,
     passwordHash,
     passwordChanged: passwordHash === null ? null : now,
     created: now,
-    activated: input.activate ? now : null,
+    activated: status === 'ACTIVE' ? now : null,
     statusChanged: input.activate ? now : null,
     lastLogin: null,
     lastUpdated: now,
@@ -250,13 +252,14 @@ function withProfile(before: User, change: UserChange['profile']): Partial<User>
 const isVerified = ({ email, emailVerified }: Pick<UserProfile, 'email' | 'emailVerified'>): boolean =>
   typeof email === 'string' && emailVerified === true;
 
-function withPassword({ status, statusChanged }: User, passwordHash: string | null, now: Date): Partial<User> {
+function withPassword({ status, statusChanged, activated }: User, passwordHash: string | null, now: Date): Partial<User> {
   if (passwordHash === null) return {};
-  const fresh = status === 'PASSWORD_EXPIRED';
+  const fresh = status === 'PASSWORD_EXPIRED' || status === 'PROVISIONED';
   return {
     passwordHash,
     passwordChanged: now,
     lockedUntil: null,
+    activated: fresh ? (activated ?? now) : activated,
     status: fresh ? 'ACTIVE' : status,
     statusChanged: fresh ? now : statusChanged,
   };
@@ -268,7 +271,7 @@ function withPassword({ status, statusChanged }: User, passwordHash: string | nu
  */
 async function welcome(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
   if (user.passwordHash !== null) return askToVerify(trx, services, user, request);
-  if (user.status !== 'ACTIVE') return;
+  if (user.status !== 'PROVISIONED') return;
   await mailPasswordLink(trx, services, await requireMail(trx, services, user, request), 'invitation', {});
 }
 

@@ -17,6 +17,7 @@ import {
   type Window,
 } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
 import { BASE_ATTRIBUTES, type User, type UserOrder } from './users.resource.ts';
@@ -73,6 +74,12 @@ export async function findUserByUniqueEmail(executor: Executor, email: string): 
     .limit(2)
     .select<User[]>(USER);
   return found.length === 1 ? found[0] : undefined;
+}
+
+/** As at sign-in: the user of that login, else the only one of that address. */
+export async function findUserByName(executor: Executor, name: string): Promise<User | undefined> {
+  if (name === '' || !isPrintable(name)) return undefined;
+  return (await findUserByLogin(executor, name)) ?? (await findUserByUniqueEmail(executor, name));
 }
 
 /**

@@ -3,6 +3,7 @@
 /** The first that fits; of the pages below `docs`. */
 const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/users\/import/, 'how-to/move-users-in'],
+  [/^\/admin\/users\/invite/, 'how-to/invite-users'],
   [/^\/admin\/(users|groups|organizations|bulk)/, 'how-to/manage-many-users'],
   [/^\/admin\/applications/, 'how-to/connect-a-framework'],
   [/^\/admin\/api\/servers\/[^/]+\/(scopes|policies)/, 'tutorials/protect-an-api'],
@@ -12,6 +13,7 @@ const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/api\/servers/, 'tutorials/protect-an-api'],
   [/^\/admin\/api\/event-hooks/, 'reference/events'],
   [/^\/admin\/api\/tokens/, 'how-to/use-okta-sdks'],
+  [/^\/admin\/security\/sign-in-policy/, 'how-to/sign-in-by-email'],
   [/^\/admin\/security\/identity-providers/, 'how-to/add-an-identity-provider'],
   [/^\/admin\/security\/administrators/, 'how-to/recover-an-administrator'],
   [/^\/admin\/security/, 'explanation/security'],

@@ -12,6 +12,7 @@ const DEFAULTS = {
     sessionIdleMinutes: 720,
     sessionLifetimeDays: 30,
     identifierFirst: false,
+    methods: ['password', 'passkey'],
     mfa: 'OPTIONAL',
     mfaFrom: null,
     rememberBrowserDays: 0,

@@ -38,6 +38,7 @@ test('who needs a second factor is chosen, holds at the next sign-in, and leaves
     sessionIdleMinutes: 77,
     sessionLifetimeDays: 30,
     identifierFirst: false,
+    methods: ['password', 'passkey'],
     mfa: 'EVERYONE',
     mfaFrom: null,
     rememberBrowserDays: 0,

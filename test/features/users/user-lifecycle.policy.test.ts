@@ -8,18 +8,19 @@ import {
   type UserStatus,
 } from '../../../src/features/users/user-lifecycle.policy.ts';
 
-const STATUSES: UserStatus[] = ['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
-const SOMEBODY = { hasPassword: true, isSelf: false, isLastSuperAdmin: false };
+const STATUSES: UserStatus[] = ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
+const SOMEBODY = { hasPassword: true, hasWayToSignIn: true, isSelf: false, isLastSuperAdmin: false };
 
 describe('the life cycle of a user (management API, "users")', () => {
   const table: [step: LifecycleStep, to: UserStatus, from: string][] = [
-    ['activate', 'ACTIVE', 'y----y'],
-    ['deactivate', 'DEPROVISIONED', 'yyyyy-'],
-    ['suspend', 'SUSPENDED', '-y----'],
-    ['unsuspend', 'ACTIVE', '----y-'],
-    ['unlock', 'ACTIVE', '---y--'],
-    ['expire_password', 'PASSWORD_EXPIRED', '-y----'],
-    ['reset_password', 'PASSWORD_EXPIRED', '-yyy--'],
+    ['activate', 'ACTIVE', 'y-----y'],
+    ['reactivate', 'PROVISIONED', '-y-----'],
+    ['deactivate', 'DEPROVISIONED', 'yyyyyy-'],
+    ['suspend', 'SUSPENDED', '--y----'],
+    ['unsuspend', 'ACTIVE', '-----y-'],
+    ['unlock', 'ACTIVE', '----y--'],
+    ['expire_password', 'PASSWORD_EXPIRED', '--y----'],
+    ['reset_password', 'PASSWORD_EXPIRED', '--yyy--'],
   ];
   for (const [step, to, from] of table) {
     it(`${step} leads to ${to} from ${from} (${STATUSES.join(', ')})`, () => {
@@ -27,13 +28,19 @@ describe('the life cycle of a user (management API, "users")', () => {
       assert.equal(decisions.map((decision) => ('to' in decision ? 'y' : '-')).join(''), from);
       for (const decision of decisions) if ('to' in decision) assert.equal(decision.to, to);
       // Who knows an expired password can sign in, and chooses another one.
-      assert.equal(locksOut(step), to !== 'ACTIVE' && step !== 'expire_password');
+      assert.equal(locksOut(step), to !== 'ACTIVE' && step !== 'expire_password' && step !== 'reactivate');
     });
   }
 
   it('tells plainly why a step is not possible', () => {
     const decision = decideStep('activate', { ...SOMEBODY, status: 'SUSPENDED' });
     assert.deepEqual(decision, { refused: 'the user is SUSPENDED, and activate needs STAGED or DEPROVISIONED' });
+  });
+
+  it('invites a user who has no way to sign in yet', () => {
+    const nobody = { ...SOMEBODY, hasPassword: false, hasWayToSignIn: false };
+    assert.deepEqual(decideStep('activate', { ...nobody, status: 'STAGED' }), { to: 'PROVISIONED' });
+    assert.deepEqual(decideStep('activate', { ...nobody, hasWayToSignIn: true, status: 'STAGED' }), { to: 'ACTIVE' });
   });
 
   it('expires only a password that there is', () => {

@@ -1,0 +1,149 @@
+/**
+ * The pages of a code by e-mail: where it is typed, and what its link leads to. In the browser that asked the link goes on at once; elsewhere it shows the code,
+ * and changes nothing, for scanners of e-mail follow every link.
+ */
+import type { RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { logoOf } from '../../pages/hosted/page-models.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { browserDevice, deviceOf, keepDevice } from '../../platform/http/device-cookie.ts';
+import { readForm, seeOther } from '../../platform/http/forms.ts';
+import type { MessageKey } from '../../platform/i18n/messages.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { mailRoute } from '../mail/mail-route.service.ts';
+import { continueElsewhere, continueSignIn } from '../sign-in/continue-sign-in.hosted.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
+import type { FirstStep } from '../sign-in/sign-in.service.ts';
+import { keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from '../sign-in/sign-in-place.hosted.ts';
+import { checkCode, type OpenCode, openLink, readCode } from './email-codes.service.ts';
+import { isEmailMethod, requestSignInCode, signInByCode } from './email-sign-in.service.ts';
+
+/** The link was used or replaced, has expired, or there never was one; which of these is not told. */
+export class CodeGone extends Error {
+  override readonly name = 'CodeGone';
+}
+
+/** Does the sign-in page offer a code by e-mail? */
+export const offersCode = ({ services, config }: SignInDeps, ctx: Koa.Context): Promise<boolean> =>
+  isEmailMethod(services, visitor(ctx, config));
+
+const placeOf = (ctx: Koa.Context, place: SignInPlace) => {
+  const path = pathOfPlace(place);
+  return { path, query: carryOn(ctx, path).slice(path.length) };
+};
+
+/** The form of the sign-in page asks for a code. @returns false where it asks for something else @throws {TooManyFailures} */
+export async function beginSignInByCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams): Promise<boolean> {
+  const username = form.get('username')?.trim() ?? '';
+  if (form.get('method') !== 'email' || username === '' || !(await offersCode(deps, ctx))) return false;
+  const request = visitor(ctx, deps.config);
+  await waitForCode(
+    deps,
+    ctx,
+    place,
+    await requestSignInCode(deps.services, placeOf(ctx, place), username, request, stateTokenOf(deps, ctx)),
+  );
+  return true;
+}
+
+/** Leads on to the page on which the code is typed. @param stateToken of the code */
+async function waitForCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<void> {
+  keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
+  keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
+  seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
+}
+
+/** Shows the page on which the code is typed. @returns false when this browser waits for none here */
+export async function showPendingCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
+  const stateToken = stateTokenOf(deps, ctx);
+  const code = stateToken === '' ? undefined : await readCode(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
+  if (code === undefined) return false;
+  await showCode(deps, ctx, place, code);
+  return true;
+}
+
+async function showCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, code: OpenCode, problem?: MessageKey): Promise<void> {
+  const { application, redirectOrigins, uiLocales, action, ...frame } = signInFrame(deps, ctx, place);
+  const language = pageLanguage(ctx, uiLocales);
+  const { text } = language;
+  const heading = text('code.title');
+  const { logo, images } = logoOf(application);
+  const locals = {
+    ...language,
+    ...frame,
+    title: problem === undefined ? heading : text('error.title-prefix', { title: heading }),
+    heading,
+    logo,
+    application: application?.label,
+    explain: text('code.explain', { name: code.content.name }),
+    action: action('code'),
+    again: action('code-again'),
+    restart: action('restart'),
+    inbox: (await mailRoute(deps.services)).kind === 'inbox' ? '/dev/inbox' : undefined,
+    problem: problem && { field: 'code', message: text(problem) },
+  };
+  await deps.pages.render(ctx, 'email-code', locals, {
+    status: problem === undefined ? 200 : 400,
+    images,
+    formAction: redirectOrigins ?? [],
+  });
+}
+
+type Receiver = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, gone: () => Promise<void>) => Promise<void>;
+
+/** POST …/code @param gone shows the first step again, when the code is worth nothing any more @throws {TooManyFailures} */
+export const receiveCode: Receiver = async (deps, ctx, place, gone) => {
+  const form = await readForm(ctx);
+  deps.formTokens.verify(ctx, form);
+  const [stateToken, path, request] = [stateTokenOf(deps, ctx), pathOfPlace(place), visitor(ctx, deps.config)];
+  const checked = await checkCode(deps.services, { stateToken, path }, form.get('code') ?? '', request);
+  if (checked === 'wrong') {
+    const code = await readCode(deps.services, stateToken, path, deviceOf(ctx, deps.config));
+    if (code !== undefined) return showCode(deps, ctx, place, code, 'code.wrong');
+  }
+  const first = typeof checked === 'string' ? undefined : await complete(deps, checked, request);
+  if (first !== undefined) return continueSignIn(deps, ctx, place, first);
+  keepStateToken(deps, ctx, path, undefined);
+  await gone();
+};
+
+/** POST …/code-again: another e-mail in place of the one before. @throws {TooManyFailures} */
+export const receiveCodeAgain: Receiver = async (deps, ctx, place, gone) => {
+  deps.formTokens.verify(ctx, await readForm(ctx));
+  const stateToken = stateTokenOf(deps, ctx);
+  const code = await readCode(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
+  if (code === undefined || !(await offersCode(deps, ctx))) return gone();
+  const request = visitor(ctx, deps.config);
+  await waitForCode(deps, ctx, place, await requestSignInCode(deps.services, placeOf(ctx, place), code.content.name, request, stateToken));
+};
+
+/** What follows from the right code. @returns undefined when it is worth nothing any more */
+const complete = (deps: SignInDeps, code: OpenCode, request: RequestContext): Promise<FirstStep | undefined> =>
+  signInByCode(deps.services, code, request);
+
+/** GET /code/:token @throws {CodeGone} */
+export async function followCodeLink(deps: SignInDeps, ctx: RouterContext): Promise<void> {
+  const found = await openLink(deps.services, ctx.params.token ?? '', deviceOf(ctx, deps.config));
+  // The address holds the token, which then appears in no Referer.
+  ctx.set('Referrer-Policy', 'strict-origin');
+  if (found === undefined) throw new CodeGone();
+  if (!found.here) return showElsewhere(deps, ctx, found);
+  const first = await complete(deps, found, visitor(ctx, deps.config));
+  if (first === undefined) throw new CodeGone();
+  await continueElsewhere(deps, ctx, await addressOf(deps, found), first);
+}
+
+/** Where it goes on: an authorization request that is over meanwhile leaves the user's own pages. */
+async function addressOf({ interactions }: SignInDeps, { content: { path, query } }: OpenCode): Promise<string> {
+  const [, serverId, uid] = /^\/interaction\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  if (serverId === undefined || uid === undefined) return `${path}${query}`;
+  return (await interactions.waiting(serverId, uid)) === undefined ? '/signin' : `${path}${query}`;
+}
+
+async function showElsewhere(deps: SignInDeps, ctx: Koa.Context, { content: { code } }: OpenCode): Promise<void> {
+  const language = pageLanguage(ctx);
+  const title = language.text('code.elsewhere-title');
+  await deps.pages.render(ctx, 'email-code-elsewhere', { ...language, title, heading: title, code: code.replace(/^\d{4}/, '$& ') });
+}

@@ -1,0 +1,221 @@
+/**
+ * A code of eight digits by e-mail, and a link in the same e-mail. Both go on with something in the browser that asked, once, for ten minutes; the link, opened
+ * elsewhere, shows the code to type. What was typed is only noted: whose address it is, and whether it is anybody's, is looked up behind the request, so that
+ * neither the response nor its time tells who has an account (OWASP Authentication Cheat Sheet, "Authentication and Error Messages").
+ */
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { digest, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
+import type { Carrier } from '../outbox/outbox.service.ts';
+import { insertEntry, laneOf } from '../outbox/outbox.store.ts';
+import { countFailedSignIn, networkOf, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
+import {
+  type CodeKey,
+  countAttempt,
+  deleteCode,
+  type EmailCode,
+  findCode,
+  findCodeById,
+  findCodeOfLink,
+  insertCode,
+  noteMailed,
+} from './email-codes.store.ts';
+
+/** `outbox.kind` of a code that is to be mailed. */
+export const EMAIL_CODE = 'email-code';
+const DIGITS = 8;
+/** Of one code: a hundred million to five against a guess. */
+const MOST_ATTEMPTS = 5;
+const LONGEST_NAME = 320;
+
+const content = z.object({
+  code: z.string(),
+  /** The token in the link. */
+  link: z.string(),
+  /** Where it goes on: a path of this service, and its query. */
+  path: z.string(),
+  query: z.string(),
+  /** User name or e-mail address, as typed. */
+  name: z.string(),
+  /** Of the user whom it was mailed to. */
+  login: z.string().optional(),
+  /** Of a sign-up: what was typed beside the address. */
+  form: z.unknown().optional(),
+  request: z.object({
+    ipAddress: z.string().optional(),
+    userAgent: z.string().optional(),
+    requestId: z.string().optional(),
+    language: z.string().optional(),
+  }),
+});
+type CodeContent = Readonly<z.output<typeof content>>;
+
+const note = z.object({ id: z.string() });
+export const emailCodeContext = (id: string): string => `email code ${id}`;
+
+/** Where something goes on. */
+export interface CodePlace {
+  /** Path of a place of sign-ins. */
+  readonly path: string;
+  /** Of its address, with `?`; '' where there is none. */
+  readonly query: string;
+}
+
+export interface CodeWish extends CodePlace {
+  readonly purpose: EmailCode['purpose'];
+  /** User name or e-mail address, as typed. */
+  readonly name: string;
+  readonly form?: unknown;
+}
+
+const keyOf = (stateToken: string, path: string, device: string | undefined): CodeKey => ({
+  id: digest(stateToken),
+  place: digest(path),
+  deviceHash: digest(device ?? ''),
+});
+
+/**
+ * Takes note that somebody wants a code. The caller has counted the request.
+ * @param replaces the browser's token of the code before, which ends
+ * @returns the browser's token
+ */
+export async function beginCode(services: Services, wish: CodeWish, request: RequestContext, replaces = ''): Promise<string> {
+  const { purpose, path, query, form } = wish;
+  const [stateToken, link] = [randomToken(), randomToken()];
+  const key = keyOf(stateToken, path, request.device);
+  const created = present();
+  const { ipAddress, userAgent, requestId, language } = request;
+  const whole: z.input<typeof content> = {
+    ...{ code: newCode(), link, path, query, form, name: wish.name.slice(0, LONGEST_NAME) },
+    request: { ipAddress, userAgent, requestId, language },
+  };
+  await services.database.transaction(async (trx) => {
+    await deleteCode(trx, digest(replaces));
+    await insertCode(trx, {
+      ...key,
+      ...{ linkId: digest(link), purpose, userId: null, mailedTo: null, attempts: 0, created },
+      sealed: services.keyring.seal(JSON.stringify(whole), emailCodeContext(key.id)),
+      expiresAt: new Date(created.getTime() + LIFETIMES.emailCode * 1000),
+    });
+    // By network: what one sends by the thousand holds up few others.
+    const orderingKey = laneOf(networkOf(ipAddress ?? ''));
+    await insertEntry(trx, { kind: EMAIL_CODE, orderingKey, objectKey: null, payload: { id: key.id }, created });
+  });
+  return stateToken;
+}
+
+const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+
+/** A code with what it is for. */
+export interface OpenCode {
+  readonly row: EmailCode;
+  readonly content: CodeContent;
+}
+
+const open = ({ keyring }: Pick<Services, 'keyring'>, row: EmailCode): OpenCode => ({
+  row,
+  content: content.parse(JSON.parse(keyring.open(row.sealed, emailCodeContext(row.id)))),
+});
+
+/** @returns what this browser waits for at the place; undefined: for no code */
+export async function readCode(
+  services: Services,
+  stateToken: string,
+  path: string,
+  device: string | undefined,
+): Promise<OpenCode | undefined> {
+  const row = await findCode(services.database.knex, keyOf(stateToken, path, device), present());
+  return row && open(services, row);
+}
+
+/** This browser no longer waits for its code. */
+export const abandonCode = async ({ database }: Services, stateToken: string): Promise<void> =>
+  void (await deleteCode(database.knex, digest(stateToken)));
+
+/**
+ * Compares what was typed; the right code is used up by what follows from it (`deleteCode`).
+ * @returns `gone`: there is none, or too many were typed
+ * @throws {TooManyFailures}
+ */
+export async function checkCode(
+  services: Services,
+  at: { readonly stateToken: string; readonly path: string },
+  typed: string,
+  request: RequestContext,
+): Promise<OpenCode | 'wrong' | 'gone'> {
+  await refuseBarredAddress(services, request.ipAddress);
+  const row = await countAttempt(services.database.knex, keyOf(at.stateToken, at.path, request.device), MOST_ATTEMPTS, present());
+  if (row === undefined) return 'gone';
+  const found = open(services, row);
+  // Compared in any case: it takes the same time whether a code was mailed or not.
+  const isRight = sameSecret(typed.replace(/\D/g, ''), found.content.code);
+  if (isRight && row.mailedTo !== null) return found;
+  await recordEvent(services.database.knex, { ...redeemed(found, request), failure: 'INVALID_CREDENTIALS' });
+  await countFailedSignIn(services, request.ipAddress);
+  return 'wrong';
+}
+
+/** Of an event about a code that was typed, or its link opened. */
+export const redeemed = ({ row: { userId }, content: { login } }: OpenCode, request: RequestContext) => ({
+  eventType: 'system.email.challenge_factor_redeemed' as const,
+  displayMessage: 'Use code sent by e-mail',
+  request: { ...request, actor: NOBODY },
+  targets: userId === null || login === undefined ? [] : [{ id: userId, type: 'User' as const, displayName: login }],
+});
+
+/** @returns `here`: the link was opened in the browser that asked; undefined: it has ended */
+export async function openLink(
+  services: Services,
+  link: string,
+  device: string | undefined,
+): Promise<(OpenCode & { readonly here: boolean }) | undefined> {
+  const row = await findCodeOfLink(services.database.knex, digest(link), present());
+  if (row === undefined || row.mailedTo === null) return undefined;
+  return { ...open(services, row), here: device !== undefined && row.deviceHash === digest(device) };
+}
+
+/** Finds out whom a code is for, and notes the e-mail. @returns whether one goes out */
+export type CodeSender = (services: Services, code: OpenCode, request: RequestContext) => Promise<boolean>;
+
+/** Sends the codes that were asked for. */
+export function emailCodes(services: Services, senders: Readonly<Record<EmailCode['purpose'], CodeSender>>): Carrier {
+  return {
+    async deliver(payload) {
+      const row = await findCodeById(services.database.knex, note.parse(payload).id, present());
+      if (row === undefined || row.mailedTo !== null) return 'dropped';
+      const code = open(services, row);
+      const isSent = await senders[row.purpose](services, code, { actor: NOBODY, ...defined(code.content.request) });
+      return isSent ? 'delivered' : 'dropped';
+    },
+    givenUp: () => ({ eventType: 'system.email.send_factor_verify_message', displayMessage: 'Send code by e-mail', targets: [] }),
+  };
+}
+
+const defined = (request: CodeContent['request']) =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as Omit<RequestContext, 'actor'>;
+
+/** From now on the code is right. @returns what the e-mail says; undefined: it has ended meanwhile */
+export async function mailCode(
+  trx: Executor,
+  { keyring, config }: Pick<Services, 'keyring' | 'config'>,
+  { row, content: before }: OpenCode,
+  to: { readonly address: string; readonly user?: { readonly id: string; readonly login: string } | undefined },
+): Promise<
+  { readonly to: string; readonly link: string; readonly expiresAt: string; readonly values: { readonly code: string } } | undefined
+> {
+  const after: CodeContent = { ...before, login: to.user?.login };
+  const sealed = keyring.seal(JSON.stringify(after), emailCodeContext(row.id));
+  if (!(await noteMailed(trx, row.id, { userId: to.user?.id ?? null, mailedTo: to.address, sealed }))) return undefined;
+  return {
+    to: to.address,
+    link: `${config.baseUrl}/code/${before.link}`,
+    expiresAt: row.expiresAt.toISOString(),
+    values: { code: before.code },
+  };
+}

@@ -1,0 +1,92 @@
+/** Codes by e-mail, known by the digest of the browser's token or of the token in the link. The only SQL on that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+
+export interface EmailCode {
+  /** SHA-256 of the token that the browser holds. */
+  readonly id: string;
+  /** SHA-256 of the token in the link. */
+  readonly linkId: string;
+  readonly purpose: 'SIGN_IN';
+  /** SHA-256 of where it goes on; the browser's token is worth nothing elsewhere. */
+  readonly place: string;
+  /** SHA-256 of the device cookie of the browser that asked. */
+  readonly deviceHash: string;
+  /** Whom it signs in; null: nobody has been found, or it is for somebody who has no account yet. */
+  readonly userId: string | null;
+  /** Where the code went; null: nowhere yet. Without it no code is right. */
+  readonly mailedTo: string | null;
+  /** See features/email-codes/email-codes.service.ts. */
+  readonly sealed: string;
+  /** Codes that were typed. */
+  readonly attempts: number;
+  readonly created: Date;
+  readonly expiresAt: Date;
+}
+
+const CODE: Columns<EmailCode> = {
+  id: 'id',
+  linkId: 'link_id',
+  purpose: 'purpose',
+  place: 'place',
+  deviceHash: 'device_hash',
+  userId: 'user_id',
+  mailedTo: 'mailed_to',
+  sealed: 'sealed',
+  attempts: 'attempts',
+  created: 'created',
+  expiresAt: 'expires_at',
+};
+
+/** What the browser that asked is known by. */
+export type CodeKey = Pick<EmailCode, 'id' | 'place' | 'deviceHash'>;
+
+export async function insertCode(executor: Executor, code: EmailCode): Promise<void> {
+  await executor('email_codes').insert(toRow(CODE, code));
+}
+
+/** @returns the code, if it has neither been used nor expired */
+export async function findCode(executor: Executor, key: CodeKey, now: Date): Promise<EmailCode | undefined> {
+  const { id, place, deviceHash } = key;
+  const living = executor('email_codes').where({ id, place, device_hash: deviceHash }).where('expires_at', '>', now);
+  return living.first<EmailCode | undefined>(CODE);
+}
+
+export async function findCodeById(executor: Executor, id: string, now: Date): Promise<EmailCode | undefined> {
+  return executor('email_codes').where({ id }).where('expires_at', '>', now).first<EmailCode | undefined>(CODE);
+}
+
+export async function findCodeOfLink(executor: Executor, linkId: string, now: Date): Promise<EmailCode | undefined> {
+  return executor('email_codes').where({ link_id: linkId }).where('expires_at', '>', now).first<EmailCode | undefined>(CODE);
+}
+
+/** Counts a code that is typed, before it is compared: of many at once each counts. @returns undefined when there were `most` before */
+export async function countAttempt(executor: Executor, key: CodeKey, most: number, now: Date): Promise<EmailCode | undefined> {
+  const { id, place, deviceHash } = key;
+  const counted = executor('email_codes')
+    .where({ id, place, device_hash: deviceHash })
+    .where('expires_at', '>', now)
+    .where('attempts', '<', most);
+  return (await counted.increment('attempts', 1)) === 1 ? findCode(executor, key, now) : undefined;
+}
+
+/** The code was mailed. @returns false when it has ended meanwhile */
+export async function noteMailed(trx: Executor, id: string, changes: Pick<EmailCode, 'userId' | 'mailedTo' | 'sealed'>): Promise<boolean> {
+  return (await trx('email_codes').where({ id }).update(toRow<EmailCode>(CODE, changes))) === 1;
+}
+
+/** Uses the code up: of many at once one succeeds. @returns false when it was used before, or there is none */
+export async function deleteCode(executor: Executor, id: string): Promise<boolean> {
+  return (await executor('email_codes').where({ id }).delete()) === 1;
+}
+
+/** Ends all codes of a user. */
+export async function deleteCodesOf(executor: Executor, userId: string): Promise<void> {
+  await executor('email_codes').where({ user_id: userId }).delete();
+}
+
+/** @returns the number of codes removed, at most `limit` */
+export async function deleteExpiredCodes(executor: Executor, now: Date, limit: number): Promise<number> {
+  const expired = executor('email_codes').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
+  return executor('email_codes').whereIn('id', expired).delete();
+}
