@@ -15,6 +15,9 @@ export const LIFETIMES = {
   sessionToken: 300,
   /** How long a device waits for its user (RFC 8628 section 3.2). */
   deviceCode: 600,
+  /** How long an application's sign-in request waits for its user (CIBA section 7.3), and at most if the application asks for more. */
+  signInRequest: 600,
+  longestSignInRequest: 1800,
   /** How long a sign-in waits for its second step. */
   signInStep: 600,
   /** How long a page may wait for a passkey: it stands on the sign-in page, which waits for its user. */

@@ -10,6 +10,7 @@ import { systemClient } from './features/applications/system-applications.servic
 import { EVENT_HOOK } from './features/audit/audit.store.ts';
 import { listAuthorizationServers } from './features/authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.policy.ts';
+import { SIGN_IN_REQUEST, signInRequestMails } from './features/backchannel-requests/request-mails.service.ts';
 import { BULK_JOB } from './features/bulk/bulk-jobs.service.ts';
 import { bulkJobs } from './features/bulk/bulk-runner.service.ts';
 import { EMAIL_CODE, emailCodes } from './features/email-codes/email-codes.service.ts';
@@ -43,6 +44,7 @@ import { playground } from './playground/playground.ts';
 import { isPresent } from './playground/session.ts';
 import { createBrowserSessions } from './protocol/authorize/browser-sessions.ts';
 import { createInteractions } from './protocol/authorize/interactions.ts';
+import { backchannelPings } from './protocol/ciba/ping.ts';
 import { findDeviceRequest } from './protocol/device/device-flow.ts';
 import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
 import { findWayBack } from './protocol/logout/client-link.ts';
@@ -50,6 +52,7 @@ import { destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
 import { sendJson } from './protocol/servers/json-response.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
+import { BACKCHANNEL_PING } from './protocol/storage/protocol-writes.store.ts';
 import { createAuthorizationServers } from './protocol-host.ts';
 
 /** Milliseconds that mails under way are given when the process is to end. */
@@ -202,6 +205,8 @@ export function createApp(services: Services): App {
         [RESET_REQUEST]: resetRequests(services),
         [EMAIL_CODE]: emailCodes(services, { SIGN_IN: mailSignInCode }),
         [MAIL]: mailDelivery(services, mailer),
+        [SIGN_IN_REQUEST]: signInRequestMails(services),
+        [BACKCHANNEL_PING]: backchannelPings(services, outbound),
         [BULK_JOB]: bulkJobs(services),
       };
       const sender = sendOutbox({ database, log, carriers, count: observer.countDelivery });

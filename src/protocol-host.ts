@@ -4,6 +4,7 @@ import type Koa from 'koa';
 import type { ApplicationUses } from './features/applications/application-uses.service.ts';
 import { NOBODY } from './features/audit/audit-event.policy.ts';
 import { RefusedRequests } from './features/audit/refused-requests.service.ts';
+import { confirmRequestPage } from './features/backchannel-requests/confirm-request.hosted.ts';
 import { fullName } from './features/claims/claims.policy.ts';
 import { ClientDocuments } from './features/client-documents/client-documents.service.ts';
 import { noteIntroduction } from './features/client-documents/introductions.service.ts';
@@ -12,7 +13,13 @@ import { ClientRegistration } from './features/registration/registration.service
 import { needsSecondFactor } from './features/second-factors/second-factor-demand.service.ts';
 import { endOwnSession } from './features/sessions/user-sessions.service.ts';
 import { errorPage } from './features/sign-in/error-page.hosted.ts';
-import { countWrongSecret, countWrongUserCode, networkOf, userCodesBarred } from './features/sign-in/failure-limits.service.ts';
+import {
+  countSignInRequest,
+  countWrongSecret,
+  countWrongUserCode,
+  networkOf,
+  userCodesBarred,
+} from './features/sign-in/failure-limits.service.ts';
 import { formPostPage } from './features/sign-in/form-post-page.hosted.ts';
 import { logoutPage } from './features/sign-in/logout-page.hosted.ts';
 import { authenticatePassword, noteSignIn } from './features/sign-in/sign-in.service.ts';
@@ -103,6 +110,7 @@ export function createAuthorizationServers({
     uses,
     certificates: clientCertificates(config, log),
     unanswered: new UnansweredRequests(config),
+    countSignInRequest: (clientId, hint) => countSignInRequest(services, clientId, hint),
     userCodes: {
       barred: (req) => userCodesBarred(services, describe(req).ipAddress),
       count: (req) => countWrongUserCode(services, describe(req).ipAddress),
@@ -116,6 +124,7 @@ export function createAuthorizationServers({
       formPost: withTexts(formPostPage),
       activate: withTexts(drawActivate),
       confirmDevice: withTexts(confirmDevicePage),
+      confirmRequest: withTexts(confirmRequestPage),
       deviceConnected: withTexts(deviceConnectedPage),
       async logout(ctx, { action, proof, applicationLabel, accountId, redirectOrigins, uiLocales }) {
         await prepareTexts(ctx.req);

@@ -22,6 +22,9 @@ export interface TestUser {
 /** RFC 8628 section 3.4. */
 export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
+/** CIBA section 4. */
+export const CIBA_REQUEST_GRANT = 'urn:openid:params:grant-type:ciba';
+
 /** Where answers go. Nobody listens there (RFC 2606 section 2): a browser of ours stops before it. */
 export const CALLBACK = 'https://doctor.invalid/callback';
 /** Registered as well by the application for every flow. */
@@ -118,7 +121,15 @@ export class Fixtures {
 
   /** Every flow, without a dialog. */
   makeEverything(): Promise<TestApplication> {
-    const grants = ['authorization_code', 'implicit', 'refresh_token', 'password', 'client_credentials', DEVICE_CODE_GRANT];
+    const grants = [
+      'authorization_code',
+      'implicit',
+      'refresh_token',
+      'password',
+      'client_credentials',
+      DEVICE_CODE_GRANT,
+      CIBA_REQUEST_GRANT,
+    ];
     return this.makeApplication('everything', {
       redirect_uris: [CALLBACK, OTHER_CALLBACK],
       grant_types: grants,

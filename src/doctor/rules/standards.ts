@@ -1,7 +1,7 @@
 /** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
-import { CALLBACK, DEVICE_CODE_GRANT } from '../fixtures.ts';
+import { CALLBACK, CIBA_REQUEST_GRANT, DEVICE_CODE_GRANT } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
 import { basic, challengeOf, type RuleContext } from '../rule-context.ts';
@@ -201,6 +201,20 @@ export const standards: readonly Rule<RuleContext>[] = [
       };
       mustEqual(await ask(visit.issuer), 200, 'status of a token of the trusted issuer');
       mustEqual(await ask('https://other.doctor.invalid'), 401, 'status of a token for another audience');
+    },
+  },
+  {
+    id: 'standards.ciba',
+    section: 'OpenID Connect CIBA Core sections 7.1 and 11',
+    sentence:
+      'An application that asks a user elsewhere must say whom: invalid_request; an auth_req_id that was not issued is invalid_grant.',
+    async run(visit) {
+      const { id } = await visit.everything();
+      // Without a hint: a request would stay until it expires, and a user would get an e-mail.
+      const asked = await visit.post('backchannel-authentication', { client_id: id, scope: 'openid' });
+      mustEqual([asked.status, jsonOf(asked).error].join(' '), '400 invalid_request', 'answer to a request without a hint');
+      const polled = await visit.post('token', { grant_type: CIBA_REQUEST_GRANT, auth_req_id: 'never-issued' });
+      mustEqual(jsonOf(polled).error, 'invalid_grant', 'error of an auth_req_id that was not issued');
     },
   },
   {

@@ -5,7 +5,7 @@
  */
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
-import { DEVICE_GRANT } from '../policies/access-policy.policy.ts';
+import { CIBA_GRANT, DEVICE_GRANT } from '../policies/access-policy.policy.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
 import { pairwiseProblems, type SubjectSettings } from './pairwise.policy.ts';
 import { encryptionProblems, type ResponseSettings } from './response-algorithms.policy.ts';
@@ -40,6 +40,7 @@ export const APPLICATION_GRANT_TYPES = [
   'client_credentials',
   'refresh_token',
   DEVICE_GRANT,
+  CIBA_GRANT,
 ] as const;
 export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 
@@ -79,6 +80,10 @@ export interface ApplicationSettings
   readonly initiate_login_uri?: string | undefined;
   readonly backchannel_logout_uri?: string | undefined;
   readonly backchannel_logout_session_required: boolean;
+  /** How it learns that a user has answered its sign-in request (CIBA section 4); absent: poll. */
+  readonly backchannel_token_delivery_mode?: 'poll' | 'ping' | undefined;
+  /** Where it is notified then, in mode ping. */
+  readonly backchannel_client_notification_endpoint?: string | undefined;
   readonly allowed_origins: string[];
   /** The only user claims that its ID tokens hold; absent: all that the scopes allow. */
   readonly id_token_claims?: string[] | undefined;
@@ -181,6 +186,18 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     method !== 'none' || !settings.grant_types.includes('client_credentials'),
     'token_endpoint_auth_method',
     'must not be none with grant type client_credentials',
+  );
+  // CIBA section 7.1: only an application that proves itself may bother users.
+  unless(
+    method !== 'none' || !settings.grant_types.includes(CIBA_GRANT),
+    'token_endpoint_auth_method',
+    `must not be none with grant type ${CIBA_GRANT}`,
+  );
+  const isPinged = settings.backchannel_token_delivery_mode === 'ping';
+  unless(
+    isPinged === (settings.backchannel_client_notification_endpoint !== undefined),
+    'backchannel_client_notification_endpoint',
+    isPinged ? 'is required with backchannel_token_delivery_mode ping' : 'has no use without backchannel_token_delivery_mode ping',
   );
   // RFC 9700 section 2.2.2: a stolen refresh token of a public client is noticed only by its rotation.
   unless(

@@ -187,6 +187,10 @@ export const clientFields = {
   initiate_login_uri: absoluteUri.refine(isHttps, 'must be https').optional(),
   backchannel_logout_uri: guardedUri,
   backchannel_logout_session_required: z.boolean().optional(),
+  backchannel_token_delivery_mode: z.enum(['poll', 'ping']).optional().meta({
+    description: 'How it learns that a user has answered its sign-in request (CIBA): it polls, or is notified and then asks once',
+  }),
+  backchannel_client_notification_endpoint: guardedUri,
   allowed_origins: z.array(origin).max(MOST_URIS).optional(),
   id_token_claims: z
     .array(text({ least: 1, most: 100 }))

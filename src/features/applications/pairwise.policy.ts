@@ -2,7 +2,7 @@
  * Pairwise subjects (OpenID Connect Core section 8.1): each sector, a host and what belongs to it, knows a user by a subject of its own, so that two
  * of them cannot compare their users. Which settings an application needs for it, and its sector.
  */
-import { DEVICE_GRANT } from '../policies/access-policy.policy.ts';
+import { CIBA_GRANT, DEVICE_GRANT } from '../policies/access-policy.policy.ts';
 
 export interface SubjectSettings {
   /** Absent: public. */
@@ -18,6 +18,11 @@ interface Settings extends SubjectSettings {
   readonly token_endpoint_auth_method: string;
   readonly jwks_uri?: string | undefined;
 }
+
+/** Grants that begin without the browser. */
+const WITHOUT_REDIRECT: readonly string[] = [DEVICE_GRANT, CIBA_GRANT];
+const usesNoRedirect = ({ grant_types }: Pick<Settings, 'grant_types'>): boolean =>
+  grant_types.some((grant) => WITHOUT_REDIRECT.includes(grant));
 
 interface Problem {
   readonly setting: 'subject_type' | 'sector_identifier_uri' | 'jwks_uri' | 'token_endpoint_auth_method';
@@ -40,7 +45,7 @@ export function pairwiseProblems(settings: Settings): readonly Problem[] {
   }
   const hosts = new Set(settings.redirect_uris.map((uri) => new URL(uri).host));
   const redirects = settings.response_types.length > 0;
-  const byDevice = settings.grant_types.includes(DEVICE_GRANT);
+  const byDevice = usesNoRedirect(settings);
   const problems: Problem[] = [];
   const isNamed = byDevice ? !redirects : redirects && hosts.size === 1 && !hosts.has('');
   if (sector === undefined && !isNamed)
@@ -50,18 +55,18 @@ export function pairwiseProblems(settings: Settings): readonly Problem[] {
     });
   // OpenID Connect CIBA section 4, for every grant without a redirect: its keys tell whose the client is.
   if (byDevice && settings.jwks_uri === undefined)
-    problems.push({ setting: 'jwks_uri', message: 'is required with subject_type pairwise and the device grant' });
+    problems.push({ setting: 'jwks_uri', message: 'is required with subject_type pairwise and the device grant or CIBA' });
   if (byDevice && !['private_key_jwt', 'self_signed_tls_client_auth'].includes(settings.token_endpoint_auth_method))
     problems.push({
       setting: 'token_endpoint_auth_method',
-      message: 'must be private_key_jwt or self_signed_tls_client_auth with subject_type pairwise and the device grant',
+      message: 'must be private_key_jwt or self_signed_tls_client_auth with subject_type pairwise and the device grant or CIBA',
     });
   return problems;
 }
 
 /** @param members of the document at sector_identifier_uri @returns why the application does not belong to the sector; undefined: it does */
 export function sectorProblem({ redirect_uris, grant_types, jwks_uri }: Settings, members: readonly string[]): string | undefined {
-  const needed = [...redirect_uris, ...(grant_types.includes(DEVICE_GRANT) && jwks_uri !== undefined ? [jwks_uri] : [])];
+  const needed = [...redirect_uris, ...(usesNoRedirect({ grant_types }) && jwks_uri !== undefined ? [jwks_uri] : [])];
   const missing = needed.find((uri) => !members.includes(uri));
   return missing && `must be a list that contains ${missing}`;
 }

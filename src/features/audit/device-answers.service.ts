@@ -1,7 +1,8 @@
-/** The event of a user's answer to a device that waits for one (RFC 8628). */
+/** The events of a user's answer to a device that waits for one (RFC 8628), and to an application that asked the user elsewhere to sign in (CIBA). */
 import { auditEvent } from './audit.service.ts';
 import { eventRow } from './audit.store.ts';
 import { NOBODY, type RequestContext } from './audit-event.policy.ts';
+import type { EventType } from './event-types.policy.ts';
 
 interface Named {
   readonly id: string;
@@ -16,16 +17,28 @@ interface DeviceAnswer {
   readonly isAllowed: boolean;
 }
 
-/** @param request as far as the connection tells @returns the event as the protocol's statement of writes takes it */
-export function deviceAnswer(
+/** As far as the connection tells. */
+type AnswerContext = Omit<RequestContext, 'actor' | 'roles'>;
+
+/** @returns the event as the protocol's statement of writes takes it */
+export const deviceAnswer = (answer: DeviceAnswer, request: AnswerContext): string =>
+  answerEvent('app.oauth2.as.device.authorize', 'a device', answer, request);
+
+/** @returns the event as the protocol's statement of writes takes it */
+export const signInRequestAnswer = (answer: DeviceAnswer, request: AnswerContext): string =>
+  answerEvent('app.oauth2.as.backchannel.authorize', 'a sign-in request', answer, request);
+
+function answerEvent(
+  eventType: EventType,
+  what: string,
   { user, application, server, isAllowed }: DeviceAnswer,
-  request: Omit<RequestContext, 'actor' | 'roles'>,
+  request: AnswerContext,
 ): string {
   const actor = user === undefined ? NOBODY : ({ id: user.id, type: 'User', displayName: user.name } as const);
   return eventRow(
     auditEvent({
-      eventType: 'app.oauth2.as.device.authorize',
-      displayMessage: isAllowed ? 'User allowed a device' : 'User refused a device',
+      eventType,
+      displayMessage: isAllowed ? `User allowed ${what}` : `User refused ${what}`,
       request: { ...request, actor },
       targets: [
         { id: application.id, type: 'AppInstance', displayName: application.name },

@@ -60,6 +60,9 @@ const ABOUT_ORGANIZATIONS_AND_GROUPS = [
 
 const ABOUT_APPLICATIONS = [
   'app.oauth2.as.authorize',
+  'app.oauth2.as.backchannel.authorize',
+  'app.oauth2.as.backchannel.notify',
+  'app.oauth2.as.backchannel.request',
   'app.oauth2.as.consent.grant',
   'app.oauth2.as.consent.revoke',
   'app.oauth2.as.device.authorize',

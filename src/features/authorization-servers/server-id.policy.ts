@@ -21,6 +21,8 @@ const RESERVED: ReadonlySet<string> = new Set([
   'interaction',
   'par',
   'device',
+  'device_authorization',
+  'backchannel-authentication',
   'clients',
   'register',
   'registration',

@@ -34,6 +34,7 @@ const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
   ['Authorize', '/authorize'],
   ['Pushed authorization requests', '/par'],
   ['Device authorization', '/device_authorization'],
+  ['Sign-in requests (CIBA)', '/backchannel-authentication'],
   ['Token', '/token'],
   ['Userinfo', '/userinfo'],
   ['Introspection', '/introspect'],

@@ -10,6 +10,7 @@ export type AskedMail =
   | 'password-elsewhere'
   | 'email-verification'
   | 'sign-in-code'
+  | 'sign-in-request'
   | 'test';
 
 /** What happened to an account, so that its user notices what they have not done themselves. */

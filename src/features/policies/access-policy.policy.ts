@@ -7,7 +7,10 @@
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** The grant types that a rule may name. A refresh is judged as the grant that it continues. */
-export const ACCESS_GRANT_TYPES = ['authorization_code', 'implicit', 'password', 'client_credentials', DEVICE_GRANT] as const;
+/** OpenID Connect CIBA Core 1.0: the application asks, the user answers elsewhere. */
+export const CIBA_GRANT = 'urn:openid:params:grant-type:ciba';
+
+export const ACCESS_GRANT_TYPES = ['authorization_code', 'implicit', 'password', 'client_credentials', DEVICE_GRANT, CIBA_GRANT] as const;
 export type AccessGrantType = (typeof ACCESS_GRANT_TYPES)[number];
 
 /** In a policy's list of clients: whichever it is. */

@@ -8,7 +8,7 @@ import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { namesOf } from '../authorization-servers/references.console.ts';
 import type { ServerSubject } from '../authorization-servers/server-page.console.ts';
-import { ANY, DEVICE_GRANT, EVERYONE, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
+import { ANY, CIBA_GRANT, DEVICE_GRANT, EVERYONE, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
 import { movesOf, policyStatusPiece } from './ordering.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 import { listRules } from './policy-rules.service.ts';
@@ -20,6 +20,7 @@ export const GRANTS = {
   password: 'Password',
   client_credentials: 'Client credentials',
   [DEVICE_GRANT]: 'Device code',
+  [CIBA_GRANT]: 'Sign-in request (CIBA)',
 } as const;
 
 /** More names than these are counted. */

@@ -36,6 +36,7 @@ import {
   type AccessDecision,
   type AccessGrantType,
   type AccessPolicy,
+  CIBA_GRANT,
   DEVICE_GRANT,
   decideAccess,
   type TokenLifetimes,
@@ -141,14 +142,21 @@ export function simulate(facts: SimulationFacts): Simulation {
 const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user would have to be asked, and the prompt forbids it' };
 
 /** Is the user asked for consent? */
-const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT;
+const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT || grantType === CIBA_GRANT;
 
 const atAuthorize = (grantType: AccessGrantType): boolean => grantType === 'authorization_code' || grantType === 'implicit';
 
 /** The first of the application's response types that serves the grant; an ID token comes along where the request is for openid. */
 function responseTypeOf({ grantType, application, asked }: SimulationFacts): string | undefined {
   const wanted = asked.includes('openid') ? ['id_token token', 'token', 'id_token'] : ['token'];
-  const fitting = { authorization_code: ['code'], implicit: wanted, password: [], client_credentials: [], [DEVICE_GRANT]: [] }[grantType];
+  const fitting = {
+    authorization_code: ['code'],
+    implicit: wanted,
+    password: [],
+    client_credentials: [],
+    [DEVICE_GRANT]: [],
+    [CIBA_GRANT]: [],
+  }[grantType];
   return fitting.find((type) => application.settings.response_types.includes(type));
 }
 

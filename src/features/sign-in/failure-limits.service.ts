@@ -3,6 +3,7 @@
  * mails somebody may bring about who has proved nothing.
  */
 import ipaddr from 'ipaddr.js';
+import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { countedUnder, countFailure, type FailureLimit, secondsBarred } from '../../platform/rate-limits/failures-by-address.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -24,6 +25,12 @@ const RESET_MAILS: FailureLimit = { ...MAILS, prefix: 'reset-mail' };
 /** E-mails with a code to sign in: a whole office may sign in by them. */
 const CODE_REQUESTS: FailureLimit = { prefix: 'code-request', most: 300, seconds: QUARTER_HOUR };
 const CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'code-mail' };
+/** Of one application for one user, whether there is such a user or not: nobody is to be worn down until they allow it. */
+const SIGN_IN_REQUESTS: FailureLimit = { prefix: 'sign-in-request', most: 5, seconds: 300 };
+/** Of one application for all. */
+const SIGN_IN_REQUESTS_OF_ONE: FailureLimit = { prefix: 'sign-in-requests', most: 3000, seconds: QUARTER_HOUR };
+/** Mails about them to one user, of all applications. */
+const SIGN_IN_REQUEST_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-in-request-mail', most: 10 };
 
 type Parts = Pick<Services, 'config' | 'database'>;
 
@@ -115,6 +122,19 @@ export async function countCodeRequest({ config, database }: Parts, address: str
 export async function mayMailCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
   const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
   return !config.rateLimits || (await countFailure(database.pool, CODE_MAILS, key)).barred === undefined;
+}
+
+/** Counts a sign-in request. @param hint whom it names @returns seconds for which the application is not heard any more; undefined: it is */
+export async function countSignInRequest({ config, database }: Parts, clientId: string, hint: string): Promise<number | undefined> {
+  if (!config.rateLimits) return undefined;
+  const named = `${clientId} ${digest(hint.trim().toLowerCase())}`;
+  const { barred } = await countFailure(database.pool, SIGN_IN_REQUESTS, named);
+  return barred ?? (await countFailure(database.pool, SIGN_IN_REQUESTS_OF_ONE, clientId)).barred;
+}
+
+/** Counts a mail about a sign-in request. @returns false when the user had too many of late */
+export async function mayMailSignInRequest({ config, database }: Parts, userId: string): Promise<boolean> {
+  return !config.rateLimits || (await countFailure(database.pool, SIGN_IN_REQUEST_MAILS, userId)).barred === undefined;
 }
 
 /** @returns seconds for which no user code of a device is looked at from this address; undefined: it is */

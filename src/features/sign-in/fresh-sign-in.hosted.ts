@@ -16,7 +16,7 @@ import { FRESH, isFreshSignIn } from './fresh-sign-in.service.ts';
 export const ACCOUNT = '/account';
 
 /** The user's own pages, as a sign-in may lead back to them; '' is the first. */
-const ACCOUNT_PAGES = ['', 'profile', 'password', 'security', 'sessions', 'permissions', 'activity', 'data'] as const;
+const ACCOUNT_PAGES = ['', 'profile', 'password', 'security', 'sessions', 'permissions', 'requests', 'activity', 'data'] as const;
 export type AccountPage = (typeof ACCOUNT_PAGES)[number];
 
 export const addressOfPage = (page: AccountPage): string => (page === '' ? ACCOUNT : `${ACCOUNT}/${page}`);

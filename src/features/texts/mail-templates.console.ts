@@ -36,6 +36,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'password-elsewhere': 'No password here',
   'email-verification': 'Confirm address',
   'sign-in-code': 'Code by e-mail',
+  'sign-in-request': 'Sign-in request',
   'new-sign-in': 'New browser',
   'password-changed': 'Password changed',
   'factor-added': 'Second factor added',

@@ -24,6 +24,7 @@ const MENU: readonly (readonly [AccountPage, MessageKey])[] = [
   ['security', 'account.security'],
   ['sessions', 'account.sessions'],
   ['permissions', 'account.permissions'],
+  ['requests', 'account.requests'],
   ['activity', 'account.activity'],
   ['data', 'account.data'],
 ];

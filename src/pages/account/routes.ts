@@ -2,6 +2,8 @@
 import Router from '@koa/router';
 import type Koa from 'koa';
 import { applicationsPage } from '../../features/applications/applications.account.ts';
+import { REQUESTS_PAGE } from '../../features/backchannel-requests/request-mails.service.ts';
+import { requestsPage } from '../../features/backchannel-requests/requests.account.ts';
 import { endPermission, permissionsPage } from '../../features/consents/permissions.account.ts';
 import { connectAccount, disconnectAccount, finishConnection } from '../../features/identity-providers/connected-accounts.account.ts';
 import { passkeyNamePage, receivePasskeyName } from '../../features/passkeys/passkey-name.account.ts';
@@ -39,6 +41,7 @@ export function accountPages(deps: AccountDeps): Koa.Middleware {
     .get('/account/permissions', (ctx) => permissionsPage(deps, ctx))
     .get('/account/permissions/:step', back('/account/permissions'))
     .post('/account/permissions/end', (ctx) => endPermission(deps, ctx))
+    .get(REQUESTS_PAGE, (ctx) => requestsPage(deps, ctx))
     .get('/account/activity', (ctx) => activityPage(deps, ctx))
     .get('/account/data', (ctx) => dataPage(deps, ctx))
     .post('/account/data', (ctx) => downloadData(deps, ctx))

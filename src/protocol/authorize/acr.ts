@@ -64,7 +64,7 @@ interface Authentication {
 }
 
 /** The grants that an access token comes from. */
-const SOURCES = ['AuthorizationCode', 'DeviceCode', 'RefreshToken'] as const;
+const SOURCES = ['AuthorizationCode', 'DeviceCode', 'BackchannelAuthenticationRequest', 'RefreshToken'] as const;
 
 /**
  * How and when the user of an access token signed in, for the APIs that ask (RFC 9470 section 6, RFC 9068 section 2.2.1). A refresh is no sign-in: it

@@ -3,6 +3,7 @@
  * end (OpenID Connect Back-Channel Logout 1.0 section 2.5). It is asked again, which without a session is `login_required` or the sign-in page.
  */
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { isSignInRequest } from '../storage/device-code-adapter.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 
 /** Notes that the request is answered with what its session stands for; told by oidc-provider. */
@@ -17,7 +18,7 @@ export function askAgain(ctx: KoaContextWithOIDC): void {
   if (entities.DeviceCode !== undefined) {
     // The user types the code again: it was not answered.
     ctx.set('Cache-Control', 'no-store');
-    ctx.redirect('/activate');
+    ctx.redirect(isSignInRequest(entities.DeviceCode) ? '/account/requests' : '/activate');
     ctx.status = 303;
     return;
   }

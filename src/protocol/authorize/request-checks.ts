@@ -66,9 +66,12 @@ function onRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
   return REQUEST_ROUTES.includes(ctx.oidc.route) ? onUserRequest(ctx, check) : undefined;
 }
 
-/** As `onRequest`, and on the requests of devices, which have no redirect URI, no state and no nonce (RFC 8628 section 3.1). */
+/** Requests without a redirect URI, state and nonce: those of devices (RFC 8628 section 3.1), and those that the user answers elsewhere (CIBA section 7.1). */
+const ELSEWHERE: readonly unknown[] = ['device_authorization', 'backchannel_authentication'];
+
+/** As `onRequest`, and on requests that are answered elsewhere. */
 function onUserRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
-  if (!REQUEST_ROUTES.includes(ctx.oidc.route) && ctx.oidc.route !== 'device_authorization') return undefined;
+  if (!REQUEST_ROUTES.includes(ctx.oidc.route) && !ELSEWHERE.includes(ctx.oidc.route)) return undefined;
   const { refusal } = asRequested(ctx);
   if (refusal !== undefined) throw refusal;
   return check();

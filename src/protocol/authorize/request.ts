@@ -44,7 +44,13 @@ export function asRequested(ctx: Context): AsRequested {
   return { ...NOTHING, scope: single(scope), nonce: single(nonce), state: single(state) };
 }
 
-export const isPush = ({ path }: Context): boolean => path === ROUTES.pushed_authorization_request || path === ROUTES.device_authorization;
+const PUSHES: ReadonlySet<string> = new Set([
+  ROUTES.pushed_authorization_request,
+  ROUTES.device_authorization,
+  ROUTES.backchannel_authentication,
+]);
+
+export const isPush = ({ path }: Context): boolean => PUSHES.has(path);
 
 /** The parameters with the service's defaults in place. */
 function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): RequestParameters {
@@ -214,6 +220,8 @@ async function prepare(ctx: Context, query: RequestParameters, scopes: readonly 
     takeInvalid(parameters),
   ];
   const refusal = refusals.find((found) => found !== undefined);
+  // There the library has no prompt to ask for a new sign-in by; who answers it later than that signs in again.
+  if (ctx.path !== ROUTES.pushed_authorization_request && isPush(ctx) && Number(parameters.max_age) === 0) parameters.max_age &&= '1';
   const prepared = withDefaults(parameters, scopes);
   const { nonce, state } = parameters;
   ctx.state[REQUESTED] = {

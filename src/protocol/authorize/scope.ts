@@ -29,7 +29,8 @@ export function checkScope(
   if (params === undefined || client === undefined) return;
   const { origin } = clientSettings(client);
   const scopes = offeredTo(origin, all, server.registration.allowedScopes);
-  const yieldsCode = route === 'device_authorization' || spaceSeparated(params.response_type).includes('code');
+  const isElsewhere = route === 'device_authorization' || route === 'backchannel_authentication';
+  const yieldsCode = isElsewhere || spaceSeparated(params.response_type).includes('code');
   const refreshable = yieldsCode && client.grantTypeAllowed('refresh_token');
   const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable, origin });
   if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');

@@ -2,9 +2,10 @@
  * The device grant (RFC 8628). A device asks at device_authorization and polls the token endpoint. Its user types the user code at /activate, which
  * leads to the server's own page; that page always asks before it goes on to the sign-in and consent pages of any other request.
  */
-import { deviceAnswer } from '../../features/audit/device-answers.service.ts';
+import { deviceAnswer, signInRequestAnswer } from '../../features/audit/device-answers.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
+import { REQUESTS_PAGE } from '../../features/backchannel-requests/request-mails.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Client, Configuration, KoaContextWithOIDC } from '../library/oidc-provider.ts';
@@ -12,7 +13,7 @@ import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { type DevicePage, type DeviceProblem, requestedLocales, showProtocolError } from '../servers/error-pages.ts';
 import { TooManyFailuresHere } from '../servers/errors.ts';
-import { userCodeDigest } from '../storage/device-code-adapter.ts';
+import { isSignInRequest, signInRequestOf, userCodeDigest } from '../storage/device-code-adapter.ts';
 import { findDeviceCode } from '../storage/protocol-state.store.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 
@@ -20,6 +21,8 @@ type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow
 
 /** Eight of 20 consonants: 25 billion codes, without vowels that make words (RFC 8628 section 6.1). */
 const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
+/** Of an application's sign-in request. Nobody types it, and it opens nothing for another user. */
+const REQUEST = /^[A-Z0-9]{26}$/;
 const MASK = '****-****';
 const MASKED = /^(.{4})(.{4})$/;
 
@@ -32,7 +35,7 @@ const PARAMETER = 'code';
 /** @returns the code as it is stored; undefined: it cannot be one */
 function normalizedUserCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replace(/[\s-]/g, '');
-  return CODE.test(code) ? code : undefined;
+  return CODE.test(code) || REQUEST.test(code) ? code : undefined;
 }
 
 /** The errors by which the library shows its page again; it exports no classes for them. */
@@ -56,25 +59,31 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
     const { DeviceCode, Client } = ctx.oidc.provider;
     const found = await DeviceCode.findByUserCode(code, { ignoreExpiration: true });
     const client = found?.clientId === undefined ? undefined : await Client.find(found.clientId);
+    if (REQUEST.test(code) && !isWaiting(found)) return toRequests(ctx, 'gone');
     if (found === undefined || client === undefined) return again(ctx, 'unknown');
     if (found.isExpired) return again(ctx, 'expired');
-    if (found.accountId !== undefined || found.error !== undefined) return again(ctx, 'used');
+    if (!isWaiting(found)) return again(ctx, 'used');
     const { secret = '' } = (ctx.oidc.session?.state ?? {}) as { readonly secret?: string };
+    const action = new URL(ctx.oidc.urlFor('code_verification')).pathname;
+    const page = { application: labelOf(client), action, fields: { xsrf: secret, user_code: code }, uiLocales: requestedLocales(ctx) };
+    const request = signInRequestOf(found);
+    if (request !== undefined) {
+      await pages.confirmRequest(ctx, { ...page, message: request.message, requestedAt: found.iat, expiresAt: found.exp ?? 0 });
+      return;
+    }
     const { ipAddress = '', userAgent = '' } = (found.deviceInfo ?? {}) as Partial<DevicePage['device']>;
     await pages.confirmDevice(ctx, {
-      application: labelOf(client),
+      ...page,
       userCode: shown(code),
       device: { ipAddress, userAgent },
       requestedAt: found.iat,
-      action: new URL(ctx.oidc.urlFor('code_verification')).pathname,
-      fields: { xsrf: secret, user_code: code },
-      uiLocales: requestedLocales(ctx),
     });
   }
 
   async function again(ctx: KoaContextWithOIDC, problem: DeviceProblem): Promise<void> {
-    if (problem === 'unknown') await parts.userCodes.count(ctx.req);
     if (problem === 'denied' && isUsersRefusal(ctx)) noteAnswer(ctx, server, parts, false);
+    if (isOfRequest(ctx)) return toRequests(ctx, problem === 'denied' ? 'refused' : 'gone');
+    if (problem === 'unknown') await parts.userCodes.count(ctx.req);
     await pages.activate(ctx, { problem, uiLocales: requestedLocales(ctx) });
   }
 
@@ -99,12 +108,27 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
     userCodeConfirmSource: (ctx, _form, _client, _info, userCode) => confirm(ctx, normalizedUserCode(userCode) ?? ''),
     async successSource(ctx) {
       noteAnswer(ctx, server, parts, true);
+      if (isOfRequest(ctx)) return toRequests(ctx, 'allowed');
       await pages.deviceConnected(ctx, {
         application: ctx.oidc.client === undefined ? '' : labelOf(ctx.oidc.client),
         uiLocales: requestedLocales(ctx),
       });
     },
   };
+}
+
+const isWaiting = (found: { accountId?: unknown; error?: unknown; isExpired?: boolean } | undefined): boolean =>
+  found !== undefined && found.isExpired !== true && found.accountId === undefined && found.error === undefined;
+
+/** Is an application's sign-in request answered? It is not there for another user than its own: then its code tells. */
+function isOfRequest({ oidc: { entities, params } }: KoaContextWithOIDC): boolean {
+  return entities.DeviceCode === undefined ? REQUEST.test(single(params?.user_code)) : isSignInRequest(entities.DeviceCode);
+}
+
+/** Back to the user's own page of requests, with what became of this one. */
+function toRequests(ctx: KoaContextWithOIDC, done: 'allowed' | 'refused' | 'gone'): void {
+  ctx.redirect(`${REQUESTS_PAGE}?done=request-${done}`);
+  ctx.status = 303;
 }
 
 /** Did the user refuse, on the page of the code or of consent? A rule that does not allow it has an event of its own. */
@@ -134,7 +158,8 @@ function noteAnswer(
   if (state === undefined || answer?.clientId === undefined) return;
   const { client, session } = ctx.oidc;
   const userId = session?.accountId;
-  answer.event = deviceAnswer(
+  const noted = answer.model === 'BackchannelAuthenticationRequest' ? signInRequestAnswer : deviceAnswer;
+  answer.event = noted(
     {
       user: userId === undefined ? undefined : { id: userId, name: state.accounts.get(userId)?.login ?? userId },
       application: { id: answer.clientId, name: client?.clientName ?? answer.clientId },

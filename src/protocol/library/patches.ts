@@ -36,7 +36,11 @@ interface IssuableIdToken {
   issue(options?: { readonly use?: string }): Promise<string>;
 }
 
-interface Internals extends Record<'AccessToken' | 'ClientCredentials' | 'DeviceCode' | 'RefreshToken', { readonly prototype: Issuable }> {
+interface Internals
+  extends Record<
+    'AccessToken' | 'BackchannelAuthenticationRequest' | 'ClientCredentials' | 'DeviceCode' | 'RefreshToken',
+    { readonly prototype: Issuable }
+  > {
   readonly AuthorizationCode: { readonly prototype: Issuable };
   readonly PushedAuthorizationRequest: { readonly prototype: Dated };
   readonly Grant: { readonly prototype: Dated };
@@ -263,9 +267,9 @@ function internalsOf(provider: Provider): Internals {
   const internals = provider as unknown as Internals;
   const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest } = internals;
   // Getters of the prototype, which no spread would find.
-  const { AccessToken, ClientCredentials, DeviceCode, RefreshToken } = internals;
+  const { AccessToken, BackchannelAuthenticationRequest, ClientCredentials, DeviceCode, RefreshToken } = internals;
   return {
     ...{ ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest },
-    ...{ AccessToken, ClientCredentials, DeviceCode, RefreshToken },
+    ...{ AccessToken, BackchannelAuthenticationRequest, ClientCredentials, DeviceCode, RefreshToken },
   };
 }

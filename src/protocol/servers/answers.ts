@@ -2,7 +2,7 @@
  * The last word on an answer of the OAuth endpoints: JSON in exactly the form that is promised, the challenge of RFC 6749 section 5.2 and
  * RFC 6750 section 3, and the request's writes committed before anything leaves.
  */
-import { DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
+import { CIBA_GRANT, DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { errors } from '../library/oidc-provider.ts';
 import { type RequestState, requestStateOf } from '../storage/request-state.ts';
@@ -52,6 +52,7 @@ function discardTokens({ writes }: RequestState): void {
   writes.inserts = writes.inserts.filter(({ model }) => model === 'Session' || model === 'Interaction');
   writes.uses = [];
   writes.extensions = [];
+  writes.notes = [];
   writes.answers = writes.answers.filter(({ payload }) => payload.error !== undefined);
 }
 
@@ -80,7 +81,7 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   const answer = body as ErrorBody & { scope?: string };
   // The scope that an error is about stands in its description, if anywhere.
   if (answer.error !== undefined) delete answer.scope;
-  if (ctx.path === ROUTES.token || ctx.path === ROUTES.device_authorization) correctGrantTypeError(ctx, answer);
+  if (ctx.path === ROUTES.token || GRANT_OF[ctx.path] !== undefined) correctGrantTypeError(ctx, answer);
   if (ctx.path === ROUTES.token && ctx.status === 200) answer.scope ??= '';
   if (ctx.path === ROUTES.userinfo) {
     if (ctx.status === 403) ctx.set('Expires', '0');
@@ -100,11 +101,17 @@ function challenge(ctx: KoaContextWithOIDC, { error, error_description: descript
   return isBound ? `DPoP ${words}, algs=${quoted(PROOF_ALGS.join(' '))}` : `Bearer ${words}`;
 }
 
+/** What a request to these endpoints begins. */
+const GRANT_OF: Readonly<Record<string, string>> = {
+  [ROUTES.device_authorization]: DEVICE_GRANT,
+  [ROUTES.backchannel_authentication]: CIBA_GRANT,
+};
+
 /** oidc-provider says invalid_request where RFC 6749 section 5.2 says unauthorized_client. */
 function correctGrantTypeError(ctx: KoaContextWithOIDC, answer: ErrorBody): void {
   // Absent where the request was refused before the library's own route was entered: a body that is too large, or was cut off.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
-  const grantType = ctx.path === ROUTES.device_authorization ? DEVICE_GRANT : oidc?.params?.grant_type;
+  const grantType = GRANT_OF[ctx.path] ?? oidc?.params?.grant_type;
   const client = oidc?.client;
   if (answer.error !== 'invalid_request' || client === undefined || typeof grantType !== 'string') return;
   if (GRANT_TYPES.has(grantType) && !client.grantTypeAllowed(grantType)) {

@@ -46,6 +46,8 @@ export interface ProviderParts {
   readonly uses: ApplicationUses;
   readonly unanswered: UnansweredRequests;
   readonly userCodes: UserCodeFailures;
+  /** Counts a sign-in request (CIBA). @param hint whom it names @returns seconds until the application is heard again; undefined: now */
+  countSignInRequest(clientId: string, hint: string): Promise<number | undefined>;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: PasswordCredentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
   /** Notes the sign-in of a user who was let in by what `authenticate` has found. */

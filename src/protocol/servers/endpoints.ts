@@ -12,6 +12,7 @@ export const ROUTES = {
   pushed_authorization_request: '/par',
   device_authorization: '/device_authorization',
   code_verification: '/device',
+  backchannel_authentication: '/backchannel-authentication',
 } as const;
 
 /** RFC 7591. */
@@ -36,6 +37,7 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   [ROUTES.pushed_authorization_request]: ['POST', 'OPTIONS'],
   [ROUTES.device_authorization]: ['POST', 'OPTIONS'],
   [ROUTES.code_verification]: ['GET', 'POST'],
+  [ROUTES.backchannel_authentication]: ['POST', 'OPTIONS'],
   [ROUTES.jwks]: DOCUMENT,
   [REGISTRATION]: ['POST', 'OPTIONS'],
   [OPENID_CONFIGURATION]: DOCUMENT,
@@ -70,6 +72,7 @@ const PROGRAM_ENDPOINTS: ReadonlySet<string> = new Set([
   ROUTES.userinfo,
   ROUTES.pushed_authorization_request,
   ROUTES.device_authorization,
+  ROUTES.backchannel_authentication,
   REGISTRATION,
 ]);
 

@@ -13,6 +13,8 @@ export interface ProtocolPages {
   activate(ctx: KoaContextWithOIDC, page: { readonly problem: DeviceProblem; readonly uiLocales: string | undefined }): Promise<void>;
   /** Asks whether the request of a device is the user's own. */
   confirmDevice(ctx: KoaContextWithOIDC, page: DevicePage): Promise<void>;
+  /** Asks whether an application may sign the user in that asked for it elsewhere. */
+  confirmRequest(ctx: KoaContextWithOIDC, page: SignInRequestPage): Promise<void>;
   /** Sends the user back to the device. */
   deviceConnected(ctx: KoaContextWithOIDC, page: Pick<DevicePage, 'application' | 'uiLocales'>): Promise<void>;
   /** Carries an authorization response to the application by POST. */
@@ -33,6 +35,13 @@ export interface DevicePage {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly uiLocales: string | undefined;
+}
+
+interface SignInRequestPage extends Pick<DevicePage, 'application' | 'requestedAt' | 'action' | 'fields' | 'uiLocales'> {
+  /** Of the application (CIBA section 7.1, `binding_message`). */
+  readonly message: string | undefined;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
 }
 
 interface FormPostPage {

@@ -35,6 +35,22 @@ export class TooManyFailuresHere extends errors.OIDCProviderError {
   }
 }
 
+/** An application asks its users to sign in too often: 429. */
+export class TooManySignInRequests extends errors.OIDCProviderError {
+  constructor() {
+    super(429, 'temporarily_unavailable');
+    this.error_description = 'too many sign-in requests of late, for this user or of this application';
+  }
+}
+
+/** CIBA section 13; the library has the error, its types do not. */
+export class InvalidBindingMessage extends errors.OIDCProviderError {
+  constructor(description: string) {
+    super(400, 'invalid_binding_message');
+    this.error_description = description;
+  }
+}
+
 /** The password grant cannot ask for the user's second factor, and says so: `invalid_grant` (RFC 6749 section 5.2). */
 export class SecondFactorNeeded extends errors.OIDCProviderError {
   constructor() {

@@ -20,6 +20,7 @@ import { interactionAddress } from '../authorize/interaction-address.ts';
 import { promptRules } from '../authorize/prompts.ts';
 import { requestChecks } from '../authorize/request-checks.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
+import { cibaFeature, orNobody } from '../ciba/sign-in-requests.ts';
 import { checkAssertion } from '../client-authentication/client-authentication.ts';
 import { deviceFlow } from '../device/device-flow.ts';
 import { introspectionAnswer, mayIntrospect } from '../introspection/introspection.ts';
@@ -34,6 +35,7 @@ import { GrantAdapter, isStored, ModelAdapter } from '../storage/model-adapter.t
 import { PushedRequestAdapter } from '../storage/pushed-request-adapter.ts';
 import { ServerState } from '../storage/server-state.ts';
 import { SessionAdapter } from '../storage/session-adapter.ts';
+import { SignInRequestAdapter } from '../storage/sign-in-request-adapter.ts';
 import { accessRules, clientCredentialsScope } from '../token/access.ts';
 import { accessTokenFormat } from '../token/access-token-format.ts';
 import { claimsByScope, findAccount } from '../token/account.ts';
@@ -59,6 +61,9 @@ import { noteRefusals } from './refusals.ts';
 import { requestPipeline } from './request-pipeline.ts';
 import { RESPONSE_ALGS } from './response-algorithms.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
+
+/** What becomes tokens later. They are judged then. */
+const BEFORE_TOKENS: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode', 'BackchannelAuthenticationRequest']);
 
 /** What a server is built from. */
 export interface ServerFoundation extends AuthorizationServerParts {
@@ -130,6 +135,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     adapter: (name) => {
       if (name === 'Client') return clients;
       if (name === 'DeviceCode') return new DeviceCodeAdapter(state);
+      if (name === 'BackchannelAuthenticationRequest') return new SignInRequestAdapter(state, keyring);
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'PushedAuthorizationRequest') return new PushedRequestAdapter(state);
       if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
@@ -203,10 +209,11 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       // The same in all processes. After a rotation of SECRET_KEY clients are given a new nonce.
       dPoP: { enabled: true, nonceSecret: keyring.keysOf('dpop nonces')[0], requireNonce: () => false },
       deviceFlow: deviceFlow({ ...deps, server }),
+      ciba: cibaFeature({ ...deps, serverId: server.id }),
     },
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
     loadExistingGrant: consent.loadExistingGrant,
-    findAccount: accounts,
+    findAccount: orNobody(accounts, directory.isAssigned, subjects),
     discovery: {
       ...mtlsMetadata(issuer, config),
       request_parameter_supported: true,
@@ -246,7 +253,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       checkFapi2Client(Provider.ctx?.oidc.client, server);
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
       audiences.grant(token);
-      if (token.kind === 'AuthorizationCode' || token.kind === 'DeviceCode') return;
+      if (BEFORE_TOKENS.has(token.kind)) return;
       // A scope that was deleted since is granted no more.
       if (token.kind === 'AccessToken')
         token.scope =

@@ -2,11 +2,12 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
-import { type AccessGrantType, DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
+import { type AccessGrantType, CIBA_GRANT, DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { type AccessRefused, type KeptScope, MOST_SCOPES, type RequestRefused } from '../../features/policies/decisions.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
 import { type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
+import { isSignInRequest } from '../storage/device-code-adapter.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { ROUTES } from './endpoints.ts';
@@ -41,9 +42,9 @@ export interface Refusals {
   readonly refused: NoteRefusal;
 }
 
-/** What comes with the code is one grant, what comes from the authorize endpoint itself another; a device waits for a third. */
+/** What comes with the code is one grant, what comes from the authorize endpoint itself another; a device waits for a third, an application that asked the user elsewhere for a fourth. */
 export function requestedGrants({ oidc: { params, entities } }: KoaContextWithOIDC): AccessGrantType[] {
-  if (entities.DeviceCode !== undefined) return [DEVICE_GRANT];
+  if (entities.DeviceCode !== undefined) return [isSignInRequest(entities.DeviceCode) ? CIBA_GRANT : DEVICE_GRANT];
   const types = spaceSeparated(params?.response_type);
   return [
     ...(types.includes('code') ? ['authorization_code' as const] : []),
@@ -100,6 +101,7 @@ const REQUESTS: ReadonlySet<string> = new Set([
   ROUTES.pushed_authorization_request,
   ROUTES.device_authorization,
   ROUTES.code_verification,
+  ROUTES.backchannel_authentication,
 ]);
 
 const noted = new WeakSet<IncomingMessage>();

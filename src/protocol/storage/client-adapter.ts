@@ -14,6 +14,7 @@ import { applicationSecretContext } from '../../features/applications/sealed-sec
 import { ClientDocumentRefused } from '../../features/client-documents/client-document.service.ts';
 import type { Asker, ClientDocuments } from '../../features/client-documents/client-documents.service.ts';
 import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '../../features/client-documents/client-id.policy.ts';
+import { CIBA_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { isKnownAt } from '../../features/registration/registration.policy.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
@@ -176,6 +177,11 @@ function metadataOf(
       initiate_login_uri: settings.initiate_login_uri,
       backchannel_logout_uri: settings.backchannel_logout_uri,
       backchannel_logout_session_required: settings.backchannel_logout_session_required,
+      // The library wants https, also on this machine, and never calls it: protocol/ciba/ping.ts does.
+      backchannel_client_notification_endpoint: settings.backchannel_client_notification_endpoint?.replace(/^http:/, 'https:'),
+      ...(settings.grant_types.includes(CIBA_GRANT) && {
+        backchannel_token_delivery_mode: settings.backchannel_token_delivery_mode ?? 'poll',
+      }),
       dpop_bound_access_tokens: settings.dpop_bound_access_tokens,
       tls_client_certificate_bound_access_tokens: settings.tls_client_certificate_bound_access_tokens,
       ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, settings[name]])),

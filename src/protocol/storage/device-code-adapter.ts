@@ -1,6 +1,7 @@
 /**
  * Device codes (RFC 8628). The device holds the code, its user types the user code; both are stored as digests. The user's answer is one conditional
  * update, so of two answers one counts. The row outlives its code, so that the device learns that it has expired (section 3.5).
+ * An application's sign-in request (sign-in-request-adapter.ts) is answered in the same way, by its own user alone: the library sees it as a device code.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -22,6 +23,24 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 /** @param userCode in capital letters, without hyphens */
 export const userCodeDigest = (userCode: string): string => digest(`user code ${userCode}`);
 
+/** In the place of what is known of a device, for a request that comes from an application. */
+export interface SignInRequest {
+  readonly isSignInRequest: true;
+  /** Of the application, for its user (CIBA section 7.1). */
+  readonly message?: string | undefined;
+}
+
+/** @param deviceCode as the library has it @returns undefined: it is a device's own */
+export function signInRequestOf({ deviceInfo }: { readonly deviceInfo?: unknown }): SignInRequest | undefined {
+  const info = deviceInfo as SignInRequest | undefined;
+  return info?.isSignInRequest === true ? info : undefined;
+}
+
+export const isSignInRequest = (deviceCode: object): boolean => signInRequestOf(deviceCode) !== undefined;
+
+/** Does a sign-in request wait for the user who is signed in here? To all others it is not there. */
+const isForSessionsUser = (userId: string | undefined): boolean => userId !== undefined && Provider.ctx?.oidc.session?.accountId === userId;
+
 export class DeviceCodeAdapter extends ModelAdapter {
   constructor(server: ServerState) {
     super('DeviceCode', server);
@@ -35,11 +54,12 @@ export class DeviceCodeAdapter extends ModelAdapter {
     // The service failed, and the user did not answer: they can try again.
     if (FAILURES.has(rest.error)) return;
     const until = exp ?? epochSeconds() + expiresIn;
+    const model = isSignInRequest(rest) ? 'BackchannelAuthenticationRequest' : this.model;
     const row = {
-      model: this.model,
+      model,
       id: this.keyOf(id),
       serverKey: this.server.key,
-      payload: { ...withoutUsableValues(rest as AdapterPayload), until },
+      payload: { ...withoutUsableValues(rest as AdapterPayload), kind: model, until },
       accountId: text(rest.accountId),
       clientId: text(rest.clientId),
       grantId: text(rest.grantId),
@@ -56,9 +76,17 @@ export class DeviceCodeAdapter extends ModelAdapter {
 
   override async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
     const found = await this.server.read((pool) => findDeviceCode(pool, userCodeDigest(userCode), epochSeconds(), this.server.key));
-    if (found === undefined) return undefined;
-    const model = { model: this.model, payload: found.payload, consumedAt: undefined, expiresAt: found.expiresAt, account: undefined };
-    return { ...this.present(handleOfKey(found.key), model, false), userCode };
+    if (found === undefined || (found.model !== this.model && !isForSessionsUser(found.accountId))) return undefined;
+    const { model, payload, expiresAt } = found;
+    return {
+      ...this.present(handleOfKey(found.key), { model, payload, consumedAt: undefined, expiresAt, account: undefined }, false),
+      userCode,
+    };
+  }
+
+  protected override accepts({ model, account }: FoundModel, id: string): boolean {
+    if (model === this.model) return true;
+    return model === 'BackchannelAuthenticationRequest' && keyOfHandle(id) !== undefined && isForSessionsUser(account?.id);
   }
 
   protected override keyOf(id: string): string {
@@ -67,6 +95,8 @@ export class DeviceCodeAdapter extends ModelAdapter {
 
   protected override present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
     const { until, ...payload } = super.present(id, found, isConsumed) as AdapterPayload & { readonly until: number };
-    return { ...payload, exp: until };
+    if (found.model === this.model) return { ...payload, exp: until };
+    const request: SignInRequest = { isSignInRequest: true, message: text(found.payload.message) };
+    return { ...payload, kind: this.model, deviceInfo: { ...request }, exp: until };
   }
 }

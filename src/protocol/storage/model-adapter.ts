@@ -67,7 +67,7 @@ export class ModelAdapter extends NoAdapter {
     request?.models.set(key, pending);
     const found = await pending;
     const shown = found !== undefined && BEARERS.has(found.model) ? await request?.bearerRule?.(found) : undefined;
-    if (found === undefined || found.model !== this.model || isOfAnotherBrowser(found, request)) return undefined;
+    if (found === undefined || !this.accepts(found, id) || isOfAnotherBrowser(found, request)) return undefined;
     if (request !== undefined) remember(request, found);
     return Object.assign(this.present(id, found, await this.#isConsumed(key, found)), shown);
   }
@@ -101,6 +101,11 @@ export class ModelAdapter extends NoAdapter {
     if (!OF_BROWSERS.has(this.model)) return {};
     request.deviceId ??= freshDeviceId();
     return { deviceId: request.deviceId };
+  }
+
+  /** Is it a row of this model? @param _id that it was found by */
+  protected accepts({ model }: FoundModel, _id: string): boolean {
+    return model === this.model;
   }
 
   /** The key of the row. */

@@ -19,6 +19,7 @@ export const MODELS = {
   SessionToken: 8,
   PushedAuthorizationRequest: 9,
   DeviceCode: 20,
+  BackchannelAuthenticationRequest: 21,
 } as const;
 export type ModelName = keyof typeof MODELS;
 
@@ -240,28 +241,49 @@ export const endingSessions = (condition: string, now: string): string => `WITH
 
 const FIND_DEVICE_CODE = {
   name: 'find-device-code',
-  text: `SELECT p.id AS key, s.id AS server_id, p.payload, extract(epoch FROM p.expires_at)::float8 AS expires
+  text: `SELECT p.id AS key, p.model, p.account_id, s.id AS server_id, p.payload, extract(epoch FROM p.expires_at)::float8 AS expires
     FROM authorization_servers s JOIN oidc_payload p ON p.server_key = s.key
-    WHERE p.uid = $1 AND p.model = ${MODELS.DeviceCode} AND p.expires_at > to_timestamp($2::float8) AND s.key = coalesce($3, s.key) LIMIT 1`,
+    WHERE p.uid = $1 AND p.model IN (${MODELS.DeviceCode}, ${MODELS.BackchannelAuthenticationRequest}) AND p.expires_at > to_timestamp($2::float8) AND s.key = coalesce($3, s.key) LIMIT 1`,
 };
 
 export interface FoundDeviceCode {
   /** The hashed id of its row. */
   readonly key: string;
+  readonly model: ModelName;
+  /** Whose answer a sign-in request waits for. */
+  readonly accountId: string | undefined;
   readonly serverId: string;
   readonly payload: Record<string, unknown>;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
 
-/** Finds the request of a device by the digest of its user code. @param serverKey absent: at any server, each by one probe of the index */
+interface DeviceCodeRow {
+  readonly key: string;
+  readonly model: number;
+  readonly account_id: string | null;
+  readonly server_id: string;
+  readonly payload: Record<string, unknown>;
+  readonly expires: number;
+}
+
+/** Finds the request of a device, or an application's sign-in request, by the digest of its code. @param serverKey absent: at any server, each by one probe of the index */
 export async function findDeviceCode(pool: pg.Pool, uid: string, now: number, serverKey?: number): Promise<FoundDeviceCode | undefined> {
-  const { rows } = await pool.query<{ key: string; server_id: string; payload: Record<string, unknown>; expires: number }>({
+  const { rows } = await pool.query<DeviceCodeRow>({
     values: [uid, now, serverKey ?? null],
     ...FIND_DEVICE_CODE,
   });
   const [row] = rows;
-  return row && { key: row.key, serverId: row.server_id, payload: row.payload, expiresAt: row.expires };
+  const model = row && NAME_OF.get(row.model);
+  if (row === undefined || model === undefined) return undefined;
+  return {
+    key: row.key,
+    model,
+    accountId: row.account_id ?? undefined,
+    serverId: row.server_id,
+    payload: row.payload,
+    expiresAt: row.expires,
+  };
 }
 
 const ANSWER = {

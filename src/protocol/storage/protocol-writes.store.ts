@@ -19,6 +19,16 @@ export interface Answer extends StoredModel {
   event?: string;
 }
 
+/** Something to tell or do afterwards, from the outbox. */
+export interface Note {
+  readonly kind: string;
+  readonly orderingKey: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** `outbox.kind` of the news for an application that its user has answered (CIBA section 10.2). */
+export const BACKCHANNEL_PING = 'backchannel-ping';
+
 /** A session that was found and is saved again, perhaps under a new id. */
 export interface SessionSave extends StoredModel {
   /** The hashed id that it was found under. */
@@ -46,6 +56,7 @@ export interface WriteSet {
   readonly extensions: readonly Extension[];
   readonly answers: readonly Answer[];
   readonly deletes: readonly StoredKey[];
+  readonly notes: readonly Note[];
   readonly sessionClients: readonly SessionClient[];
   /** Does the request answer for the session that it saves? Then nothing of it is written once that session has ended. */
   readonly bySession: boolean;
@@ -107,10 +118,10 @@ async function writeAlone(connection: Pick<pg.Pool, 'query'>, set: WriteSet, now
 }
 
 /** New rows, at most one use, and nothing else: that may share its statement and its commit with what other requests write. */
-const isShareable = ({ inserts, sessions, uses, extensions, answers, deletes, sessionClients }: WriteSet): boolean =>
+const isShareable = ({ inserts, sessions, uses, extensions, answers, deletes, notes, sessionClients }: WriteSet): boolean =>
   inserts.length + uses.length > 0 &&
   uses.length < 2 &&
-  [sessions, extensions, answers, deletes, sessionClients].every((list) => list.length === 0);
+  [sessions, extensions, answers, deletes, notes, sessionClients].every((list) => list.length === 0);
 
 function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const values: unknown[] = [];
@@ -144,6 +155,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const whileHeld = set.sessions.length === 0 ? [] : [`${held} = ${set.sessions.length}`];
   const whileAnswering = set.bySession ? whileHeld : [];
   const told: string[] = [];
+  const pings: string[] = [];
   for (const answer of set.answers) {
     const name = `condition${conditions.push('answer')}`;
     const unanswered = [
@@ -153,10 +165,13 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
       ...whileAnswering,
     ];
     parts.push(
-      `${name} AS (UPDATE oidc_payload SET payload = ${put(JSON.stringify(answer.payload), 'jsonb')},
-        account_id = ${put(answer.accountId ?? null, 'text')}, grant_id = ${put(answer.grantId ?? null, 'text')}
-        WHERE ${unanswered.join(' AND ')} RETURNING 1)`,
+      `${name} AS (UPDATE oidc_payload SET payload = payload || ${put(JSON.stringify(answer.payload), 'jsonb')},
+        account_id = coalesce(${put(answer.accountId ?? null, 'text')}, account_id), grant_id = ${put(answer.grantId ?? null, 'text')}
+        WHERE ${unanswered.join(' AND ')} RETURNING id, client_id, payload)`,
     );
+    if (answer.model === 'BackchannelAuthenticationRequest')
+      pings.push(`SELECT '${BACKCHANNEL_PING}', client_id, jsonb_build_object('key', id, 'clientId', client_id, 'sealed', payload->'notify', 'until', payload->'until'),
+        ${time(now)}, ${time(now)} FROM ${name} WHERE payload ? 'notify'`);
     if (answer.event !== undefined) told.push(`SELECT ${put(answer.event, 'text')} AS event FROM ${name}`);
   }
   const met = countOf('condition', conditions.length, 1);
@@ -190,11 +205,28 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
       told.push(`SELECT ${put(client.event, 'text')} AS event FROM client${index} WHERE is_new`);
     }
   });
+  if (set.notes.length > 0) {
+    const notes = put(JSON.stringify(set.notes.map(({ kind, orderingKey, payload }) => ({ kind, lane: orderingKey, payload }))), 'jsonb');
+    const read = `jsonb_to_recordset(${notes}) AS note (kind text, lane text, payload jsonb)`;
+    parts.push(
+      `noted AS (INSERT INTO outbox (kind, ordering_key, payload, created, due) SELECT kind, lane, payload, ${time(now)}, ${time(now)} FROM ${read}${onlyIf([...whileMet, ...whileAnswering])})`,
+    );
+  }
+  if (pings.length > 0)
+    parts.push(`pinged AS (INSERT INTO outbox (kind, ordering_key, payload, created, due) ${pings.join(' UNION ALL ')})`);
   if (told.length > 0) parts.push(`told AS (${told.join(' UNION ALL ')})`, writingEvent('told.event', 'told'));
   if (parts.length === 0) return undefined;
-  const counts = [set.inserts.slice(0, 1), set.sessions, set.uses, set.extensions, set.answers, set.deletes, set.sessionClients].map(
-    (list) => list.length,
-  );
+  const counts = [
+    set.inserts.slice(0, 1),
+    set.sessions,
+    set.uses,
+    set.extensions,
+    set.answers,
+    set.deletes,
+    set.sessionClients,
+    set.notes.slice(0, 1),
+    pings,
+  ].map((list) => list.length);
   const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
   const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}-${told.length}`;
   return { name: `write-${counts.join('-')}${variant}`, text, values };

@@ -7,7 +7,7 @@ import type Koa from 'koa';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
 import { Provider } from '../library/oidc-provider.ts';
 import type { Account, FoundModel, StoredKey, StoredModel } from './protocol-state.store.ts';
-import type { Answer, Extension, SessionClient, SessionSave, WriteSet } from './protocol-writes.store.ts';
+import type { Answer, Extension, Note, SessionClient, SessionSave, WriteSet } from './protocol-writes.store.ts';
 import type { SingleUse } from './shared-writes.store.ts';
 
 const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model === b.model && a.serverKey === b.serverKey;
@@ -20,6 +20,7 @@ class PendingWrites implements WriteSet {
   extensions: Extension[] = [];
   answers: Answer[] = [];
   deletes: StoredKey[] = [];
+  notes: Note[] = [];
   sessionClients: SessionClient[] = [];
   bySession = false;
 

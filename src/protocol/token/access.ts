@@ -7,6 +7,7 @@ import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
 import {
   type AccessGrantType,
   type AccessPolicy,
+  CIBA_GRANT,
   DEVICE_GRANT,
   decideAccess,
   dependsOnGroups,
@@ -43,10 +44,13 @@ export interface AccessRules {
   lifetimesOf(token: object): TokenLifetimes;
 }
 
+/** What the library calls a grant in its tokens, where that is not the grant's name. */
+const NAMED_BY_LIBRARY: Readonly<Record<string, AccessGrantType>> = { device_code: DEVICE_GRANT, ciba: CIBA_GRANT };
+
 function grantTypeOf({ kind, gty }: IssuedToken): AccessGrantType {
   if (kind === 'ClientCredentials') return 'client_credentials';
   const [first] = spaceSeparated(gty);
-  return first === 'device_code' ? DEVICE_GRANT : (first as AccessGrantType);
+  return NAMED_BY_LIBRARY[first ?? ''] ?? (first as AccessGrantType);
 }
 
 /** The scopes that a token is judged by. Claims that the request named for its ID token count like their scopes. */

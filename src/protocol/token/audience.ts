@@ -73,8 +73,13 @@ const askedBy = (ctx: KoaContextWithOIDC): string[] => requestedAudiences((isTok
 /** What the code or refresh token at hand remembers; undefined: the request stands on neither. */
 function grantedBefore(ctx: KoaContextWithOIDC | undefined): readonly string[] | undefined {
   if (ctx === undefined || !isTokenRequest(ctx)) return undefined;
-  const { AuthorizationCode: code, DeviceCode: deviceCode, RefreshToken: refreshToken } = ctx.oidc.entities;
-  const source = (code ?? deviceCode ?? (ctx.oidc.params?.grant_type === 'refresh_token' ? refreshToken : undefined)) as
+  const {
+    AuthorizationCode: code,
+    DeviceCode: deviceCode,
+    BackchannelAuthenticationRequest: request,
+    RefreshToken: refreshToken,
+  } = ctx.oidc.entities;
+  const source = (code ?? deviceCode ?? request ?? (ctx.oidc.params?.grant_type === 'refresh_token' ? refreshToken : undefined)) as
     | Granting
     | undefined;
   return source === undefined ? undefined : [source.resource ?? []].flat();

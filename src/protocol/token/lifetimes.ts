@@ -21,6 +21,9 @@ export function lifetimes(
   return {
     AuthorizationCode: LIFETIMES.authorizationCode,
     DeviceCode: LIFETIMES.deviceCode,
+    // CIBA section 7.1, `requested_expiry`.
+    BackchannelAuthenticationRequest: (_ctx, { params }) =>
+      Math.min(Number(params?.requested_expiry ?? LIFETIMES.signInRequest), LIFETIMES.longestSignInRequest),
     IdToken: LIFETIMES.idToken,
     // Never stored: a grant is derived from its token.
     Grant: server.refreshTokenSeconds,

@@ -1,6 +1,7 @@
 /** Each of the user's own pages in Chromium: axe-core in light and dark and at 320 CSS pixels (WCAG 2.2 AA; 1.4.10 Reflow), its content policy kept, by keyboard. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { request, SETTINGS } from '../../protocol/ciba/sign-in-requests.ts';
 import { createClient, tokensFor } from '../../protocol/servers/relying-party.ts';
 import { assertAccessible, assertAccessibleIn } from '../../support/accessibility.ts';
 import { inBrowser } from '../../support/browser.ts';
@@ -25,6 +26,9 @@ test(
     const clientId = await createLabelled(service, LONG, { redirect_uris, client_uri: 'https://app.example/' });
     await createLabelled(service, 'יישום <b>', { redirect_uris, initiate_login_uri: 'https://app.example/begin' });
     await tokensFor(service, new UserAgent(service.baseUrl), user, await createClient(service, { consent_method: 'TRUSTED' }));
+    const asking = await createClient(service, SETTINGS);
+    const hint = { login_hint: user.login, binding_message: 'a word of many letters that says nothing '.repeat(2).trim() };
+    assert.equal((await request(service, asking, hint)).status, 200);
     const window = await openWindow(browser);
     const page = await window.open();
     await page.goto(`${service.baseUrl}/account?application=${clientId}`);
@@ -36,6 +40,14 @@ test(
     for (const path of PAGES) {
       assert.equal((await page.goto(service.baseUrl + path))?.status(), 200, path);
       await look(path);
+    }
+
+    await page.goto(`${service.baseUrl}/account/requests`);
+    const confirmation = (await page.getAttribute('#review-0', 'href')) ?? '';
+    for (const language of ['en', 'de', 'es', 'zh-Hans']) {
+      await page.goto(`${service.baseUrl}${confirmation}&language=${language}`);
+      await page.waitForSelector('#request-form');
+      await assertAccessibleIn(page, language, 'a sign-in request');
     }
 
     await page.goto(`${service.baseUrl}/account/profile`);

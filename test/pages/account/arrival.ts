@@ -23,7 +23,7 @@ export async function arriveAt(
 }
 
 /** All the user's own pages. */
-export const PAGES = ['', '/profile', '/password', '/security', '/sessions', '/permissions', '/activity', '/data'].map(
+export const PAGES = ['', '/profile', '/password', '/security', '/sessions', '/permissions', '/requests', '/activity', '/data'].map(
   (path) => `/account${path}`,
 );
 

@@ -155,7 +155,16 @@ for (const model of ['AuthorizationCode', 'RefreshToken'] as const) {
     const { first, database } = await twoServers(t);
     const key = { model, id: digest('value'), serverKey: first.key };
     await adapterFor(model, first).upsert('value', payloadOf(model, 'value'), HOUR);
-    const nothing = { inserts: [], sessions: [], extensions: [], answers: [], deletes: [], sessionClients: [], bySession: false };
+    const nothing = {
+      inserts: [],
+      sessions: [],
+      extensions: [],
+      answers: [],
+      deletes: [],
+      notes: [],
+      sessionClients: [],
+      bySession: false,
+    };
     const use = (now: number) => write(database.pool, { ...nothing, uses: [{ ...key, leeway: 0 }] }, now);
     const now = Math.floor(Date.now() / 1000);
     await use(now + 1);

@@ -20,6 +20,7 @@ const NOTHING: WriteSet = {
   extensions: [],
   answers: [],
   deletes: [],
+  notes: [],
   sessionClients: [],
   bySession: false,
 };

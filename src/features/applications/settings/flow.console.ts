@@ -2,8 +2,8 @@
 
 import type { Option } from '../../../pages/console/form.ts';
 import { series, verbatim } from '../../../platform/i18n/phrase.ts';
-import { DEVICE_GRANT } from '../../policies/access-policy.policy.ts';
-import { codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
+import { CIBA_GRANT, DEVICE_GRANT } from '../../policies/access-policy.policy.ts';
+import { code, codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
 const GRANTS: readonly Option[] = [
   {
@@ -27,6 +27,11 @@ const GRANTS: readonly Option[] = [
     hint: 'For devices without a browser or keyboard, and command lines. The user confirms a code in a browser elsewhere.',
   },
   {
+    value: CIBA_GRANT,
+    label: 'Sign-in request (CIBA)',
+    hint: 'The application names a user, who answers on a page of this service. For call centres, points of sale and approvals. It needs a secret or a key.',
+  },
+  {
     value: 'implicit',
     label: 'Implicit',
     hint: 'Tokens in the address. For old applications only: addresses are written into histories and logs.',
@@ -46,6 +51,11 @@ const RESPONSES: readonly Option[] = [
   { value: 'code id_token', label: verbatim('code id_token') },
   { value: 'code token', label: verbatim('code token') },
   { value: 'code id_token token', label: verbatim('code id_token token') },
+];
+
+const DELIVERY_MODES: readonly Option[] = [
+  { value: '', label: 'The application asks again and again (poll)' },
+  { value: 'ping', label: 'The application is notified (ping)' },
 ];
 
 export const flow: SettingGroup = {
@@ -69,6 +79,20 @@ export const flow: SettingGroup = {
       options: RESPONSES,
       values: settings.response_types,
       hint: 'What the authorization endpoint may answer with. None: nobody signs in to this application.',
+    }),
+    setting({
+      name: 'backchannel_token_delivery_mode',
+      label: 'Answers to sign-in requests',
+      options: DELIVERY_MODES,
+      value: settings.backchannel_token_delivery_mode === 'ping' ? 'ping' : '',
+      hint: 'How the application learns that a user has answered its sign-in request (CIBA).',
+    }),
+    setting({
+      kind: 'url',
+      name: 'backchannel_client_notification_endpoint',
+      label: 'Notification endpoint',
+      value: settings.backchannel_client_notification_endpoint,
+      hint: 'For mode ping: called when a user has answered. https, or http on localhost.',
     }),
     setting({
       kind: 'check',
@@ -95,6 +119,11 @@ export const flow: SettingGroup = {
   facts: ({ settings }) => [
     { label: 'Grant types', value: series(settings.grant_types.map((grant) => labelled(GRANTS, grant))) },
     { label: 'Response types', value: codes(settings.response_types) },
+    {
+      label: 'Answers to sign-in requests',
+      value: labelled(DELIVERY_MODES, settings.backchannel_token_delivery_mode === 'ping' ? 'ping' : ''),
+    },
+    { label: 'Notification endpoint', value: code(settings.backchannel_client_notification_endpoint) },
     { label: 'PKCE is required', value: yes(settings.pkce_required) },
     { label: 'Signed requests are required', value: yes(settings.require_signed_request_object) },
     { label: 'Pushed requests are required', value: yes(settings.require_pushed_authorization_requests) },

@@ -1,0 +1,37 @@
+/** Asks users whether an application that asked for it elsewhere may sign them in (CIBA section 7.1): which one, when, and with which message. */
+import type Koa from 'koa';
+import type { Pages } from '../../platform/http/views.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { REQUESTS_PAGE } from './request-mails.service.ts';
+
+export interface ConfirmRequestFacts {
+  readonly application: string;
+  /** The application's own words. */
+  readonly message: string | undefined;
+  /** Epoch seconds. */
+  readonly requestedAt: number;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+  readonly action: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly uiLocales: string | undefined;
+}
+
+export async function confirmRequestPage(pages: Pages, ctx: Koa.Context, facts: ConfirmRequestFacts): Promise<void> {
+  const language = pageLanguage(ctx, facts.uiLocales);
+  const { text, lang } = language;
+  const title = text('request.title', { application: facts.application });
+  const at = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+  const moment = (seconds: number): string => `${at.format(seconds * 1000)} UTC`;
+  await pages.render(ctx, 'confirm-request', {
+    ...language,
+    title,
+    heading: title,
+    message: facts.message,
+    requested: moment(facts.requestedAt),
+    expires: moment(facts.expiresAt),
+    action: facts.action,
+    fields: facts.fields,
+    all: REQUESTS_PAGE,
+  });
+}

@@ -1,0 +1,85 @@
+/** Tells users by mail that an application asks them to sign in (CIBA). Behind the request: whether there is such a user, neither the answer nor its time tells. */
+import { z } from 'zod';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
+import { isMailPossible } from '../mail/mail-route.service.ts';
+import type { Carrier } from '../outbox/outbox.service.ts';
+import { laneOf } from '../outbox/outbox.store.ts';
+import { mayMailSignInRequest } from '../sign-in/failure-limits.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { findUserById } from '../users/users.store.ts';
+
+/** `outbox.kind` of a sign-in request that was stored. */
+export const SIGN_IN_REQUEST = 'sign-in-request';
+
+/** Where users find the requests that wait for them. */
+export const REQUESTS_PAGE = '/account/requests';
+
+const note = z.object({
+  /** null: the request names nobody. */
+  userId: z.string().nullable(),
+  clientId: z.string(),
+  application: z.string(),
+  serverId: z.string(),
+});
+type Note = z.output<typeof note>;
+
+/** @returns the entry of the outbox that a request is stored with. @param userId null: the request names nobody */
+export const signInRequestNote = (request: Note): { readonly kind: string; readonly orderingKey: string; readonly payload: Note } => ({
+  kind: SIGN_IN_REQUEST,
+  orderingKey: laneOf(request.clientId),
+  payload: request,
+});
+
+const targetsOf = ({ clientId, application, serverId }: Note) => [
+  { id: clientId, type: 'AppInstance', displayName: application },
+  { id: serverId, type: 'AuthorizationServer', displayName: serverId },
+];
+
+export function signInRequestMails(services: Services): Carrier {
+  const { database, keyring, config } = services;
+  return {
+    async deliver(payload) {
+      const request = note.parse(payload);
+      const { userId, clientId, application } = request;
+      const user = userId === null ? undefined : await findUserById(database.knex, userId);
+      if (user === undefined || user.status !== 'ACTIVE') return 'dropped';
+      const context: RequestContext = { actor: { id: clientId, type: 'PublicClientApp', displayName: application } };
+      const failure = await reasonOfSilence(services, user, context);
+      await database.transaction(async (trx) => {
+        if (failure === undefined && hasMailAddress(user))
+          await queueMail(trx, keyring, user, 'sign-in-request', {
+            to: user.email,
+            values: { application },
+            link: `${config.baseUrl}${REQUESTS_PAGE}`,
+          });
+        await recordEvent(trx, {
+          eventType: 'app.oauth2.as.backchannel.request',
+          displayMessage: 'Application asked a user to sign in',
+          request: context,
+          targets: [...targetsOf(request), userTarget(user)],
+          ...(failure !== undefined && { failure }),
+        });
+      });
+      return failure === undefined ? 'delivered' : 'dropped';
+    },
+    givenUp: (payload) => ({
+      eventType: 'app.oauth2.as.backchannel.request',
+      displayMessage: 'Application asked a user to sign in',
+      targets: targetsOf(note.parse(payload)),
+    }),
+  };
+}
+
+/** Why no mail is sent; the request waits on the user's page all the same. */
+async function reasonOfSilence(
+  services: Services,
+  user: { readonly id: string; readonly email: string | null },
+  context: RequestContext,
+): Promise<string | undefined> {
+  if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
+  if (!(await isMailPossible(services, context))) return 'NO_MAIL';
+  return (await mayMailSignInRequest(services, user.id)) ? undefined : 'TOO_MANY_REQUESTS';
+}

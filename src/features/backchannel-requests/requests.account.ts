@@ -1,0 +1,26 @@
+/** `/account/requests`: the applications that ask the user to sign in, and wait for an answer (CIBA). Each leads to the page of its server that asks. */
+import { draw, ownPage, times } from '../../pages/account/page.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { findApplication } from '../applications/application-lists.service.ts';
+import { issuerOf } from '../authorization-servers/server-id.policy.ts';
+import { requestsWaitingFor, type WaitingRequest } from './requests.service.ts';
+
+/** GET /account/requests */
+export const requestsPage = ownPage('requests', async (deps, ctx, visit) => {
+  const { database, config } = deps.services;
+  const language = pageLanguage(ctx);
+  const { zone, moment } = times(language, visit.user);
+  const waiting = await requestsWaitingFor(database, visit.user.id);
+  const found = await Promise.all(waiting.map(({ clientId }) => findApplication(database, clientId)));
+  const requests = waiting.flatMap((request, at) => {
+    const application = found[at];
+    if (application?.status !== 'ACTIVE') return [];
+    const { message, requested, expires } = request;
+    const href = confirmationOf(config.baseUrl, request);
+    return [{ label: application.label, message, requested: moment(requested), expires: moment(expires), href }];
+  });
+  await draw(deps, ctx, visit, 'account/requests', { page: 'requests' }, { requests, zone });
+});
+
+const confirmationOf = (baseUrl: string, { serverId, code }: WaitingRequest): string =>
+  `${new URL(issuerOf(baseUrl, serverId)).pathname}/device?code=${code}`;

@@ -1,0 +1,28 @@
+/** The sign-in requests of applications (CIBA) that wait for one user. How one begins and ends is in protocol/storage. */
+import type { Executor } from '../../platform/database/database.ts';
+import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
+
+export interface WaitingRequest {
+  readonly serverId: string;
+  readonly clientId: string;
+  /** The code of the page that confirms it. It opens nothing for another user. */
+  readonly code: string;
+  /** Of the application. */
+  readonly message: string | null;
+  readonly requested: Date;
+  readonly expires: Date;
+}
+
+/** More than these one user is not shown. */
+const MOST = 20;
+
+const WAITING = `SELECT s.id AS "serverId", p.client_id AS "clientId", p.payload->>'code' AS code, p.payload->>'message' AS message,
+    to_timestamp((p.payload->>'iat')::float8) AS requested, to_timestamp((p.payload->>'until')::float8) AS expires
+  FROM oidc_payload p JOIN authorization_servers s ON s.key = p.server_key AND s.status = 'ACTIVE'
+  WHERE p.account_id = :userId AND p.model = ${MODELS.BackchannelAuthenticationRequest} AND to_timestamp((p.payload->>'until')::float8) > :now
+    AND NOT jsonb_exists_any(p.payload, ARRAY['accountId', 'error']) ORDER BY requested DESC, p.id LIMIT ${MOST}`;
+
+/** The newest first. @param now those that have expired by then are left out */
+export async function listWaitingRequests(executor: Executor, userId: string, now: Date): Promise<WaitingRequest[]> {
+  return (await executor.raw<{ rows: WaitingRequest[] }>(WAITING, { userId, now })).rows;
+}

@@ -1,0 +1,110 @@
+/**
+ * Client-initiated backchannel authentication (OpenID Connect CIBA Core 1.0), modes poll and ping. An application that proves itself asks at
+ * backchannel-authentication; the user is told by mail and answers at /account/requests, on the page of the server that confirms devices
+ * (protocol/device/device-flow.ts). So the same sign-in, second factor, policies and consent come before the tokens as in a browser.
+ */
+import { signInRequestNote } from '../../features/backchannel-requests/request-mails.service.ts';
+import { userNamedBy } from '../../features/backchannel-requests/requests.service.ts';
+import { type Configuration, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import type { ProviderParts } from '../servers/dependencies.ts';
+import { InvalidBindingMessage, TooManySignInRequests } from '../servers/errors.ts';
+import { requestStateOf } from '../storage/request-state.ts';
+import { UNKNOWN_USER } from '../storage/sign-in-request-adapter.ts';
+import type { Subjects } from '../token/subjects.ts';
+
+type Ciba = NonNullable<NonNullable<Configuration['features']>['ciba']>;
+type FindAccount = NonNullable<Configuration['findAccount']>;
+
+const ROUTE = 'backchannel_authentication';
+
+/** Seconds between two polls (section 7.3). */
+const INTERVAL = 5;
+
+/** One short line that cannot be taken for anything else: letters, digits, marks, spaces and common punctuation (section 7.1). */
+const MESSAGE = /^[\p{L}\p{M}\p{N} .,:;!?+*#%&()'’"€$£¥_=-]{1,100}$/u;
+
+interface CibaParts extends Pick<ProviderParts, 'database' | 'countSignInRequest'> {
+  readonly serverId: string;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The library's feature. What it asks first is asked of every request, so that the time tells nothing of a user. */
+export function cibaFeature({ database, countSignInRequest, serverId }: CibaParts): Ciba {
+  return {
+    enabled: true,
+    deliveryModes: ['poll', 'ping'],
+
+    /** @throws {errors.InvalidRequest} what the service does not offer @throws {TooManySignInRequests} */
+    async validateRequestContext(ctx) {
+      const { client, params } = ctx.oidc;
+      for (const name of ['login_hint_token', 'user_code', 'request'])
+        if (params?.[name] !== undefined) throw new errors.InvalidRequest(`the parameter ${name} is not supported`);
+      const hint = text(params?.login_hint) || text(params?.id_token_hint);
+      const barred = await countSignInRequest(client?.clientId ?? '', hint);
+      if (barred === undefined) return;
+      ctx.set('Retry-After', String(barred));
+      throw new TooManySignInRequests();
+    },
+
+    async validateBindingMessage(_ctx, message) {
+      if (message !== undefined && !MESSAGE.test(message))
+        throw new InvalidBindingMessage(
+          'binding_message must be 1 to 100 letters, digits, spaces and common punctuation marks, in one line',
+        );
+    },
+
+    /** A user name or an e-mail address. Nobody's is no error (section 13 lets the server say so): an application learns of no user whether they exist. */
+    async processLoginHint(_ctx, hint = '') {
+      return (await userNamedBy(database, hint)) ?? UNKNOWN_USER;
+    },
+
+    /** Never asked: the parameter is refused before. */
+    async processLoginHintToken() {
+      return undefined;
+    },
+
+    /** The last step before the request is stored: the user's own name becomes the hint for the sign-in page. */
+    async verifyUserCode(ctx, account) {
+      const known = requestStateOf(ctx)?.accounts.get(account.accountId);
+      if (ctx.oidc.params !== undefined) ctx.oidc.params.login_hint = known?.login;
+    },
+
+    async triggerAuthenticationDevice(ctx, _request, account, client) {
+      Object.assign(ctx.body as object, { interval: INTERVAL });
+      const userId = account.accountId === UNKNOWN_USER ? null : account.accountId;
+      // Also of a request for nobody, so that both cost the same.
+      const named = { userId, clientId: client.clientId, application: clientSettings(client).label, serverId };
+      requestStateOf(ctx)?.writes.notes.push(signInRequestNote(named));
+    },
+  };
+}
+
+/**
+ * On requests of this kind somebody is always found: who does not exist, is not active, or has no access to the application, is nobody.
+ * @param isAssigned asked for applications that are open only to users to whom they are assigned
+ */
+export const orNobody =
+  (find: FindAccount, isAssigned: (applicationId: string, userId: string) => Promise<boolean>, subjects: Subjects): FindAccount =>
+  async (ctx, sub, token) => {
+    if (ctx.oidc.route !== ROUTE) return find(ctx, sub, token);
+    const userId = sub === UNKNOWN_USER ? undefined : await userOf(ctx, sub, subjects);
+    const account = userId === undefined ? undefined : await find(ctx, userId, token);
+    return account !== undefined && (await isOpenTo(ctx, account.accountId, isAssigned)) ? account : NO_ACCOUNT;
+  };
+
+/** An ID token names its user by the subject of its client. */
+async function userOf({ oidc: { client, params } }: KoaContextWithOIDC, sub: string, subjects: Subjects): Promise<string | undefined> {
+  return client === undefined || params?.id_token_hint === undefined ? sub : subjects.userOf(client, sub);
+}
+
+const NO_ACCOUNT = { accountId: UNKNOWN_USER, claims: async () => ({ sub: UNKNOWN_USER }) };
+
+async function isOpenTo(
+  { oidc: { client } }: KoaContextWithOIDC,
+  userId: string,
+  isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
+): Promise<boolean> {
+  return client === undefined || clientSettings(client).assignment === 'EVERYONE' || isAssigned(client.clientId, userId);
+}

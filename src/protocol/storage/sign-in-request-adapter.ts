@@ -1,0 +1,84 @@
+/**
+ * Sign-in requests of applications (OpenID Connect CIBA Core 1.0). The `auth_req_id` is stored as a digest; with mode ping it also lies sealed beside the
+ * client's notification token, for both are sent to it. Until the user answers, the row has the user in its column alone: the library takes a field
+ * `accountId` for an answer. The answer is that of a device code (device-code-adapter.ts), which finds the row by its code.
+ */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { type Keyring, randomBase62 } from '../../platform/crypto/secrets.ts';
+import type { AdapterPayload } from '../library/oidc-provider.ts';
+import { userCodeDigest } from './device-code-adapter.ts';
+import { ModelAdapter } from './model-adapter.ts';
+import type { FoundModel } from './protocol-state.store.ts';
+import { keyOfHandle, rowKey } from './row-keys.ts';
+import type { ServerState } from './server-state.ts';
+
+/** Seconds that a row outlives its request, so that the application learns that it has expired. */
+const KEPT = LIFETIMES.interaction;
+
+/** The library's account of a request whose user is not known: it is stored like others, and nobody can answer it. */
+export const UNKNOWN_USER = 'nobody';
+
+/** Letters that survive the library's form for user codes. With 26 of them nobody guesses one, and it opens nothing for another user. */
+const newCode = (): string => randomBase62(26).toUpperCase();
+
+export const pingContext = (key: string): string => `backchannel ping ${key}`;
+
+/** Parameters that are not kept: secrets, and what the user has become known by. */
+const NOT_KEPT = ['client_notification_token', 'binding_message', 'id_token_hint', 'login_hint_token', 'user_code', 'request_context'];
+
+export class SignInRequestAdapter extends ModelAdapter {
+  constructor(
+    server: ServerState,
+    readonly keyring: Keyring,
+  ) {
+    super('BackchannelAuthenticationRequest', server);
+  }
+
+  override async upsert(id: string, { params, exp, ...payload }: AdapterPayload, expiresIn: number): Promise<void> {
+    const asked = Object.entries((params ?? {}) as Record<string, unknown>);
+    const { client_notification_token: token, binding_message: message } = Object.fromEntries(asked);
+    const key = rowKey(id);
+    const code = newCode();
+    const until = exp ?? epochSeconds() + expiresIn;
+    const row = {
+      model: this.model,
+      id: key,
+      serverKey: this.server.key,
+      payload: {
+        kind: this.model,
+        iat: payload.iat,
+        clientId: payload.clientId,
+        params: Object.fromEntries(asked.filter(([name]) => !NOT_KEPT.includes(name))),
+        code,
+        message,
+        until,
+        ...(token !== undefined && { notify: this.keyring.seal(JSON.stringify({ id, token }), pingContext(key)) }),
+      },
+      accountId: payload.accountId === UNKNOWN_USER ? undefined : payload.accountId,
+      clientId: payload.clientId,
+      grantId: undefined,
+      uid: userCodeDigest(code),
+      expiresAt: until + KEPT,
+    };
+    await this.server.write(({ writes }) => writes.insert(row));
+  }
+
+  /** A handle stands in interactions. At the token endpoint it is no auth_req_id. */
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    return keyOfHandle(id) === undefined ? super.find(id) : undefined;
+  }
+
+  protected override present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
+    const { until, notify: _, code: __, message: ___, ...payload } = super.present(id, found, isConsumed) as AdapterPayload & Waiting;
+    return { ...payload, exp: until };
+  }
+}
+
+/** What a row has beside the library's fields. */
+interface Waiting {
+  readonly until: number;
+  readonly code: string;
+  readonly message?: string | undefined;
+  readonly notify?: string | undefined;
+}
