@@ -9,6 +9,7 @@ import { fullName } from './features/claims/claims.policy.ts';
 import { ClientDocuments } from './features/client-documents/client-documents.service.ts';
 import { noteIntroduction } from './features/client-documents/introductions.service.ts';
 import { confirmDevicePage, deviceConnectedPage, drawActivate } from './features/device-requests/activate.hosted.ts';
+import { runTokenHook } from './features/inline-hooks/token-hook.service.ts';
 import { ClientRegistration } from './features/registration/registration.service.ts';
 import { needsSecondFactor } from './features/second-factors/second-factor-demand.service.ts';
 import { endOwnSession } from './features/sessions/user-sessions.service.ts';
@@ -83,6 +84,7 @@ export function createAuthorizationServers({
       database.transaction((trx) =>
         noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
       ),
+    runTokenHook: (facts, req) => runTokenHook(services, facts, describe(req)),
     needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
     isTrustedBrowser: (ctx, userId, demandedBy) => isTrustedBrowser(services, userId, demandedBy, trustTokensOf(ctx, config)),
     refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),

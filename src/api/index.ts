@@ -14,6 +14,7 @@ import { userGrants } from '../features/consents/user-grants.api.ts';
 import { eventHooks } from '../features/event-hooks/event-hooks.api.ts';
 import { groupEndpoints } from '../features/groups/groups.api.ts';
 import { idps } from '../features/identity-providers/identity-providers.api.ts';
+import { inlineHooks } from '../features/inline-hooks/inline-hooks.api.ts';
 import { mailSettingsEndpoints } from '../features/mail/mail-settings.api.ts';
 import { departmentEndpoints } from '../features/organizations/departments.api.ts';
 import { memberEndpoints } from '../features/organizations/members.api.ts';
@@ -85,6 +86,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...logs,
   ...userDataExport,
   ...eventHooks,
+  ...inlineHooks,
   ...settingsEndpoints,
   ...mailSettingsEndpoints,
   ...textEndpoints,

@@ -18,6 +18,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   'api-tokens': 'What calls of this API are signed with. A token has the present roles of the user who created it.',
   logs: 'What happened, who did it and from where.',
   eventHooks: 'Endpoints that receive events, signed as Standard Webhooks requires.',
+  inlineHooks: 'Endpoints that are asked while a request waits: they change tokens, check sign-ups and verify passwords.',
   settings: 'What holds for the whole service.',
   authn:
     'Sign-in by API, in place of the sign-in page: user name and password, then the second factor of who has one, then another password in place of an expired one.',

@@ -15,6 +15,7 @@ import { insertTrustedBrowser } from '../../src/features/trusted-browsers/truste
 import { digest, newId } from '../../src/platform/crypto/secrets.ts';
 import { answersChallenge, hookBody } from '../support/event-hooks.ts';
 import { codeOf } from '../support/factors.ts';
+import { inlineHookBody, TOKENS } from '../support/inline-hooks.ts';
 import type { ManagementApi } from '../support/management-api.ts';
 
 export interface ValidCall {
@@ -40,6 +41,7 @@ export interface Make {
   idp(): Promise<string>;
   /** Its receiver answers challenges. */
   hook(): Promise<string>;
+  inlineHook(): Promise<string>;
   /** A user with an authenticator app of this secret, and a password. @returns the ids of user and factor */
   factor(secret?: string): Promise<{ id: string; factorId: string; login: string }>;
   /** A browser that a user trusts. @returns the ids of user and browser */
@@ -78,6 +80,12 @@ const aHook = () =>
     headers: [{ key: 'X-Tenant', value: 'tests' }],
     authScheme: { type: 'HEADER', key: 'Authorization', value: 'Bearer 4711' },
   });
+
+/** Nobody listens there. */
+const anInlineHook = () => ({
+  ...inlineHookBody(TOKENS, 'http://127.0.0.1:9/hook', {}, { headers: [{ key: 'X-Tenant', value: 'tests' }] }),
+  name: unique('Inline hook'),
+});
 
 export function makeWith(api: ManagementApi): Make {
   const call: Make['call'] = async (method, path, body) => {
@@ -125,6 +133,7 @@ export function makeWith(api: ManagementApi): Make {
       await insertTrustedBrowser(knex, { ...row, expiresAt: new Date(now.getTime() + 86_400_000) }, digest(browserId), 20);
       return { id, browserId };
     },
+    inlineHook: () => idOf('/inlineHooks', anInlineHook()),
     async factor(secret = newTotpSecret()) {
       const login = unique('user');
       const id = await idOf('/users', { profile: { login }, ...PASSWORD });
@@ -148,7 +157,10 @@ const onUser =
   (status?: Parameters<Make['user']>[0], rest: () => Omit<ValidCall, 'params'> = () => ({}), extra = {}): Story =>
   async (make) => ({ params: { id: await make.user(status, extra) }, ...rest() });
 const on =
-  (what: 'group' | 'app' | 'server' | 'token' | 'idp' | 'hook', rest: (make: Make) => Omit<ValidCall, 'params'> = () => ({})): Story =>
+  (
+    what: 'group' | 'app' | 'server' | 'token' | 'idp' | 'hook' | 'inlineHook',
+    rest: (make: Make) => Omit<ValidCall, 'params'> = () => ({}),
+  ): Story =>
   async (make) => ({ params: { id: await make[what]() }, ...rest(make) });
 
 const inOrg =
@@ -479,6 +491,16 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'POST /eventHooks/:id/lifecycle/deactivate': on('hook'),
   'POST /eventHooks/:id/lifecycle/verify': on('hook'),
   'POST /eventHooks/:id/credentials/secret': on('hook'),
+
+  'POST /inlineHooks': async () => ({ body: anInlineHook() }),
+  'GET /inlineHooks': none,
+  'GET /inlineHooks/:id': on('inlineHook'),
+  'PUT /inlineHooks/:id': on('inlineHook', () => ({ body: anInlineHook() })),
+  'DELETE /inlineHooks/:id': on('inlineHook'),
+  'POST /inlineHooks/:id/lifecycle/activate': on('inlineHook'),
+  'POST /inlineHooks/:id/lifecycle/deactivate': on('inlineHook'),
+  'POST /inlineHooks/:id/execute': on('inlineHook', () => ({ body: {} })),
+  'POST /inlineHooks/:id/credentials/secret': on('inlineHook'),
 
   'GET /logs': none,
   'GET /meta/schemas/user/default': none,

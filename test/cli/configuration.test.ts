@@ -170,7 +170,15 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   assert.match(await carriedOut(service, 0, {}, 'plan', fileOf(t, whole), '--delete'), /^Nothing to change\.\n$/);
   const json = JSON.parse(await carriedOut(service, 0, {}, 'export', '--json'));
   assert.deepEqual(json, parse(whole));
-  assert.deepEqual(Object.keys(json), ['identityProviders', 'applications', 'authorizationServers', 'settings', 'mailTemplates', 'texts']);
+  assert.deepEqual(Object.keys(json), [
+    'identityProviders',
+    'inlineHooks',
+    'applications',
+    'authorizationServers',
+    'settings',
+    'mailTemplates',
+    'texts',
+  ]);
 
   // Groups and users have other ids there: the file knows them by name.
   const other = await furnished(t);
@@ -255,7 +263,7 @@ test('a file that cannot be is refused in plain words before anything is changed
   const refusals: [content: Content, reason: RegExp][] = [
     ['applications: [', /is neither YAML nor JSON/],
     ['- one', /is no configuration/],
-    [{ apps: [] }, /apps is no section; there are identityProviders, applications, authorizationServers/],
+    [{ apps: [] }, /apps is no section; there are identityProviders, inlineHooks, applications, authorizationServers/],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must say which application it is/],
     [{ applications: [SHOP, SHOP] }, /the application shop is there twice/],
@@ -354,4 +362,42 @@ test('settings, e-mail templates and texts are set by the file, moved to another
   await carriedOut(service, 0, env, 'apply', fileOf(t, { mailTemplates: [], texts: [] }), '--yes', '--delete');
   assert.equal((await service.api('GET', '/settings/mail-templates/invitation/de')).body.customized, false);
   assert.equal((await service.api('GET', '/settings/texts/en/sign-in.submit')).body.customized, false);
+});
+
+test('a rule names an inline hook by its name, made by the same file; values of its headers are never in one', async (t) => {
+  const service = await startService(t);
+  const hook = {
+    name: 'Tenant',
+    type: 'com.okta.oauth2.tokens.transform',
+    failure: 'CLOSED',
+    channel: {
+      type: 'HTTP',
+      version: '1.0.0',
+      config: { uri: 'https://hooks.example/tenant', headers: [{ key: 'X-Key', value: { env: 'HOOK_KEY' } }] },
+    },
+  };
+  const rules = [{ name: 'With the tenant', conditions: {}, actions: { token: { inlineHook: { id: 'Tenant' } } } }];
+  const server = {
+    id: 'orders',
+    name: 'Orders',
+    audiences: ['https://orders.example'],
+    signingAlg: 'ES256',
+    policies: [{ name: 'All', conditions: { clients: { include: ['ALL_CLIENTS'] } }, rules }],
+  };
+  const file = fileOf(t, { authorizationServers: [server], inlineHooks: [hook] });
+  const HOOK_KEY = 'the-key-of-the-hook';
+  const told = await carriedOut(service, 0, { HOOK_KEY }, 'apply', file, '--yes');
+  assert.match(told, /Tenant: signingSecret whsec_/);
+  assert.ok(!told.includes(HOOK_KEY));
+  await carriedOut(service, 0, { HOOK_KEY }, 'plan', file);
+  const { body: hooks } = await service.api('GET', '/inlineHooks');
+  const { body: policies } = await service.api('GET', '/authorizationServers/orders/policies');
+  const { body: applied } = await service.api('GET', `/authorizationServers/orders/policies/${policies[0].id}/rules`);
+  assert.deepEqual(applied[0].actions.token.inlineHook, { id: hooks[0].id });
+  const content = await exported(service);
+  assert.deepEqual(content.inlineHooks[0].channel.config.headers, [{ key: 'X-Key' }]);
+  assert.deepEqual(content.authorizationServers.find(({ id }: Content) => id === 'orders').policies[0].rules[0].actions, rules[0]?.actions);
+  const plain = { ...hook, channel: { ...hook.channel, config: { ...hook.channel.config, headers: [{ key: 'X-Key', value: HOOK_KEY }] } } };
+  const refused = await run(service, {}, 'plan', fileOf(t, { inlineHooks: [plain] }));
+  assert.match(refused.stderr + refused.stdout, /value does not belong into the file/);
 });

@@ -173,6 +173,14 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /: it was due at 2020-/,
   },
+  'hooks.answer': {
+    alter: ({ url }, answered) => {
+      if (url.pathname === '/api/v1/inlineHooks') answered.text = JSON.stringify([{ id: 'cal_1', name: 'Tenant', status: 'ACTIVE' }]);
+      if (url.searchParams.get('filter')?.includes('cal_1'))
+        answered.text = JSON.stringify([{ published: '2026-11-24T12:00:00.000Z', outcome: { result: 'FAILURE', reason: 'TIMEOUT' } }]);
+    },
+    says: /Tenant: TIMEOUT \(2026-11-24/,
+  },
   'clock.service': {
     alter: ({ url }, { headers }) => {
       if (url.pathname === '/health/live') headers.date = new Date(Date.now() - 60_000).toUTCString();

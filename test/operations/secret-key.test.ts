@@ -78,7 +78,7 @@ test('no sealed column is forgotten: each that is named so is known, and whateve
     'features/applications/applications.service.ts',
     'features/applications/pairwise-subjects.service.ts',
     'features/authorization-servers/signing-keys.service.ts',
-    'features/event-hooks/event-hook-secrets.service.ts',
+    'features/event-hooks/hook-secrets.service.ts',
     'features/idempotency/idempotency.service.ts',
     'features/identity-providers/identity-providers.service.ts',
     'features/mail/dev-inbox.service.ts',

@@ -5,6 +5,7 @@ import { clock } from './clock.ts';
 import { configurationChecks } from './configuration.ts';
 import { dataChecks } from './data.ts';
 import { database } from './database.ts';
+import { hooks } from './hooks.ts';
 import { keys } from './keys.ts';
 import { mail } from './mail.ts';
 import { passwordChecks } from './passwords.ts';
@@ -17,4 +18,5 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...clock,
   ...mail,
   ...passwordChecks,
+  ...hooks,
 ];

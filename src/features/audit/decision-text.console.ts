@@ -5,6 +5,7 @@ import { counted, type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import type { AccessRefused, ConsentAsked, Decision, KeptScope, RequestRefused } from '../policies/decisions.policy.ts';
 import { policyLink } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
+import { hookText } from './hook-text.console.ts';
 import {
   DEMANDS,
   factorText,
@@ -41,6 +42,8 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
       return sessionText(decision);
     case 'consent':
       return consent(decision);
+    case 'inline-hook':
+      return hookText(decision);
     case 'access-policy':
     case 'not-assigned':
     case 'second-factor-needed':

@@ -19,6 +19,7 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
   AuthorizationServer: at('api/servers'),
   IdentityProvider: at('security/identity-providers'),
   EventHook: at('api/event-hooks'),
+  InlineHook: at('api/inline-hooks'),
 };
 
 export const policyLink = (serverId: string, policyId: string): string =>
@@ -55,6 +56,7 @@ const TYPES: Readonly<Record<string, string>> = {
   PolicyRule: 'rule',
   IdentityProvider: 'identity provider',
   EventHook: 'event hook',
+  InlineHook: 'inline hook',
   Token: 'API token',
   SystemPrincipal: 'the service itself',
 };

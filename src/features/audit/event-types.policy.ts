@@ -20,6 +20,7 @@ const ABOUT_PEOPLE = [
   'user.authentication.sso',
   'user.identity_provider.link',
   'user.identity_provider.unlink',
+  'user.import.password',
   'user.lifecycle.activate',
   'user.lifecycle.create',
   'user.lifecycle.deactivate',
@@ -110,6 +111,13 @@ const ABOUT_AUTHORIZATION_SERVERS = [
 ] as const;
 
 const ABOUT_THE_SERVICE = [
+  'inline_hook.activated',
+  'inline_hook.created',
+  'inline_hook.deactivated',
+  'inline_hook.deleted',
+  'inline_hook.executed',
+  'inline_hook.secret.created',
+  'inline_hook.updated',
   'security.request.blocked',
   'system.api_token.create',
   'system.api_token.revoke',

@@ -18,7 +18,11 @@ import type { ToldStep } from './sign-in-text.console.ts';
 const PROMPTS: readonly SimulatedPrompt[] = ['none', 'login', 'consent'];
 
 /** @returns undefined where the application, the server or the user is not there any more */
-async function today({ services }: ConsoleRequest, { actor }: StoredEvent, request: JudgedRequest): Promise<Verdict | undefined> {
+async function today(
+  { services, request: caller }: ConsoleRequest,
+  { actor }: StoredEvent,
+  request: JudgedRequest,
+): Promise<Verdict | undefined> {
   const { clientId, serverId, grantType, scopes, prompt = '' } = request;
   const words = prompt.split(' ');
   const prompts = new Set(
@@ -26,7 +30,8 @@ async function today({ services }: ConsoleRequest, { actor }: StoredEvent, reque
   );
   const user = actor.type === 'User' ? actor.id : undefined;
   try {
-    const answer = await simulateRequest(services, serverId, { clientId, user, grantType, scopes, resources: [], prompts });
+    const question = { clientId, user, grantType, scopes, resources: [], prompts, runHook: false };
+    const answer = await simulateRequest(services, serverId, question, caller);
     return verdictOf({ ...answer, grantType, prompts });
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return undefined;

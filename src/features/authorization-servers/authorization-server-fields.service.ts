@@ -92,13 +92,15 @@ export const policyFields = {
 export const ruleGrantType = z.enum([...ACCESS_GRANT_TYPES, ANY]);
 
 /** Of a rule; what is absent is the server's. */
-export const tokenLifetimes = z
+export const tokenActions = z
   .strictObject({
     accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS).exactOptional(),
     /** From the sign-in on. 0: without an end of its own. */
     refreshTokenLifetimeMinutes: z.int().min(0).max(LONGEST_REFRESH).exactOptional(),
     /** From the last use on. */
     refreshTokenWindowMinutes: z.int().min(1).max(LONGEST_REFRESH).exactOptional(),
+    /** Of the type com.okta.oauth2.tokens.transform: asked before the rule's tokens are issued. */
+    inlineHook: z.strictObject({ id: text({ least: 1 }) }).exactOptional(),
   })
   .refine(({ refreshTokenLifetimeMinutes: lifetime = 0, refreshTokenWindowMinutes: window = 0 }) => lifetime === 0 || window <= lifetime, {
     path: ['refreshTokenWindowMinutes'],

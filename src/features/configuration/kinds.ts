@@ -49,6 +49,7 @@ const RULES: Kind = {
   references: [
     { at: 'conditions.people.users.include', to: 'user' },
     { at: 'conditions.people.groups.include', to: 'group' },
+    { at: 'actions.token.inlineHook.id', to: 'inlineHook' },
   ],
 };
 
@@ -92,6 +93,7 @@ export const RESOURCE_KINDS: readonly Kind[] = [
       { at: 'policy.accountLink.filter.groups.include', to: 'group' },
     ],
   },
+  { noun: 'inline hook', section: 'inlineHooks', path: '/inlineHooks', key: ['name'], inner: [] },
   {
     noun: 'application',
     section: 'applications',

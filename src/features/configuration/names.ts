@@ -10,7 +10,7 @@ import { ApiRefusal, type ApiResponse, type Service } from './service.ts';
 /** Where a document refers to somebody or something: one, or a list of them. */
 export interface Reference {
   readonly at: string;
-  readonly to: 'user' | 'group' | 'organization' | 'application' | 'identityProvider';
+  readonly to: 'user' | 'group' | 'organization' | 'application' | 'identityProvider' | 'inlineHook';
 }
 
 type Lookup = (value: string) => Promise<string>;
@@ -85,10 +85,12 @@ export function directoryOf(service: Service): NameDirectory {
     }
   }
 
-  async function identityProviderId(name: string): Promise<string> {
-    const provider = (await service.list('/idps')).find((one) => one.name === name);
-    return provider === undefined ? missing('identity provider', name) : String(provider.id);
-  }
+  const idIn =
+    (path: string, noun: string): Lookup =>
+    async (name) => {
+      const found = (await service.list(path)).find((one) => one.name === name);
+      return found === undefined ? missing(noun, name) : String(found.id);
+    };
 
   const groups = nameOf('/groups', groupName);
   return {
@@ -98,13 +100,15 @@ export function directoryOf(service: Service): NameDirectory {
       organization: nameOf('/account/org', ({ name }) => String(name)),
       application: async (id) => id,
       identityProvider: nameOf('/idps', ({ name }) => String(name)),
+      inlineHook: nameOf('/inlineHooks', ({ name }) => String(name)),
     },
     ids: {
       user: once(userId),
       group: once(async (name) => (name === EVERYONE ? name : groupId(name))),
       organization: once(organizationId),
       application: once(async (id) => (id === ALL_CLIENTS || (await find('/apps', id)) !== undefined ? id : missing('application', id))),
-      identityProvider: once(identityProviderId),
+      identityProvider: once(idIn('/idps', 'identity provider')),
+      inlineHook: once(idIn('/inlineHooks', 'inline hook')),
     },
   };
 }
@@ -116,12 +120,24 @@ export interface Expected {
   readonly alone: boolean;
 }
 
-/** @returns the same, but that these applications and identity providers will be there; of what there is not yet the name stands for the id */
-export function expecting(directory: NameDirectory, applications: Expected, identityProviders: Expected): NameDirectory {
+/** @returns the same, but that these things will be there; of what there is not yet the name stands for the id */
+export function expecting(
+  directory: NameDirectory,
+  { applications, identityProviders, inlineHooks }: Readonly<Record<'applications' | 'identityProviders' | 'inlineHooks', Expected>>,
+): NameDirectory {
   const { ids } = directory;
   const refuse = (noun: string, name: string): never => {
     throw new StartFailure(`The ${noun} ${name} is referred to, and is not in the file, which deletes it.`);
   };
+  const expected =
+    (noun: string, { names, alone }: Expected, find: Lookup): Lookup =>
+    async (name) => {
+      if (!names.has(name)) return alone ? refuse(noun, name) : find(name);
+      return find(name).catch((error: unknown) => {
+        if (error instanceof StartFailure && !(error instanceof ApiRefusal)) return name;
+        throw error;
+      });
+    };
   return {
     ...directory,
     ids: {
@@ -130,15 +146,8 @@ export function expecting(directory: NameDirectory, applications: Expected, iden
         if (applications.names.has(id)) return id;
         return applications.alone && id !== ALL_CLIENTS ? refuse('application', id) : ids.application(id);
       },
-      async identityProvider(name) {
-        if (!identityProviders.names.has(name)) {
-          return identityProviders.alone ? refuse('identity provider', name) : ids.identityProvider(name);
-        }
-        return ids.identityProvider(name).catch((error: unknown) => {
-          if (error instanceof StartFailure && !(error instanceof ApiRefusal)) return name;
-          throw error;
-        });
-      },
+      identityProvider: expected('identity provider', identityProviders, ids.identityProvider),
+      inlineHook: expected('inline hook', inlineHooks, ids.inlineHook),
     },
   };
 }

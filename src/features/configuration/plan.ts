@@ -48,7 +48,11 @@ export async function plan(workshop: Workshop, sections: Sections, kinds: readon
     const names = new Set([...(wanted ?? []).map(({ key }) => key), ...lasting]);
     return { names, alone: workshop.deleting && wanted !== undefined };
   };
-  const directory = expecting(workshop.directory, expected('applications', SYSTEM_APPLICATIONS), expected('identityProviders'));
+  const directory = expecting(workshop.directory, {
+    applications: expected('applications', SYSTEM_APPLICATIONS),
+    identityProviders: expected('identityProviders'),
+    inlineHooks: expected('inlineHooks'),
+  });
   const { steps, deletions } = await compareSections({ ...workshop, directory }, sections, kinds, TOP);
   return [...steps, ...deletions.reverse()];
 }
@@ -193,9 +197,11 @@ async function checkInside(workshop: Workshop, { inner }: Wanted, path: string, 
 }
 
 /** A secret that the service made, which nobody can ask for again. */
-function toldOnce(name: string, { credentials }: ApiResponse): string[] {
+function toldOnce(name: string, { credentials, signingSecret }: ApiResponse): string[] {
   const secret = (credentials as { oauthClient?: { client_secret?: unknown } } | undefined)?.oauthClient?.client_secret;
-  return typeof secret === 'string' ? [`${name}: client_secret ${secret}`] : [];
+  return Object.entries({ client_secret: secret, signingSecret }).flatMap(([field, value]) =>
+    typeof value === 'string' ? [`${name}: ${field} ${value}`] : [],
+  );
 }
 
 async function change(workshop: Workshop, { kind, key, document }: Wanted, is: Present, place: Place): Promise<PlanStep[]> {

@@ -5,15 +5,24 @@ import { type Document, isDocument } from './difference.ts';
 
 /** The fields that hold one. */
 const SECRETS: readonly string[] = ['client_secret', 'password'];
+/** Fields of which the member `value` is one: the headers of a hook. */
+const WITH_SECRET_VALUE: readonly string[] = ['headers', 'authScheme'];
+
+const isSecret = (name: string, within: string): boolean =>
+  SECRETS.includes(name) || (name === 'value' && WITH_SECRET_VALUE.includes(within));
 
 const isReference = (value: unknown): value is { readonly env: string } =>
   isDocument(value) && typeof value.env === 'string' && Object.keys(value).length === 1;
 
 type Replace = (reference: { readonly env: string }) => string | undefined;
 
-function replaced(document: Document, replace: Replace): Document {
+function replaced(document: Document, replace: Replace, within = ''): Document {
+  const inside = (name: string, value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map((one) => inside(name, one));
+    return isDocument(value) ? replaced(value, replace, name) : value;
+  };
   const entries = Object.entries(document).map(([name, value]): [string, unknown] => {
-    if (!SECRETS.includes(name)) return [name, isDocument(value) ? replaced(value, replace) : value];
+    if (!isSecret(name, within)) return [name, inside(name, value)];
     if (!isReference(value)) throw new StartFailure(`A ${name} does not belong into the file: write { env: NAME }, and set that variable.`);
     return [name, replace(value)];
   });

@@ -13,9 +13,9 @@ import type { Delivery } from './event-hook-deliveries.resource.ts';
 import { noteDelivery } from './event-hook-deliveries.store.ts';
 import { eventHookMessage } from './event-hook-message.service.ts';
 import { pauseBeforeNext } from './event-hook-retries.policy.ts';
-import { openHeaders, signMessage } from './event-hook-secrets.service.ts';
 import type { OutboundCall } from './event-hooks.service.ts';
 import { findEventHook } from './event-hooks.store.ts';
+import { openHeaders, signMessage } from './hook-secrets.service.ts';
 
 const notice = z.object({ hookId: z.string(), eventId: z.string(), deliveryId: z.string() });
 
@@ -48,12 +48,12 @@ export function eventHookDelivery({ database, keyring, config, log }: Services, 
         answer = await call(hook.channel.uri, {
           method: 'POST',
           headers: {
-            ...openHeaders(keyring, hook),
+            ...openHeaders(keyring, 'event_hook', hook),
             'content-type': 'application/json',
             'user-agent': 'Gatehouse',
             'webhook-id': deliveryId,
             'webhook-timestamp': String(timestamp),
-            'webhook-signature': signMessage(keyring, hook, deliveryId, timestamp, body),
+            'webhook-signature': signMessage(keyring, 'event_hook', hook, deliveryId, timestamp, body),
           },
           body,
         });

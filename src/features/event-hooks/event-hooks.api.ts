@@ -15,6 +15,7 @@ import {
   updateEventHook,
   verifyEventHook,
 } from './event-hooks.service.ts';
+import { presentChannel, shownHookChannel } from './hook-channel.service.ts';
 
 const hookBody = z.strictObject(eventHookFields);
 
@@ -28,16 +29,7 @@ const hook = z.object({
   status: z.enum(['ACTIVE', 'INACTIVE']),
   verificationStatus: z.enum(['UNVERIFIED', 'VERIFIED']),
   events: z.object({ type: z.literal('EVENT_TYPE'), items: z.array(z.string()), filter: z.null() }),
-  channel: z.object({
-    type: z.literal('HTTP'),
-    version: z.literal('1.0.0'),
-    config: z.object({
-      uri: z.url(),
-      method: z.literal('POST'),
-      headers: z.array(z.object({ key: z.string() })),
-      authScheme: z.object({ type: z.literal('HEADER'), key: z.string() }).nullable(),
-    }),
-  }),
+  channel: shownHookChannel,
   signingSecret: signingSecret.optional(),
   createdBy: z.string(),
   created: time,
@@ -140,7 +132,6 @@ export const eventHooks: readonly Endpoint[] = [
 function present(found: EventHook, baseUrl: string, secret?: string): z.input<typeof hook> {
   const self = `${baseUrl}/api/v1/eventHooks/${found.id}`;
   const step = (name: string) => ({ href: `${self}/lifecycle/${name}`, hints: { allow: ['POST'] } });
-  const { uri, headers, authScheme } = found.channel;
   return {
     id: found.id,
     name: found.name,
@@ -148,16 +139,7 @@ function present(found: EventHook, baseUrl: string, secret?: string): z.input<ty
     status: found.status,
     verificationStatus: found.verificationStatus,
     events: { type: 'EVENT_TYPE', items: [...found.eventTypes], filter: null },
-    channel: {
-      type: 'HTTP',
-      version: '1.0.0',
-      config: {
-        uri,
-        method: 'POST',
-        headers: headers.map(({ key }) => ({ key })),
-        authScheme: authScheme && { type: 'HEADER', key: authScheme.key },
-      },
-    },
+    channel: presentChannel(found.channel),
     signingSecret: secret,
     createdBy: found.createdBy,
     created: writeTime(found.created),

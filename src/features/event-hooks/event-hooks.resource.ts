@@ -1,11 +1,21 @@
-/** Event hooks: the fields of a record. */
+/** Event hooks: the fields of a record, and those that inline hooks have too. */
+
+/** What sends: it names the secrets of hooks where they are sealed. */
+export type HookKind = 'event_hook' | 'inline_hook';
 
 export type HookStatus = 'ACTIVE' | 'INACTIVE';
 
 export interface SealedHeader {
   readonly key: string;
-  /** Opens in the context that features/event-hooks/event-hooks.service.ts gives it. */
+  /** Opens in the context that features/event-hooks/hook-secrets.service.ts gives it. */
   readonly sealed: string;
+}
+
+/** Where a hook is called, and with which headers. */
+export interface HookChannel {
+  readonly uri: string;
+  readonly headers: readonly SealedHeader[];
+  readonly authScheme: SealedHeader | null;
 }
 
 export interface EventHook {
@@ -15,11 +25,7 @@ export interface EventHook {
   readonly status: HookStatus;
   readonly verificationStatus: 'UNVERIFIED' | 'VERIFIED';
   readonly eventTypes: readonly string[];
-  readonly channel: {
-    readonly uri: string;
-    readonly headers: readonly SealedHeader[];
-    readonly authScheme: SealedHeader | null;
-  };
+  readonly channel: HookChannel;
   /** Sealed, what deliveries are signed with. */
   readonly signingSecret: string;
   /** Sealed, the secret before; deliveries are signed with it as well until then. */

@@ -8,16 +8,14 @@ import { newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { type FieldProblem, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { PrivateAddress } from '../../platform/http/outbound.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { EVENT_HOOK } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType, HookEventType } from '../audit/event-types.policy.ts';
 import { hurryEntries, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
-import type { GivenHeader } from './event-hook-fields.service.ts';
-import { newSigningSecret, openHeaders, sealHeader, sealSigningSecret } from './event-hook-secrets.service.ts';
-import type { EventHook, HookStatus, SealedHeader } from './event-hooks.resource.ts';
+import type { EventHook, HookStatus } from './event-hooks.resource.ts';
 import {
   deleteEventHookRow as deleteRow,
   findEventHook,
@@ -26,17 +24,13 @@ import {
   lockEventHook,
   updateEventHookRow as updateRow,
 } from './event-hooks.store.ts';
+import { describedChannel, type GivenChannel, sealChannel } from './hook-channel.service.ts';
+import { newSigningSecret, openHeaders, replacedSecret, sealSigningSecret } from './hook-secrets.service.ts';
 
-/** Milliseconds for which deliveries are signed with the secret before as well, so that a receiver can change over. */
-const PREVIOUS_SECRET_KEPT = 24 * 3600 * 1000;
-
-export interface EventHookInput {
+export interface EventHookInput extends GivenChannel {
   readonly name: string;
   readonly description: string;
   readonly eventTypes: readonly HookEventType[];
-  readonly uri: string;
-  readonly headers: readonly GivenHeader[];
-  readonly authScheme: GivenHeader | undefined;
 }
 
 /** A request to an address that somebody else has chosen (platform/http/outbound.ts). */
@@ -63,8 +57,8 @@ export async function createEventHook(
     ...settingsOf(input),
     status: 'ACTIVE',
     verificationStatus: 'UNVERIFIED',
-    channel: sealChannel(keyring, id, input, undefined),
-    signingSecret: sealSigningSecret(keyring, id, signingSecret),
+    channel: sealChannel(keyring, 'event_hook', id, input, undefined),
+    signingSecret: sealSigningSecret(keyring, 'event_hook', id, signingSecret),
     previousSecret: null,
     previousSecretUntil: null,
     createdBy: request.actor.id,
@@ -100,7 +94,7 @@ export async function updateEventHook(services: Services, id: string, input: Eve
   return changeEventHook(services, id, async (trx, before) => {
     const changes = {
       ...settingsOf(input),
-      channel: sealChannel(services.keyring, id, input, before),
+      channel: sealChannel(services.keyring, 'event_hook', id, input, before.channel),
       ...(input.uri !== before.channel.uri && { verificationStatus: 'UNVERIFIED' as const }),
       lastUpdated: present(),
     };
@@ -145,16 +139,10 @@ export async function deleteEventHook(services: Services, id: string, request: R
 export async function renewSigningSecret(services: Services, id: string, request: RequestContext): Promise<string> {
   const secret = newSigningSecret();
   await changeEventHook(services, id, async (trx, before) => {
-    const now = present();
-    const previousSecretUntil = new Date(now.getTime() + PREVIOUS_SECRET_KEPT);
-    await updateRow(trx, id, {
-      signingSecret: sealSigningSecret(services.keyring, id, secret),
-      previousSecret: before.signingSecret,
-      previousSecretUntil,
-      lastUpdated: now,
-    });
+    const changes = replacedSecret(services.keyring, 'event_hook', before, secret);
+    await updateRow(trx, id, changes);
     const event = hookEvent('event_hook.secret.created', 'Create signing secret of event hook', before, request);
-    await recordEvent(trx, { ...event, after: { previousSecretUntil } });
+    await recordEvent(trx, { ...event, after: { previousSecretUntil: changes.previousSecretUntil } });
   });
   return secret;
 }
@@ -194,7 +182,7 @@ const isPrivate = (error: unknown): boolean =>
 async function challenge({ keyring }: Services, hook: EventHook, call: OutboundCall): Promise<string | undefined> {
   const value = randomToken();
   const headers = {
-    ...openHeaders(keyring, hook),
+    ...openHeaders(keyring, 'event_hook', hook),
     accept: 'application/json',
     'x-gatehouse-verification-challenge': value,
     // The same, for receivers that were made for Okta.
@@ -230,32 +218,6 @@ export async function changeEventHook<T>(
 
 const settingsOf = ({ name, description, eventTypes }: EventHookInput) => ({ name, description, eventTypes: [...new Set(eventTypes)] });
 
-/** @param before the hook as it was, which knows the values that are not given */
-function sealChannel(
-  keyring: Services['keyring'],
-  id: string,
-  { uri, headers, authScheme }: EventHookInput,
-  before: EventHook | undefined,
-): EventHook['channel'] {
-  const isSameHost = before !== undefined && new URL(before.channel.uri).origin === new URL(uri).origin;
-  const problems: FieldProblem[] = [];
-  const seal = ({ key, value }: GivenHeader, known: readonly SealedHeader[], field: string): SealedHeader => {
-    if (value !== undefined) return sealHeader(keyring, id, key, value);
-    const kept = isSameHost ? known.find((one) => one.key.toLowerCase() === key.toLowerCase()) : undefined;
-    if (kept === undefined) problems.push({ field: `channel.config.${field}.value`, message: 'is required' });
-    return { key, sealed: kept?.sealed ?? '' };
-  };
-  const channel = {
-    uri,
-    headers: headers.map((header, index) => seal(header, before?.channel.headers ?? [], `headers.${index}`)),
-    authScheme: authScheme === undefined ? null : seal(authScheme, [before?.channel.authScheme ?? []].flat(), 'authScheme'),
-  };
-  if (headers.some(({ key }) => key.toLowerCase() === authScheme?.key.toLowerCase()))
-    problems.push({ field: 'channel.config.authScheme.key', message: 'is the name of one of the headers' });
-  if (problems.length > 0) throw validation(problems);
-  return channel;
-}
-
 const receiver = (id: string) => ({ kind: EVENT_HOOK, orderingKey: id });
 
 /** An event about a hook. */
@@ -273,7 +235,5 @@ const described = ({ name, description, status, verificationStatus, eventTypes, 
   status,
   verificationStatus,
   eventTypes,
-  uri: channel.uri,
-  headers: channel.headers.map(({ key }) => key),
-  authScheme: channel.authScheme?.key,
+  ...describedChannel(channel),
 });

@@ -9,6 +9,11 @@ import { EVENT_WORDS } from '../audit/event-words.console.ts';
 import { eventHookFields, eventHookInput } from './event-hook-fields.service.ts';
 import type { EventHook } from './event-hooks.resource.ts';
 import type { EventHookInput } from './event-hooks.service.ts';
+import { channelFields, channelIn } from './hook-channel.console.ts';
+
+const POSTED =
+  'Events are posted to it. It must be https, or http on this machine. Addresses of this machine and of private networks are called only if the service runs with ALLOW_PRIVATE_NETWORK=true.';
+const MOVED = 'Another address has to be verified again, and on another host every header needs its value again.';
 
 type Area = keyof typeof HOOK_EVENT_AREAS;
 
@@ -42,44 +47,7 @@ export function hookFields(hook?: EventHook): readonly Field[] {
       value: hook?.description,
       hint: 'What receives the events, and whom to ask about it.',
     },
-    {
-      name: 'uri',
-      label: 'Address',
-      kind: 'url',
-      required: true,
-      value: channel?.uri,
-      alias: 'channel.config.uri',
-      hint:
-        hook === undefined
-          ? 'Events are posted to it. It must be https, or http on this machine. Addresses of this machine and of private networks are called only if the service runs with ALLOW_PRIVATE_NETWORK=true.'
-          : 'Another address has to be verified again, and on another host every header needs its value again.',
-    },
-    {
-      name: 'headers',
-      label: 'Headers',
-      kind: 'lines',
-      rows: 3,
-      value: channel?.headers.map(({ key }) => key).join('\n'),
-      alias: 'channel.config.headers',
-      hint:
-        hook === undefined
-          ? 'Sent with each event: “Name: value”, one a line. Values are stored encrypted and never shown again.'
-          : '“Name: value”, one a line. A name alone keeps the value that it has; no value is ever shown.',
-    },
-    {
-      name: 'authKey',
-      label: 'Authentication header',
-      value: channel?.authScheme?.key,
-      alias: 'channel.config.authScheme.key',
-      hint: 'The name of the header that proves to the receiver who calls, e.g. Authorization. Empty: none; every delivery is signed in any case.',
-    },
-    {
-      name: 'authValue',
-      label: 'Authentication value',
-      kind: 'secret',
-      alias: ['channel.config.authScheme.value', 'channel.config.authScheme'],
-      hint: hook?.channel.authScheme ? 'Empty: the one that is kept stays.' : 'E.g. “Bearer …”. Stored encrypted and never shown again.',
-    },
+    ...channelFields(channel, channel === undefined ? POSTED : MOVED),
     ...areas.map(
       (area, index): Field => ({
         name: `events-${area}`,
@@ -98,32 +66,16 @@ export function hookFields(hook?: EventHook): readonly Field[] {
   ];
 }
 
-/** `Name: value`, or the name alone. */
-function headerIn(line: string): { key: string; value?: string } {
-  const colon = line.indexOf(':');
-  return colon < 0 ? { key: line } : { key: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() };
-}
-
 const hookBody = z.strictObject(eventHookFields);
 
 /** What was typed, as the service takes it. @throws {ApiError} validation */
 export function hookInput(form: URLSearchParams): EventHookInput {
   const typed = typedValues(hookFields(), form);
-  const key = (form.get('authKey') ?? '').trim();
-  const value = form.get('authValue') ?? '';
   const body = {
     name: typed.name,
     description: typed.description,
     events: { type: 'EVENT_TYPE', items: areas.flatMap((area) => typesIn(area, form.getAll(`events-${area}`))) },
-    channel: {
-      type: 'HTTP',
-      version: '1.0.0',
-      config: {
-        uri: typed.uri,
-        headers: ((typed.headers ?? []) as readonly string[]).map(headerIn),
-        authScheme: key === '' ? null : { type: 'HEADER', key, ...(value !== '' && { value }) },
-      },
-    },
+    channel: channelIn(typed, form),
   };
   return eventHookInput(parse(hookBody, body));
 }

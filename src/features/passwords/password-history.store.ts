@@ -1,5 +1,6 @@
 /** Former passwords of a user, and passwords that were imported with their hashes. */
 import type { Executor } from '../../platform/database/database.ts';
+import { PASSWORD_ELSEWHERE } from './password-hashes.service.ts';
 
 /** @returns the newest hashes, at most `most` */
 export async function findFormerHashes(executor: Executor, userId: string, most: number): Promise<readonly string[]> {
@@ -20,6 +21,8 @@ export interface DearestHashes {
   /** PBKDF2 with SHA-256: iterations, for every block of the key. */
   readonly sha256: number | null;
   readonly sha512: number | null;
+  /** Does another system know a password? */
+  readonly elsewhere: boolean;
 }
 
 const iterations = (scheme: string, blockBytes: number): string =>
@@ -27,7 +30,8 @@ const iterations = (scheme: string, blockBytes: number): string =>
     * ceil(length(decode(split_part(password_hash, '$', 5), 'base64')) / ${blockBytes}.0) END)::float8`;
 
 const DEAREST = `SELECT max(CASE WHEN starts_with(password_hash, '$2b$') THEN substr(password_hash, 5, 2)::integer END) AS bcrypt,
-    ${iterations('sha256', 32)} AS sha256, ${iterations('sha512', 64)} AS sha512
+    ${iterations('sha256', 32)} AS sha256, ${iterations('sha512', 64)} AS sha512,
+    coalesce(bool_or(password_hash = '${PASSWORD_ELSEWHERE}'), false) AS elsewhere
   FROM users WHERE password_hash NOT LIKE '$argon2id$%'`;
 
 export async function findDearestImported(executor: Executor): Promise<DearestHashes> {

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { type HashCost, timings } from '../../platform/clock/timings.ts';
 import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
-import { verifyImportedHash } from './password-hashes.service.ts';
+import { PASSWORD_ELSEWHERE, verifyImportedHash } from './password-hashes.service.ts';
 
 /** A hash that no known password has, of the same cost as all others. */
 export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>
@@ -28,19 +28,20 @@ const isArgon2 = (stored: string): boolean => stored.startsWith('$argon2id$');
 
 /**
  * Compares a password with a stored hash, of argon2 or imported.
- * @param stored null where there is no such user or no password: takes the same time and is false
+ * @param stored null where there is no such user or no password: takes the same time and is false, as it is for a password that another system knows
  * @param begins called when it is this comparison's turn
  * @throws {Overloaded} no matter who is meant
  */
 export async function verifyPassword(stored: string | null, password: string, begins: () => void = () => {}): Promise<boolean> {
-  if (stored === null || isArgon2(stored)) {
+  const hash = stored === PASSWORD_ELSEWHERE ? null : stored;
+  if (hash === null || isArgon2(hash)) {
     const matches = await inTurn(() => {
       begins();
-      return verify(stored ?? nobodysHash(), composed(password));
+      return verify(hash ?? nobodysHash(), composed(password));
     });
-    return matches && stored !== null;
+    return matches && hash !== null;
   }
-  if (await compareImported(stored, password, begins)) return true;
+  if (await compareImported(hash, password, begins)) return true;
   // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.ts. For a right one, hashing again takes as long.
   await inTurn(() => verify(nobodysHash(), composed(password)));
   return false;

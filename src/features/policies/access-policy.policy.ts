@@ -40,6 +40,8 @@ export interface RuleActions {
     /** 0: as long as any may live, see `LONGEST_REFRESH_TOKEN`. */
     readonly refreshTokenLifetimeMinutes?: number;
     readonly refreshTokenWindowMinutes?: number;
+    /** Asked before its tokens are issued. */
+    readonly inlineHook?: { readonly id: string };
   };
 }
 

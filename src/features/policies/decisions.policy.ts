@@ -99,7 +99,31 @@ export interface ConsentAsked {
   readonly scopes: readonly KeptScope[];
 }
 
-export type Decision = PasswordRefused | FactorTried | AddressBarred | SessionBegun | RequestRefused | ConsentAsked;
+/** What came of asking an inline hook. */
+export type HookOutcome = 'CHANGED' | 'UNCHANGED' | 'ALLOWED' | 'DENIED' | 'VERIFIED' | 'UNVERIFIED' | 'FAILED';
+
+/** Why a hook gave no answer that could be used. */
+export type HookProblem = 'TIMEOUT' | 'UNREACHABLE' | 'PRIVATE_ADDRESS' | 'STATUS' | 'SERVER_ERROR' | 'INVALID_RESPONSE';
+
+/** Of an endpoint of the operator that was asked while a request waited. */
+export interface HookAsked {
+  readonly kind: 'inline-hook';
+  readonly type: string;
+  readonly outcome: HookOutcome;
+  /** Of the hook: what a failure means. */
+  readonly failure: 'OPEN' | 'CLOSED';
+  readonly milliseconds: number;
+  readonly attempts: number;
+  /** Of the last response; absent: none came. */
+  readonly status?: number;
+  readonly problem?: HookProblem;
+  /** What was wrong with the response, in our words. */
+  readonly detail?: string;
+  /** Names of what it changed. */
+  readonly changed?: readonly string[];
+}
+
+export type Decision = PasswordRefused | FactorTried | AddressBarred | SessionBegun | RequestRefused | ConsentAsked | HookAsked;
 
 export const MOST_STEPS = 20;
 export const MOST_SCOPES = 50;

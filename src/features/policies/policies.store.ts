@@ -120,6 +120,15 @@ export async function listRulesNaming(
     .select<(PolicyRule & { serverId: string })[]>({ ...RULE_AMONG_OTHERS, serverId: 'policies.server_id' });
 }
 
+/** The rules of all servers whose tokens an inline hook changes, by id. @returns each with the server that it belongs to */
+export async function listRulesWithHook(executor: Executor, hookId: string): Promise<(PolicyRule & { readonly serverId: string })[]> {
+  return executor('policy_rules')
+    .join('policies', 'policies.id', 'policy_rules.policy_id')
+    .whereRaw("policy_rules.actions #>> '{token,inlineHook,id}' = ?", [hookId])
+    .orderBy('policy_rules.id')
+    .select<(PolicyRule & { serverId: string })[]>({ ...RULE_AMONG_OTHERS, serverId: 'policies.server_id' });
+}
+
 /** The policies of a server that are in force, with their rules that are, both in the order of their priority. */
 export async function listActivePolicies(executor: Executor, serverId: string): Promise<AccessPolicy[]> {
   const { rows } = await executor.raw<{ rows: AccessPolicy[] }>(

@@ -5,7 +5,7 @@ import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
-import { ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
+import { ruleGrantType, tokenActions } from '../authorization-servers/authorization-server-fields.service.ts';
 import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
 import { lifecycleLinks, linksOf, policyParams, presentPolicyList, withPriority } from './policies.api.ts';
 import type { PolicyRule, PolicyStatus } from './policies.resource.ts';
@@ -25,7 +25,7 @@ const ruleBody = z.strictObject({
     scopes: presentPolicyList(named).exactOptional(),
   }),
   /** What is absent is the server's. */
-  actions: z.strictObject({ token: tokenLifetimes.exactOptional() }).exactOptional(),
+  actions: z.strictObject({ token: tokenActions.exactOptional() }).exactOptional(),
 });
 
 const names = z.object({ include: z.array(z.string()) }).optional();
@@ -49,6 +49,7 @@ const rule = z.object({
         accessTokenLifetimeMinutes: z.int().optional(),
         refreshTokenLifetimeMinutes: z.int().optional(),
         refreshTokenWindowMinutes: z.int().optional(),
+        inlineHook: z.object({ id: z.string() }).optional(),
       })
       .optional(),
   }),

@@ -6,10 +6,12 @@ import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { conflict, type FieldProblem, notFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, type Existing, type Names, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
+import { TOKENS_TRANSFORM } from '../inline-hooks/inline-hooks.resource.ts';
+import { holdInlineHook } from '../inline-hooks/inline-hooks.store.ts';
 import { listScopes } from '../scopes/scopes.store.ts';
 import { ANY, EVERYONE, inOrder, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
 import type { Policy, PolicyRule, PolicyStatus } from './policies.resource.ts';
@@ -58,7 +60,7 @@ export async function createRule(services: Services, path: PolicyPath, input: Ru
   return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
     const policy = await requirePolicy(trx, path.serverId, path.policyId);
     refuseOneMore('rules', await listRows(trx, policy.id));
-    await refuseMissing(trx, path.serverId, input.conditions, existing);
+    await refuseMissing(trx, path.serverId, input, existing);
     const now = present();
     const { name, status = 'ACTIVE', conditions, actions } = input;
     const rule = { id: newId('rul'), policyId: policy.id, name, priority: 0, status, conditions, actions, created: now, lastUpdated: now };
@@ -79,7 +81,7 @@ export async function updateRule(
 ): Promise<PolicyRule> {
   return changeServerPart(services, path.serverId, namesOf(input.conditions), async (trx, existing) => {
     const { policy, rule: before } = await requireRule(trx, path, id);
-    await refuseMissing(trx, path.serverId, input.conditions, existing);
+    await refuseMissing(trx, path.serverId, input, existing);
     const { name, status = before.status, conditions, actions } = input;
     const changes = { name, status, conditions, actions, lastUpdated: present() };
     if (!(await updatePolicyRule(trx, id, changes))) throw nameTaken();
@@ -136,15 +138,29 @@ async function requireRule(executor: Executor, path: PolicyPath, id: string): Pr
 
 const namesOf = ({ people }: RuleConditions): Names => ({ user: people?.users?.include ?? [], group: people?.groups?.include ?? [] });
 
-/** The lock of the server keeps its scopes as they are. @throws {ApiError} validation: a user, group or scope that does not exist */
-async function refuseMissing(trx: Executor, serverId: string, { people, scopes }: RuleConditions, existing: Existing): Promise<void> {
+/** The lock of the server keeps its scopes as they are. @throws {ApiError} validation: a user, group, scope or hook that does not exist */
+async function refuseMissing(
+  trx: Executor,
+  serverId: string,
+  { conditions: { people, scopes }, actions: { token } }: Pick<RuleInput, 'conditions' | 'actions'>,
+  existing: Existing,
+): Promise<void> {
   const scopeNames = (await listScopes(trx, serverId)).map(({ name }) => name);
   const problems = [
     ...policyProblems('conditions.people.users.include', people?.users?.include ?? [], existing.user),
     ...policyProblems('conditions.people.groups.include', people?.groups?.include ?? [], new Set([EVERYONE, ...existing.group])),
     ...policyProblems('conditions.scopes.include', scopes?.include ?? [], new Set([ANY, ...scopeNames])),
+    ...(token?.inlineHook === undefined ? [] : await hookProblems(trx, token.inlineHook.id)),
   ];
   if (problems.length > 0) throw validation(problems);
+}
+
+/** The hook stays until the end of the transaction. */
+async function hookProblems(trx: Executor, id: string): Promise<FieldProblem[]> {
+  const hook = await holdInlineHook(trx, id);
+  if (hook?.type === TOKENS_TRANSFORM) return [];
+  const message = hook === undefined ? `${id} does not exist` : `must be of the type ${TOKENS_TRANSFORM}`;
+  return [{ field: 'actions.token.inlineHook.id', message }];
 }
 
 /** Puts a rule in its place among the others. @returns its priority */

@@ -5,6 +5,8 @@ import type { DurationField, Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { pickManyField } from '../../pages/console/pick-many.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
+import { TOKENS_TRANSFORM } from '../inline-hooks/inline-hooks.resource.ts';
+import { listInlineHooks } from '../inline-hooks/inline-hooks.service.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
 import { ACCESS_GRANT_TYPES, ANY, EVERYONE, type RuleConditions } from './access-policy.policy.ts';
 import type { PolicyRule } from './policies.resource.ts';
@@ -39,6 +41,7 @@ export async function ruleFields(
   const { conditions = {}, actions: { token = {} } = {} } = now ?? {};
   const isOpen = isForEveryone(conditions);
   const scopes = await listServerScopes(visit.services, serverId, undefined, { limit: 1000 });
+  const hooks = (await listInlineHooks(visit.services, { limit: 200 })).items.filter(({ type }) => type === TOKENS_TRANSFORM);
   const named = (include: readonly string[] | undefined) => (include ?? []).filter((name) => name !== ANY);
   return [
     { name: 'name', label: 'Name', required: true, value: now?.name },
@@ -143,5 +146,15 @@ export async function ruleFields(
       'Empty: as the server says. Not longer than from the sign-in on.',
       token.refreshTokenWindowMinutes,
     ),
+    {
+      name: 'inlineHook',
+      label: 'Inline hook',
+      group: 'Lifetimes',
+      advanced: true,
+      value: token.inlineHook?.id ?? '',
+      hint: 'Asked before the tokens are issued: it adds, changes and removes claims and shortens lifetimes.',
+      options: [{ value: '', label: 'None' }, ...hooks.map(({ id, name }) => ({ value: id, label: verbatim(name) }))],
+      alias: 'actions.token.inlineHook.id',
+    },
   ];
 }

@@ -102,6 +102,7 @@ function lifetimesInWords({ token = {} }: RuleActions): Piece {
       ? []
       : [refresh === 0 ? phrase('refresh without end') : phrase('refresh {duration}', { duration: durationOf(refresh * 60) })]),
     ...(window === undefined ? [] : [phrase('unused {duration}', { duration: durationOf(window * 60) })]),
+    ...(token.inlineHook === undefined ? [] : [phrase('with an inline hook')]),
   ];
   return words.length === 0 ? { text: 'The server’s', soft: true } : { text: series(words) };
 }

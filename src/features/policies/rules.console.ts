@@ -5,7 +5,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { type ConsolePage, type ConsoleRequest, type Crumb, NOTHING_TYPED } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { policyFields, ruleGrantType, tokenLifetimes } from '../authorization-servers/authorization-server-fields.service.ts';
+import { policyFields, ruleGrantType, tokenActions } from '../authorization-servers/authorization-server-fields.service.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { subjectWithParts } from '../authorization-servers/server-page.console.ts';
 import type { RuleConditions } from './access-policy.policy.ts';
@@ -61,7 +61,9 @@ const ruleForm = z.object({
 async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: URLSearchParams): Promise<RuleInput> {
   const typed = typedValues(fields, form);
   const { name, people, users, groups, grants, grantTypes, scopesFor, scopes } = parse(ruleForm, typed);
-  const token = parse(tokenLifetimes, lifetimesIn(typed));
+  const hookId = typed.inlineHook;
+  const hook = hookId === undefined || hookId === '' ? {} : { inlineHook: { id: hookId } };
+  const token = parse(tokenActions, { ...lifetimesIn(typed), ...hook });
   const conditions: RuleConditions = {
     ...(people === 'some' && {
       people: {

@@ -35,6 +35,8 @@ const simulatedRequest = z.strictObject({
     .pipe(z.array(z.enum(PROMPTS, `must be of ${PROMPTS.join(', ')}`)))
     .refine((prompts) => prompts.length < 2 || !prompts.includes('none'), 'must not hold another word beside none')
     .default([]),
+  /** Is the inline hook of the rule asked? Its answer changes what is shown here and nothing else. */
+  run_inline_hook: z.boolean().default(false),
 });
 
 const claims = z.record(z.string(), z.unknown());
@@ -75,7 +77,15 @@ const simulation = z.object({
     refreshTokenSeconds: z.int(),
     refreshTokenWindowSeconds: z.int(),
   }),
-  /** null when the request is refused. */
+  /** null when the request is refused or the rule has none. */
+  inline_hook: z
+    .object({
+      id: z.string(),
+      outcome: z.enum(['NOT_RUN', 'CHANGED', 'UNCHANGED', 'DENIED', 'FAILED']),
+      reason: z.string().nullable().meta({ description: 'Why it failed, or its words when it denied' }),
+    })
+    .nullable(),
+  /** null when the request is refused, by the inline hook too. */
   tokens: z
     .object({
       access_token: z.object({ format: z.enum(['opaque', 'jwt']), claims }).nullable(),
@@ -97,10 +107,10 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
     bodyLimit: LARGE_BODY,
     body: simulatedRequest,
     response: simulation,
-    handler: async ({ services, params, body }) => {
-      const { client_id: clientId, user, grant_type: grantType, scopes, resources, prompt } = body;
-      const request = { clientId, user, grantType, scopes, resources, prompts: new Set(prompt) };
-      return present(await simulateRequest(services, params.id, request), request.prompts.has('consent'));
+    handler: async ({ services, params, body, request: caller }) => {
+      const { client_id: clientId, user, grant_type: grantType, scopes, resources, prompt, run_inline_hook: runHook } = body;
+      const request = { clientId, user, grantType, scopes, resources, prompts: new Set(prompt), runHook };
+      return present(await simulateRequest(services, params.id, request, caller), request.prompts.has('consent'));
     },
   }),
 ];
@@ -135,7 +145,12 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
               consent: found.offered.find(({ name }) => name === decision.scope)?.consent ?? '',
             })),
           },
-    lifetimes: { ...access.lifetimes, idTokenSeconds: LIFETIMES.idToken },
+    lifetimes: {
+      ...access.lifetimes,
+      accessTokenSeconds: found.hookedLifetimes.access ?? access.lifetimes.accessTokenSeconds,
+      idTokenSeconds: found.hookedLifetimes.identity ?? LIFETIMES.idToken,
+    },
+    inline_hook: found.hook === undefined ? null : { ...found.hook, reason: found.hook.reason ?? null },
     tokens:
       tokens === undefined
         ? null

@@ -1,5 +1,6 @@
 /** Reads what a simulated request depends on, and has features/policies/simulation.policy.ts decide it. Nothing is changed by it. */
 
+import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { type FieldProblem, notFound, validation } from '../../platform/errors/errors.ts';
@@ -8,12 +9,15 @@ import type { Application } from '../applications/applications.resource.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import { sectorOf } from '../applications/pairwise.policy.ts';
 import { subjectFor } from '../applications/pairwise-subjects.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
 import { loadServerParts } from '../authorization-servers/authorization-servers.store.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { readBelongings } from '../claims/claims.store.ts';
 import { rememberedScopes } from '../consents/consents.store.ts';
 import { listGroupIds } from '../groups/groups.store.ts';
+import { withChanges } from '../inline-hooks/token-hook.policy.ts';
+import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
 import type { AccessGrantType } from './access-policy.policy.ts';
@@ -28,6 +32,16 @@ export interface SimulatedRequest {
   /** The parameters `resource` and `audience`. */
   readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
+  /** Is the inline hook of the rule asked? What it answers is shown and changes nothing else. */
+  readonly runHook: boolean;
+}
+
+/** The inline hook of the rule that allowed the request. */
+export interface SimulatedHook {
+  readonly id: string;
+  readonly outcome: 'NOT_RUN' | 'CHANGED' | 'UNCHANGED' | 'DENIED' | 'FAILED';
+  /** Why it failed, or the hook's words when it denied. */
+  readonly reason?: string;
 }
 
 /** The request as it was understood, and what it comes to. */
@@ -38,10 +52,19 @@ export interface SimulatedAnswer extends Simulation {
   /** undefined: there is no user. */
   readonly isAssigned: boolean | undefined;
   readonly offered: readonly Scope[];
+  /** undefined: the request is refused, or the rule has none. */
+  readonly hook: SimulatedHook | undefined;
+  /** Seconds, where the hook shortens them. */
+  readonly hookedLifetimes: { readonly access?: number | undefined; readonly identity?: number | undefined };
 }
 
 /** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or one is given where the grant has none */
-export async function simulateRequest(services: Services, serverId: string, request: SimulatedRequest): Promise<SimulatedAnswer> {
+export async function simulateRequest(
+  services: Services,
+  serverId: string,
+  request: SimulatedRequest,
+  caller: RequestContext,
+): Promise<SimulatedAnswer> {
   const { database, config } = services;
   const { knex } = database;
   const parts = await loadServerParts(knex, serverId);
@@ -66,8 +89,64 @@ export async function simulateRequest(services: Services, serverId: string, requ
     resources: request.resources,
     prompts: request.prompts,
   });
-  return { ...simulation, server, application, user, isAssigned: assigned, offered: scopes };
+  const found = { ...simulation, server, application, user, isAssigned: assigned, offered: scopes };
+  return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }
+
+/** What the hook of the rule makes of the tokens; it is asked only where that is wished. */
+async function simulateHook(
+  services: Services,
+  { tokens, access, server, application, user, scopes }: Omit<SimulatedAnswer, 'hook' | 'hookedLifetimes'>,
+  { grantType, runHook }: SimulatedRequest,
+  caller: RequestContext,
+): Promise<Pick<SimulatedAnswer, 'tokens' | 'hook' | 'hookedLifetimes'>> {
+  const { policy, rule } = access;
+  const id = rule?.actions.token?.inlineHook?.id;
+  if (id === undefined || rule === undefined || policy === undefined || tokens === undefined)
+    return { tokens, hook: undefined, hookedLifetimes: {} };
+  if (!runHook) return { tokens, hook: { id, outcome: 'NOT_RUN' }, hookedLifetimes: {} };
+  const { accessToken, idToken } = tokens;
+  const issuer = issuerOf(services.config.baseUrl, server.id);
+  const outcome = await runTokenHook(
+    services,
+    {
+      hookId: id,
+      ...(accessToken !== undefined && {
+        access: { claims: accessToken, lifetime: access.lifetimes.accessTokenSeconds, scopes: scopes.granted },
+      }),
+      ...(idToken !== undefined && { identity: { claims: idToken, lifetime: LIFETIMES.idToken } }),
+      issuer,
+      server,
+      client: { id: application.id, name: application.label, type: isPublic(application) ? 'PUBLIC' : 'CONFIDENTIAL' },
+      user,
+      policy: { id: policy.id, ruleId: rule.id },
+      parameters: { client_id: application.id, grant_type: grantType, scope: scopes.granted.join(' ') },
+      url: `${issuer}/token`,
+      method: 'POST',
+    },
+    caller,
+  );
+  if (outcome.kind === 'denied')
+    return { tokens: undefined, hook: { id, outcome: 'DENIED', reason: outcome.summary }, hookedLifetimes: {} };
+  if (outcome.kind === 'failed')
+    return { tokens: undefined, hook: { id, outcome: 'FAILED', reason: outcome.problem }, hookedLifetimes: {} };
+  if (outcome.kind === 'unchanged') {
+    const hook =
+      outcome.problem === undefined ? { id, outcome: 'UNCHANGED' as const } : { id, outcome: 'FAILED' as const, reason: outcome.problem };
+    return { tokens, hook, hookedLifetimes: {} };
+  }
+  return {
+    tokens: {
+      ...tokens,
+      accessToken: accessToken && outcome.access ? withChanges(accessToken, outcome.access) : accessToken,
+      idToken: idToken && outcome.identity ? withChanges(idToken, outcome.identity) : idToken,
+    },
+    hook: { id, outcome: 'CHANGED' },
+    hookedLifetimes: { access: outcome.access?.lifetime, identity: outcome.identity?.lifetime },
+  };
+}
+
+const isPublic = ({ settings }: Application): boolean => settings.token_endpoint_auth_method === 'none';
 
 async function findSimulatedUser(knex: Executor, idOrLogin: string | undefined): Promise<SimulatedUser | undefined> {
   if (idOrLogin === undefined) return undefined;

@@ -12,22 +12,23 @@ import {
   stepInWords,
   verdictOf,
 } from '../../pages/console/decision-steps.ts';
-import type { Fact, Part, QueryPart, TextPart } from '../../pages/console/detail-page.ts';
+import type { Content, Fact, Part, QueryPart, TextPart } from '../../pages/console/detail-page.ts';
 import type { Field } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { validation } from '../../platform/errors/errors.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
+import { inlineHookPath } from '../inline-hooks/inline-hook-page.console.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
 import type { SimulatedPrompt } from './simulation.policy.ts';
-import { type SimulatedAnswer, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
+import { type SimulatedAnswer, type SimulatedHook, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
 
 const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['', 'Not given'],
@@ -68,6 +69,15 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
       value: held('resources'),
       alias: 'resource',
     },
+    {
+      name: 'hook',
+      label: 'Inline hook',
+      value: held('hook'),
+      options: [
+        { value: '', label: 'Do not ask it' },
+        { value: 'run', label: 'Ask it: the hook gets a request' },
+      ],
+    },
     { name: 'prompt', label: 'Prompt', value: held('prompt'), options: PROMPTS.map(([value, label]) => ({ value, label })) },
   ];
 }
@@ -91,6 +101,7 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     grantType: isGrant(grant) ? grant : 'authorization_code',
     scopes: spaceSeparated(held('scopes').replace(/\s+/g, ' ')),
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
+    runHook: held('hook') === 'run',
     prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (spaceSeparated(prompt) as SimulatedPrompt[]) : []),
   };
 }
@@ -121,7 +132,7 @@ const NOT_ASKED: Answer = { parts: [], problems: [] };
 async function answer(visit: ConsoleRequest, serverId: string): Promise<Answer> {
   try {
     const question = await questionIn(visit);
-    const found = await simulateRequest(visit.services, serverId, question);
+    const found = await simulateRequest(visit.services, serverId, question, visit.request);
     return { parts: partsOf(found, { ...found, grantType: question.grantType, prompts: question.prompts }), problems: [] };
   } catch (error) {
     const problems = fieldMessages(error);
@@ -142,6 +153,7 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
         { label: 'Assignment', value: assignmentInWords(decided) },
         { label: 'Access policy', value: accessInWords(access) },
         { label: 'Consent', value: consentInWords(decided) },
+        ...(found.hook === undefined ? [] : [{ label: 'Inline hook', value: hookInWords(found.hook) }]),
         ...(found.responseType === undefined ? [] : [{ label: 'Response type', value: { text: found.responseType, code: true } }]),
       ],
     },
@@ -176,14 +188,33 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
   ];
 }
 
-function lifetimesOf({ access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
+const HOOK_OUTCOMES: Readonly<Record<SimulatedHook['outcome'], string>> = {
+  NOT_RUN: 'The rule asks a hook. It was not asked for this preview.',
+  CHANGED: 'The hook changes the tokens.',
+  UNCHANGED: 'The hook changes nothing.',
+  DENIED: 'The hook refuses the request.',
+  FAILED: 'The hook failed.',
+};
+
+const hookInWords = ({ id, outcome, reason }: SimulatedHook): Content => [
+  {
+    text: phrase(HOOK_OUTCOMES[outcome]),
+    href: inlineHookPath(id),
+    ...((outcome === 'DENIED' || outcome === 'FAILED') && { tone: 'bad' as const }),
+  },
+  ...(reason === undefined ? [] : [{ text: verbatim(reason), soft: true }]),
+];
+
+function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
   const says =
     rule?.actions.token === undefined
       ? 'As the server says.'
       : phrase('As the rule “{rule}” says, and where it says nothing the server.', { rule: rule.name });
   const facts: Fact[] = [
-    ...(tokens?.accessToken === undefined ? [] : [{ label: 'Access token', value: durationOf(lifetimes.accessTokenSeconds) }]),
-    ...(tokens?.idToken === undefined ? [] : [{ label: 'ID token', value: durationOf(LIFETIMES.idToken) }]),
+    ...(tokens?.accessToken === undefined
+      ? []
+      : [{ label: 'Access token', value: durationOf(hooked.access ?? lifetimes.accessTokenSeconds) }]),
+    ...(tokens?.idToken === undefined ? [] : [{ label: 'ID token', value: durationOf(hooked.identity ?? LIFETIMES.idToken) }]),
     ...(tokens?.refreshToken !== true
       ? []
       : [

@@ -13,7 +13,8 @@ import { renewSignature } from '../audit/audit-retention.service.ts';
 import { sealBatch } from '../audit/audit-seals.service.ts';
 import { sealingContext as signingKeyContext } from '../authorization-servers/signing-keys.service.ts';
 import { emailCodeContext } from '../email-codes/email-codes.service.ts';
-import { headerContext, eventHookSecretContext as hookContext } from '../event-hooks/event-hook-secrets.service.ts';
+import type { HookKind } from '../event-hooks/event-hooks.resource.ts';
+import { headerContext, hookSecretContext } from '../event-hooks/hook-secrets.service.ts';
 import { answerContext } from '../idempotency/idempotency.service.ts';
 import { identityProviderSecretContext as providerContext } from '../identity-providers/identity-providers.service.ts';
 import { inboxMailContext as inboxContext } from '../mail/dev-inbox.service.ts';
@@ -50,11 +51,15 @@ const alone =
 const header = z.looseObject({ key: z.string(), sealed: z.string() });
 const channel = z.looseObject({ headers: z.array(header), authScheme: header.nullable() });
 
-function channelAnew({ key: hookId, value }: SealedRow, again: Again): string {
-  const { headers, authScheme, ...rest } = channel.parse(JSON.parse(value));
-  const anew = (one: z.infer<typeof header>) => ({ ...one, sealed: again(one.sealed, headerContext(hookId, one.key)) });
-  return JSON.stringify({ ...rest, headers: headers.map(anew), authScheme: authScheme && anew(authScheme) });
-}
+const hookSecretOf = (kind: HookKind) => alone((hookId) => hookSecretContext(kind, hookId));
+
+const channelOf =
+  (kind: HookKind) =>
+  ({ key: hookId, value }: SealedRow, again: Again): string => {
+    const { headers, authScheme, ...rest } = channel.parse(JSON.parse(value));
+    const anew = (one: z.infer<typeof header>) => ({ ...one, sealed: again(one.sealed, headerContext(kind, hookId, one.key)) });
+    return JSON.stringify({ ...rest, headers: headers.map(anew), authScheme: authScheme && anew(authScheme) });
+  };
 
 /** A mail names its kind; what somebody typed who forgot their password does not. */
 const note = z.looseObject({ id: z.string(), sealed: z.string(), kind: z.string().optional() });
@@ -81,10 +86,13 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   signingKeys: alone(signingKeyContext),
   applicationSecrets: alone(applicationSecretContext),
   providerSecrets: alone(providerContext),
-  hookSecrets: alone(hookContext),
-  formerHookSecrets: alone(hookContext),
+  hookSecrets: hookSecretOf('event_hook'),
+  formerHookSecrets: hookSecretOf('event_hook'),
+  inlineHookSecrets: hookSecretOf('inline_hook'),
+  formerInlineHookSecrets: hookSecretOf('inline_hook'),
   settings: settingAnew,
-  hookHeaders: channelAnew,
+  hookHeaders: channelOf('event_hook'),
+  inlineHookHeaders: channelOf('inline_hook'),
   factors: alone(totpContext),
   signInStates: alone(totpContext),
   emailCodes: alone(emailCodeContext),

@@ -1,12 +1,14 @@
 /**
- * While imported password hashes are left that cost more than our own, every refusal of a password is held back until the dearest of them could have been
- * compared: unknown users, imported ones and others are not told apart by the time (OWASP Authentication Cheat Sheet, "Authentication
+ * While imported password hashes are left that cost more than our own, or passwords that an inline hook verifies, every refusal of a password is held back
+ * until the dearest of them could have been compared: unknown users, imported ones and others are not told apart by the time (OWASP Authentication Cheat Sheet, "Authentication
  * and Error Messages"). A right password is never held back. Waiting costs no computing; where nothing was imported, or everybody has signed in since,
  * nothing is held back.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Database } from '../../platform/database/database.ts';
+import { PASSWORD_IMPORT } from '../inline-hooks/inline-hooks.resource.ts';
+import { findActiveHookOf } from '../inline-hooks/inline-hooks.store.ts';
 import { verifyImportedHash } from '../passwords/password-hashes.service.ts';
 import { type DearestHashes, findDearestImported } from '../passwords/password-history.store.ts';
 import { verifyPassword } from '../passwords/passwords.service.ts';
@@ -74,14 +76,16 @@ function begin(database: Database): Promise<Known> {
 
 async function look(database: Database): Promise<Known> {
   const at = performance.now();
-  const hashes = costlyHashes(await findDearestImported(database.knex));
+  const dearest = await findDearestImported(database.knex);
+  const hashes = costlyHashes(dearest);
   const before = measured.get(database);
   if (before === undefined || at - before.at >= MEASURE_AGAIN || before.hashes.join() !== hashes.join()) {
     let longest = 0;
     for (const hash of hashes) longest = Math.max(longest, await timeOf(hash));
     measured.set(database, { hashes, longest, at });
   }
-  return { longest: (measured.get(database)?.longest ?? 0) * timings.comparisonMargin, at };
+  const compared = (measured.get(database)?.longest ?? 0) * timings.comparisonMargin;
+  return { longest: Math.max(compared, await timeOfHook(database, dearest)), at };
 }
 
 const SALT = 'c2FsdCBvZiBub2JvZHkgaGVyZQ==';
@@ -93,6 +97,14 @@ function costlyHashes({ bcrypt, sha256, sha512 }: DearestHashes): string[] {
     ...(sha256 === null ? [] : [`$pbkdf2-sha256$i=${sha256}$${SALT}$${Buffer.alloc(32).toString('base64')}`]),
     ...(sha512 === null ? [] : [`$pbkdf2-sha512$i=${sha512}$${SALT}$${Buffer.alloc(64).toString('base64')}`]),
   ];
+}
+
+/** @returns milliseconds that a refusal takes whose password an inline hook was asked for; 0 where none is asked */
+async function timeOfHook(database: Database, { elsewhere }: DearestHashes): Promise<number> {
+  if (!elsewhere || (await findActiveHookOf(database.knex, PASSWORD_IMPORT)) === undefined) return 0;
+  const begun = performance.now();
+  await verifyPassword(null, 'a password of nobody');
+  return timings.inlineHook + (performance.now() - begun) * timings.comparisonMargin;
 }
 
 /** @returns milliseconds that a wrong password takes, as busy as the machine is now */

@@ -7,22 +7,24 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { Overloaded } from '../../platform/database/database-failures.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { auditEvent, recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { verifyElsewhere } from '../inline-hooks/password-hook.service.ts';
 import { noticeFor, queueNotice } from '../mail/mail.service.ts';
 import { isTooOld, type PasswordPolicy } from '../passwords/password.policy.ts';
-import { hashPassword, isImported, isOutdated, verifyPassword } from '../passwords/passwords.service.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.service.ts';
+import { isImported, verifyPassword } from '../passwords/passwords.service.ts';
 import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from '../second-factors/second-factor-demand.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import type { User } from '../users/users.resource.ts';
-import { findUserById, isUnchanged, replacePasswordHash, touchLastLogin } from '../users/users.store.ts';
+import { findUserById, isUnchanged, touchLastLogin } from '../users/users.store.ts';
 import { untilEven } from './answer-time.service.ts';
 import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } from './failed-sign-ins.store.ts';
 import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures, unlessHeard } from './failure-limits.service.ts';
 import { decideAttempt, isLocked, NO_FAILURES } from './lockout.policy.ts';
+import { hashAnew, keepAnew, type Rehashed } from './rehash.service.ts';
 import { asHimself, recordFailure, sessionBegun } from './sign-in-events.service.ts';
 import { findCandidate, type SignInCandidate, signInPlainly } from './sign-ins.store.ts';
 
@@ -120,9 +122,13 @@ export async function tellPassword(
   // No dear comparison for an account that is locked: nothing follows from it.
   const compared = user !== undefined && isImported(user.passwordHash) && isLockedNow(user, present()) ? null : user?.passwordHash;
   let begun = performance.now();
-  const right = await verifyPassword(compared ?? null, credentials.password, () => {
+  const begins = () => {
     begun = performance.now();
-  });
+  };
+  const right =
+    user !== undefined && compared === PASSWORD_ELSEWHERE
+      ? await verifyElsewhere(services, user, credentials.password, begins, request)
+      : await verifyPassword(compared ?? null, credentials.password, begins);
   const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
   const policy = await currentSettings(services, 'password');
   // A right password that is refused all the same takes as long as a wrong one.
@@ -173,7 +179,7 @@ async function decide(
   if (stands && deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, afterAYear(now));
   if (stands && !expired) {
     await saveFailedAttempts(trx, { ...counted, attempts: decision.remembered });
-    if (rehashed !== undefined) await replacePasswordHash(trx, candidate.id, rehashed.compared, rehashed.anew);
+    if (rehashed !== undefined) await keepAnew(trx, candidate, rehashed, request);
     return rightPassword(candidate, now, false);
   }
   // Written whether it changes anything or not: it takes the same time.
@@ -257,24 +263,6 @@ export async function noteSignIn(
   if (request.device === undefined) return;
   const isNew = await isNewDevice(trx, user.id, digest(request.device), afterAYear(now));
   if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, himself);
-}
-
-interface Rehashed {
-  readonly compared: string;
-  readonly anew: string;
-}
-
-/**
- * The only moment at which the password itself is known.
- * @returns undefined when its hash is as good as those made today, or too many wait: whether the password is right must not be told by a refusal
- */
-async function hashAnew(user: User | undefined, password: string): Promise<Rehashed | undefined> {
-  const compared = user?.passwordHash ?? null;
-  if (compared === null || !isOutdated(compared)) return undefined;
-  const anew = await hashPassword(password).catch((error: unknown) => {
-    if (!(error instanceof Overloaded)) throw error;
-  });
-  return anew === undefined ? undefined : { compared, anew };
 }
 
 /** @throws {TooManyFailures} */

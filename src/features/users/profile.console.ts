@@ -1,11 +1,12 @@
 /** The profile of a user: shown, and changed. */
 
-import type { Fact, Part } from '../../pages/console/detail-page.ts';
+import type { Content, Fact, Part } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.service.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
 import { addedValues } from '../user-schema/user-attributes.service.ts';
 import { isToVerify, sendVerification } from './email-verification.service.ts';
@@ -22,6 +23,12 @@ const valuesOf = ({ user }: UserSubject): Readonly<Record<string, string | undef
 });
 
 const never = (date: Date | null) => (date === null ? { text: 'Never', soft: true } : { moment: momentOrNull(date) });
+
+function passwordOf({ passwordHash, passwordChanged }: UserSubject['user']): Content {
+  if (passwordHash === null) return '';
+  if (passwordHash === PASSWORD_ELSEWHERE) return phrase('Kept by another system until the next sign-in');
+  return [{ text: phrase('Set') }, { moment: momentOrNull(passwordChanged) }];
+}
 
 const show: ConsolePage = {
   path: '/users/:id',
@@ -41,7 +48,7 @@ const show: ConsolePage = {
       { label: 'Activated', value: never(user.activated) },
       {
         label: 'Password',
-        value: user.passwordHash === null ? '' : [{ text: phrase('Set') }, { moment: momentOrNull(user.passwordChanged) }],
+        value: passwordOf(user),
       },
       { label: 'Last sign-in', value: never(user.lastLogin) },
       { label: 'Last change', value: { moment: momentOf(user.lastUpdated) } },

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { INVISIBLE, text } from '../../platform/validation/text.ts';
-import { encodeImportedHash, importedHash } from '../passwords/password-hashes.service.ts';
+import { encodeImportedHash, importedHash, PASSWORD_ELSEWHERE } from '../passwords/password-hashes.service.ts';
 import { LONGEST_STRING } from '../user-schema/attribute-definitions.service.ts';
 import { LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
 import type { BaseAttribute } from './users.resource.ts';
@@ -104,8 +104,13 @@ export type ProfileChanges = z.output<typeof profileChanges>;
 
 export const userCredentials = z.strictObject({
   password: z
-    .strictObject({ value: z.string().min(8).max(1024).optional(), hash: importedHash.optional() })
-    .refine(({ value, hash }) => (value === undefined) !== (hash === undefined), 'must have either value or hash')
+    .strictObject({
+      value: z.string().min(8).max(1024).optional(),
+      hash: importedHash.optional(),
+      /** Another system knows the password: an inline hook is asked at the sign-in. */
+      hook: z.strictObject({ type: z.literal('default') }).optional(),
+    })
+    .refine((given) => Object.values(given).filter((one) => one !== undefined).length === 1, 'must have one of value, hash and hook')
     .optional(),
 });
 
@@ -126,6 +131,6 @@ export interface GivenPassword {
 }
 
 export function givenPassword(credentials: z.output<typeof userCredentials> | undefined): GivenPassword {
-  const { value, hash } = credentials?.password ?? {};
-  return { password: value, passwordHash: hash && encodeImportedHash(hash) };
+  const { value, hash, hook } = credentials?.password ?? {};
+  return { password: value, passwordHash: hook === undefined ? hash && encodeImportedHash(hash) : PASSWORD_ELSEWHERE };
 }

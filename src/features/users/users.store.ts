@@ -104,9 +104,9 @@ export async function updatePasswordHash(executor: Executor, id: string, passwor
   return (await executor('users').where({ id }).update({ password_hash: passwordHash, password_changed: now, last_updated: now })) === 1;
 }
 
-/** Stores the same password hashed again, if the hash is still the one that was compared: nobody's newer password is undone. */
-export async function replacePasswordHash(executor: Executor, id: string, compared: string, anew: string): Promise<void> {
-  await executor('users').where({ id, password_hash: compared }).update({ password_hash: anew });
+/** Stores the same password hashed again, if the hash is still the one that was compared: nobody's newer password is undone. @returns whether it was */
+export async function replacePasswordHash(executor: Executor, id: string, compared: string, anew: string): Promise<boolean> {
+  return (await executor('users').where({ id, password_hash: compared }).update({ password_hash: anew })) === 1;
 }
 
 /** @returns false when another user has the wanted login */

@@ -12,6 +12,7 @@ const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/api\/servers\/[^/]+\/protect/, 'how-to/ask-for-a-stronger-sign-in'],
   [/^\/admin\/api\/servers/, 'tutorials/protect-an-api'],
   [/^\/admin\/api\/event-hooks/, 'reference/events'],
+  [/^\/admin\/api\/inline-hooks/, 'how-to/use-inline-hooks'],
   [/^\/admin\/api\/tokens/, 'how-to/use-okta-sdks'],
   [/^\/admin\/security\/sign-in-policy/, 'how-to/sign-in-by-email'],
   [/^\/admin\/security\/identity-providers/, 'how-to/add-an-identity-provider'],

@@ -12,6 +12,7 @@ import { groupPages } from '../../features/groups/groups.console.ts';
 import { identityProviderUserPages } from '../../features/identity-providers/linked-users.console.ts';
 import { identityProviderPages } from '../../features/identity-providers/pages.console.ts';
 import { importPage } from '../../features/import/user-import.console.ts';
+import { inlineHookPages } from '../../features/inline-hooks/inline-hooks.console.ts';
 import { mailPages } from '../../features/mail/mail.console.ts';
 import { departmentPages } from '../../features/organizations/departments.console.ts';
 import { memberPages } from '../../features/organizations/members.console.ts';
@@ -43,6 +44,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...sessionLifetimes,
   ...administrators,
   ...eventHookPages,
+  ...inlineHookPages,
   ...identityProviderPages,
   ...identityProviderUserPages,
   ...signInPolicyPages,

@@ -50,6 +50,8 @@ export interface Timings {
   outbound: number;
   /** For a range of breached passwords: somebody waits for it. */
   breachedPasswords: number;
+  /** For an inline hook, its repetition included: somebody waits for it. */
+  inlineHook: number;
   /** For a mail of the outbox. */
   mail: MailPatience;
   /** For the mail by which an administrator tries the mail server: somebody waits for it. */
@@ -93,6 +95,7 @@ export const PRODUCTION: Readonly<Timings> = {
 
   outbound: 5000,
   breachedPasswords: 2000,
+  inlineHook: 3000,
   mail: { connection: 5000, silence: 30_000, mail: 60_000 },
   testMail: { connection: 5000, silence: 15_000, mail: 20_000 },
 

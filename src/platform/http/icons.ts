@@ -18,6 +18,7 @@ const FILES = {
   explain: 'light-bulb',
   group: 'user-group',
   identityProvider: 'identification',
+  inlineHook: 'puzzle-piece',
   language: 'language',
   log: 'document-text',
   mail: 'envelope',

@@ -67,6 +67,15 @@ export const guardedLookup =
 
 export type Outbound = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
+const shared = new WeakMap<object, Outbound>();
+
+/** The one of all callers that were given none of their own: it keeps its connections. */
+export function sharedOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Outbound {
+  const known = shared.get(config) ?? createOutbound(config);
+  shared.set(config, known);
+  return known;
+}
+
 /**
  * @returns a `fetch` for such requests; it rejects with OutboundRefused, as the cause or itself, where the address is not public, where a redirect
  * comes, or where the answer is too large

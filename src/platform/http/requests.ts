@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Logger } from 'pino';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { type Config, isLoopbackHost } from '../config/config.ts';
+import { inlineHookSeconds } from '../metrics/inline-hooks.ts';
 
 const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const ids = new WeakMap<IncomingMessage, string>();
@@ -135,6 +136,7 @@ export function observeRequests(
     labelNames: ['outcome'],
     registers: [registry],
   });
+  registry.registerMetric(inlineHookSeconds);
 
   return {
     registry,

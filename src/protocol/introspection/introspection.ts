@@ -16,7 +16,7 @@ import { rowKey } from '../storage/row-keys.ts';
 import { type AccessTokenFormat, isJwtHandle, jtiOfHandle } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
 import { checkProof } from '../token/proof-of-possession.ts';
-import type { ClaimedToken } from '../token/server-claims.ts';
+import { type ClaimedToken, HOOKED_CLAIMS } from '../token/server-claims.ts';
 import type { Subjects } from '../token/subjects.ts';
 
 /** The rule for oidc-provider's `features.introspection.allowedPolicy`. */
@@ -90,12 +90,13 @@ export async function introspectionResponse(
 ): Promise<object> {
   const token = payload as StoredToken;
   const { accountId, clientId, extra } = token;
+  const hooked = extra?.[HOOKED_CLAIMS] as object | undefined;
   // Deleting or deactivating a user ends all their tokens at once.
   if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
   const isRefreshToken = model === 'RefreshToken';
   // What all applications share would tell who is behind a pairwise subject.
   const isPairwise = clientSettings(owner).sector !== undefined;
-  const claims = isRefreshToken ? {} : presented === undefined ? await claimsOf(token, account) : decodeJwt(presented);
+  const claims = isRefreshToken ? {} : presented === undefined ? (hooked ?? (await claimsOf(token, account))) : decodeJwt(presented);
   const sub = accountId === undefined ? clientId : await subjects.of(owner, accountId);
   const described = Object.assign({ active: true, sub }, extra, {
     client_id: clientId,
@@ -114,6 +115,7 @@ export async function introspectionResponse(
     username: isPairwise ? undefined : account?.login,
     uid: model === 'AccessToken' && !isPairwise ? accountId : undefined,
     device_id: isRefreshToken ? token.deviceId : undefined,
+    [HOOKED_CLAIMS]: undefined,
   });
   // V8 of Node 20 gives each object that begins with a spread a hidden class of its own, which lives until the next full collection.
   return Object.assign({}, claims, Object.fromEntries(Object.entries(described).filter(([, value]) => value !== undefined)));

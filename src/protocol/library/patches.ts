@@ -33,7 +33,8 @@ interface IssuableIdToken {
   available?: object;
   readonly ctx?: KoaContextWithOIDC;
   set(claim: string, value: unknown): void;
-  issue(options?: { readonly use?: string }): Promise<string>;
+  payload(): Promise<object>;
+  issue(options?: { readonly use?: string; readonly expiresAt?: number }): Promise<string>;
 }
 
 interface Internals
@@ -90,6 +91,11 @@ export interface PatchOptions {
   claimOnce(issuer: string, id: string, until: number): Promise<boolean>;
   /** Asked before a code, an access or a refresh token is issued, with what may still be changed of it. */
   judge(token: IssuedToken): Promise<void>;
+  /** Asked before an ID token is issued. @returns what it says instead; undefined: it stays as it is */
+  changeIdToken(
+    ctx: KoaContextWithOIDC,
+    token: { payload(): Promise<object> },
+  ): Promise<{ readonly payload?: object; readonly expiresAt?: number } | undefined>;
   /** Asked before a client's secret is compared. @throws when it is not heard */
   beforeSecret(clientId: string): void;
   /** Told which secret was the right one. */
@@ -144,7 +150,7 @@ for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
 
 export function applyPatches(
   provider: Provider,
-  { signingAlgs, formPost, answers, aliasOf, claimOnce, judge, beforeSecret, afterSecret }: PatchOptions,
+  { signingAlgs, formPost, answers, aliasOf, claimOnce, judge, changeIdToken, beforeSecret, afterSecret }: PatchOptions,
 ): void {
   const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } =
     internalsOf(provider);
@@ -250,7 +256,11 @@ export function applyPatches(
     if (use === 'userinfo' && this.ctx !== undefined) Object.assign(this, { available: {}, extra: await answers.userinfo(this.ctx) });
     if (options?.use === 'idtoken') this.set('jti', randomBase62(22));
     if (options?.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
-    return issue.call(this, options);
+    const change = options?.use === 'idtoken' && this.ctx !== undefined ? await changeIdToken(this.ctx, this) : undefined;
+    const { payload, expiresAt } = change ?? {};
+    // The library asks the object for it once more.
+    if (payload !== undefined) this.payload = async () => payload;
+    return issue.call(this, expiresAt === undefined ? options : { ...options, expiresAt });
   };
 
   // An ID token stays a hint when the server or the application has changed the algorithm since: any of a key of this server counts, no secret does.

@@ -3,10 +3,11 @@
  * that moves the ground is noticed before the first user does.
  */
 import { strict as assert } from 'node:assert';
-import { createLocalJWKSet, SignJWT } from 'jose';
+import { createLocalJWKSet, decodeJwt, SignJWT } from 'jose';
 import { type Client, errors, Provider } from 'oidc-provider';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
 import { CLIENT_SETTINGS, type ClientSettings } from '../servers/client-settings.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import { accessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
@@ -70,6 +71,7 @@ export async function selfTest(): Promise<void> {
     aliasOf: (_req, url) => url,
     claimOnce: async (...claimed) => asked.push(claimed.join(' ')) > 0,
     judge: async () => void asked.push('judgement'),
+    changeIdToken: async (_ctx, token) => ({ payload: { ...(await token.payload()), changed: true }, expiresAt: epochSeconds() + 77 }),
     beforeSecret: () => {},
     afterSecret: () => {},
   });
@@ -142,6 +144,14 @@ export async function selfTest(): Promise<void> {
   for (const each of issued) await each.save();
   const ids = [token, ...issued].map(({ jti }) => jti);
   assert.ok(ids.length === 6 && ids.every((id) => rowKey(id).startsWith(id.slice(0, 7))), 'oidc-provider: ids are made elsewhere');
+
+  const { IdToken: Issued } = provider as unknown as {
+    IdToken: new (available: object, parts: object) => { scope: string; issue(options: object): Promise<string> };
+  };
+  const changing = new Issued({ sub: 'user' }, { ctx: {}, client });
+  changing.scope = 'openid';
+  const { changed, iat = 0, exp } = decodeJwt(await changing.issue({ use: 'idtoken' }));
+  assert.deepEqual([changed, exp], [true, iat + 77], 'oidc-provider: what an ID token says is made elsewhere');
 
   const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user' }).setIssuedAt();
   const { IdToken } = provider as unknown as { IdToken: { validate(token: string, client: object): Promise<unknown> } };

@@ -6,6 +6,7 @@ import type { ApplicationOrigin } from '../../features/applications/application-
 import type { ApplicationUses } from '../../features/applications/application-uses.service.ts';
 import type { RefusedDocument, RefusedRequest, RejectedRequest } from '../../features/audit/refused-requests.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import type { TokenHookFacts, TokenHookOutcome } from '../../features/inline-hooks/token-hook.service.ts';
 import type { ClientRegistration } from '../../features/registration/registration.service.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
 import type { PasswordCredentials, SignedInUser } from '../../features/sign-in/sign-in.service.ts';
@@ -56,6 +57,8 @@ export interface ProviderParts {
   needsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   /** Does the user trust the browser that asks, so that this demand of a second factor is met there? */
   isTrustedBrowser(ctx: Koa.Context, userId: string, demandedBy: DemandReason): Promise<boolean>;
+  /** Asks the hook of a rule before its tokens are issued, and notes it in the audit log. */
+  runTokenHook(facts: TokenHookFacts, req: IncomingMessage): Promise<TokenHookOutcome>;
   /** Notes a refusal in the audit log, with what decided. */
   refuse(refusal: RefusedRequest, req: IncomingMessage): Promise<void>;
   /**

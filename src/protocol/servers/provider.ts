@@ -46,6 +46,7 @@ import { checkProof, PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { rotateRefreshToken } from '../token/refresh-rotation.ts';
 import { serverClaims } from '../token/server-claims.ts';
 import { createSubjects, type Subjects } from '../token/subjects.ts';
+import { tokenHooks } from '../token/token-hooks.ts';
 import { userinfoAnswer } from '../userinfo/userinfo.ts';
 import { CLIENT_SETTINGS, clientSettings } from './client-settings.ts';
 import { cookies } from './cookies.ts';
@@ -102,9 +103,10 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   });
   const subjects = createSubjects(deps);
   const audiences = audienceRules(server);
-  const format = accessTokenFormat(server, issuer, keyOf, () => provider, audiences.audienceOf, claims.forAccessToken);
   const { denied, refused } = noteRefusals(server, state, deps.refuse);
   const access = accessRules(parts.policies, server, directory.groupIds, directory.isAssigned, denied);
+  const hooks = tokenHooks({ ...deps, server, issuer, state, access, claims, audienceOf: audiences.audienceOf, readUser: directory.user });
+  const format = accessTokenFormat(server, issuer, keyOf, () => provider, audiences.audienceOf, hooks.ownClaims);
   const consent = promptRules(
     server,
     scopes,
@@ -172,13 +174,13 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
         countUnanswered(ctx);
         return LIFETIMES.unansweredInteraction;
       },
-      AccessToken: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
-      ClientCredentials: format.lifetime((token) => access.lifetimesOf(token).accessTokenSeconds),
+      AccessToken: format.lifetime(hooks.accessTokenSeconds),
+      ClientCredentials: format.lifetime(hooks.accessTokenSeconds),
     },
     formats: { customizers: { jwt: format.customizer } },
     async extraTokenClaims(ctx, token) {
       const aud = audiences.audienceOf(token);
-      return { ...(aud !== undefined && { aud }), ...authenticationClaims(ctx, token) };
+      return { ...(aud !== undefined && { aud }), ...hooks.extraOf(token), ...authenticationClaims(ctx, token) };
     },
     features: {
       devInteractions: { enabled: false },
@@ -261,7 +263,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
             .filter((name) => scopeNames.has(name))
             .join(' ') || undefined;
       await access.judgeToken(token);
+      if (token.kind !== 'RefreshToken') await hooks.transform(token);
     },
+    changeIdToken: hooks.changeIdToken,
     beforeSecret(clientId) {
       if (Provider.ctx !== undefined) deps.wrongSecrets.refuseBarred(Provider.ctx, clientId);
     },

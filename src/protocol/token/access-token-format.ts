@@ -16,7 +16,7 @@ import type {
 } from '../library/oidc-provider.ts';
 import { isFapi2 } from '../servers/fapi2.ts';
 import { JWT_HANDLE } from '../storage/row-keys.ts';
-import type { ClaimedToken } from './server-claims.ts';
+import { type ClaimedToken, HOOKED_CLAIMS } from './server-claims.ts';
 
 /** A handle under which nothing is ever stored. */
 const NOTHING = `${JWT_HANDLE}nothing`;
@@ -92,6 +92,7 @@ export function accessTokenFormat(
       jwt.header = { typ: server.accessTokenType };
       jwt.payload.nbf = iat;
       jwt.payload.aud = audienceOf(token);
+      delete jwt.payload[HOOKED_CLAIMS];
       jwt.payload = Object.assign({}, await ownClaims(token as ClaimedToken, jwt.payload), jwt.payload);
     },
 

@@ -5,6 +5,7 @@
 
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
 import {
+  type AccessDecision,
   type AccessGrantType,
   type AccessPolicy,
   CIBA_GRANT,
@@ -42,6 +43,23 @@ export interface AccessRules {
   judgeRequest(ctx: KoaContextWithOIDC): Promise<void>;
   /** @returns those of the rule that allowed the token */
   lifetimesOf(token: object): TokenLifetimes;
+  /**
+   * @param judged a token; or the context of an authorization request, for what it is issued itself
+   * @returns the hook of the rule that allowed it; undefined: it has none
+   */
+  hookOf(judged: object): RuleWithHook | undefined;
+}
+
+/** A rule that asks a hook before its tokens are issued. */
+export interface RuleWithHook {
+  readonly hookId: string;
+  readonly policyId: string;
+  readonly ruleId: string;
+}
+
+function hookIn({ policy, rule }: AccessDecision): RuleWithHook | undefined {
+  const hookId = rule?.actions.token?.inlineHook?.id;
+  return hookId === undefined || policy === undefined || rule === undefined ? undefined : { hookId, policyId: policy.id, ruleId: rule.id };
 }
 
 /** What the library calls a grant in its tokens, where that is not the grant's name. */
@@ -79,7 +97,7 @@ export function accessRules(
   denied: NoteDenial,
 ): AccessRules {
   const namesGroups = dependsOnGroups(policies);
-  const lifetimes = new WeakMap<object, TokenLifetimes>();
+  const decisions = new WeakMap<object, AccessDecision>();
 
   function groupsOf(userId: string): Promise<readonly string[]> {
     const request = currentRequest();
@@ -93,10 +111,10 @@ export function accessRules(
     userId: string | undefined,
     grantType: AccessGrantType,
     scopes: readonly string[],
-  ): Promise<TokenLifetimes> {
+  ): Promise<AccessDecision> {
     const user = userId === undefined ? undefined : { id: userId, groupIds: namesGroups ? await groupsOf(userId) : [] };
     const decision = decideAccess(policies, { clientId, user, grantType, scopes }, server);
-    if (decision.allowed) return decision.lifetimes;
+    if (decision.allowed) return decision;
     await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, ...keptSteps(decision) });
     throw new errors.AccessDenied('no access policy of the authorization server allows this');
   }
@@ -111,17 +129,26 @@ export function accessRules(
         await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
         throw new errors.AccessDenied('the user is not assigned to the application');
       }
-      lifetimes.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token)));
+      decisions.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token)));
     },
 
     async judgeRequest(ctx) {
       const { client, account, params } = ctx.oidc;
       if (client === undefined || account === undefined) return;
       const scopes = [...new Set([...spaceSeparated(params?.scope), ...scopesOfRequestedClaims(ctx)])];
-      for (const type of requestedGrants(ctx)) await decide(client.clientId, account.accountId, type, scopes);
+      for (const type of requestedGrants(ctx)) {
+        const decision = await decide(client.clientId, account.accountId, type, scopes);
+        // An ID token of the authorize endpoint is no token that is judged by itself.
+        if (type === 'implicit') decisions.set(ctx, decision);
+      }
     },
 
-    lifetimesOf: (token) => lifetimes.get(token) ?? server,
+    lifetimesOf: (token) => decisions.get(token)?.lifetimes ?? server,
+
+    hookOf(judged) {
+      const decision = decisions.get(judged);
+      return decision && hookIn(decision);
+    },
   };
 }
 

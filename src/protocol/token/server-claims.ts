@@ -27,13 +27,16 @@ export interface ClaimedToken {
   readonly scope?: string | undefined;
 }
 
+/** In the `extra` of a stored access token: all claims of the server's own, where a hook changed them. No token and no response has it. */
+export const HOOKED_CLAIMS = 'hooked_claims';
+
 type Values = Readonly<Record<string, unknown>>;
 
 export interface ServerClaims {
   /** The claims of an access token, all of them. @param known its user, where they were read already */
   ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
-  /** Those that fit into a JWT access token. @param payload what it says without them */
-  forAccessToken(token: ClaimedToken, payload: object): Promise<Values>;
+  /** Those that fit into a JWT access token. @param payload what it says without them @param hooked all of them, where a hook changed them */
+  forAccessToken(token: ClaimedToken, payload: object, hooked?: Values): Promise<Values>;
   /** @param standard what userinfo tells without them @param scope granted @returns what it tells */
   forUserinfo(account: Account, standard: Values, scope: string): Promise<Values>;
   /** @param standard the user's claims in the ID token without them @param chosen by the application @param requested by the request @returns the user's claims in it */
@@ -95,8 +98,8 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
   return {
     ofAccessToken,
 
-    async forAccessToken(token, payload) {
-      return told(fitIntoToken(await ofAccessToken(token), jsonSize(payload)), 'access token', token.clientId);
+    async forAccessToken(token, payload, hooked) {
+      return told(fitIntoToken(hooked ?? (await ofAccessToken(token)), jsonSize(payload)), 'access token', token.clientId);
     },
 
     async forUserinfo(account, standard, scope) {

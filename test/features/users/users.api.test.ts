@@ -102,9 +102,9 @@ describe('users (management API, "Resources")', () => {
     [
       'a password and a hash',
       { profile: { login: 'a' }, credentials: { password: { value: 'long enough', hash: HASH } } },
-      ['credentials.password: must have either value or hash'],
+      ['credentials.password: must have one of value, hash and hook'],
     ],
-    ['neither', { profile: { login: 'a' }, credentials: { password: {} } }, ['credentials.password: must have either value or hash']],
+    ['neither', { profile: { login: 'a' }, credentials: { password: {} } }, ['credentials.password: must have one of value, hash and hook']],
     [
       'a hash of a weak kind',
       { profile: { login: 'a' }, credentials: { password: { hash: { ...HASH, algorithm: 'MD5' } } } },

@@ -18,6 +18,9 @@ export const reports: Tour = async (service) => {
   const page = await browser.visit(authorizeUrl(service, 'built-in', { client_id: app.clientId, scope: 'openid' }));
   await browser.signIn(page, user);
   for (let n = 0; n < 21; n += 1) await service.api('POST', '/account/org', { orgName: n === 0 ? LONG : `Reported ${n}` });
+  const channel = { type: 'HTTP', version: '1.0.0', config: { uri: 'http://127.0.0.1:9/' } };
+  const { body: hook } = await service.api('POST', '/inlineHooks', { name: LONG, type: 'com.okta.oauth2.tokens.transform', channel });
+  await service.api('POST', `/inlineHooks/${hook.id}/execute`);
   const { body } = await service.api('GET', '/logs?limit=200&since=2020-01-01T00:00:00Z&sortOrder=DESCENDING');
   const entry = (type: string): string => {
     const found = (body as Entry[]).find(({ eventType }) => eventType === type);
@@ -36,6 +39,7 @@ export const reports: Tour = async (service) => {
     entry('user.authentication.failure'),
     `${entry('user.authentication.failure')}/explain`,
     `${entry('user.session.start')}/explain`,
+    `${entry('inline_hook.executed')}/explain`,
     `${entry('app.oauth2.as.authorize')}/explain`,
   ];
 };

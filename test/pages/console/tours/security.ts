@@ -54,6 +54,15 @@ export const security: Tour = async (service) => {
     ),
   );
   await made(`/eventHooks/${hookId}/credentials/secret`, undefined);
+  const inlineHook = (name: string, type: string) => ({
+    ...{ name, type },
+    channel: { type: 'HTTP', version: '1.0.0', config: hook('').channel.config },
+  });
+  const { id: inlineId } = await made('/inlineHooks', inlineHook(LONG, 'com.okta.oauth2.tokens.transform'));
+  const { id: passwordHookId } = await made('/inlineHooks', inlineHook('Old shop', 'com.okta.user.credential.password.import'));
+  await made(`/inlineHooks/${passwordHookId}/lifecycle/deactivate`, undefined);
+  await made(`/inlineHooks/${passwordHookId}/execute`, {});
+  await made(`/inlineHooks/${inlineId}/credentials/secret`, undefined);
   const branding = {
     name: 'Haus & Hof',
     primaryColorHex: '#7a1f5c',
@@ -72,6 +81,7 @@ export const security: Tour = async (service) => {
 
   const providers = '/security/identity-providers';
   const hooks = '/api/event-hooks';
+  const inlineHooks = '/api/inline-hooks';
   return [
     providers,
     `${providers}?q=Workspace&type=GOOGLE`,
@@ -88,6 +98,10 @@ export const security: Tour = async (service) => {
     '/security/passwords',
     '/security/passwords/edit',
     hooks,
+    inlineHooks,
+    `${inlineHooks}/new`,
+    ...['', '/edit', '/secret', '/test', '/activate', '/deactivate', '/delete'].map((page) => `${inlineHooks}/${inlineId}${page}`),
+    `${inlineHooks}/${passwordHookId}`,
     `${hooks}/new`,
     `${hooks}/${hookId}`,
     ...['deliveries', ...[1, 2, 3].map((n) => `deliveries/delivery-${n}`), 'deliveries/delivery-1/again'].map(

@@ -1,0 +1,174 @@
+/**
+ * Asks an inline hook: one signed request (Standard Webhooks 1.0) in Okta's envelope, and one response that is bounded and read by one schema. An answer
+ * that is no answer is repeated once where that can help: no connection, or a status of 500 and above. All of it takes three seconds at most.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { epochSeconds, present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { OutboundRefused, PrivateAddress, sharedOutbound } from '../../platform/http/outbound.ts';
+import { inlineHookSeconds } from '../../platform/metrics/inline-hooks.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { openHeaders, signMessage } from '../event-hooks/hook-secrets.service.ts';
+import type { HookAsked, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
+import type { InlineHook } from './inline-hooks.resource.ts';
+import { inlineHookTarget } from './inline-hooks.service.ts';
+
+const cause = z.object({ errorSummary: z.string().max(1000).optional(), reason: z.string().max(1000).optional() });
+
+/** A response, as Okta's documentation of inline hooks has it. What a command means is read by its type. */
+const hookResponse = z.object({
+  commands: z
+    .array(z.object({ type: z.string().max(100), value: z.unknown().optional() }))
+    .max(100)
+    .nullish(),
+  error: z.object({ errorSummary: z.string().max(1000).optional(), errorCauses: z.array(cause).max(20).optional() }).nullish(),
+});
+export type HookResponse = z.output<typeof hookResponse>;
+
+/** Characters of a response that an administrator is shown. */
+const SHOWN = 4096;
+
+export type HookAnswer =
+  | { readonly kind: 'answered'; readonly response: HookResponse; readonly told: CallFacts }
+  | { readonly kind: 'failed'; readonly problem: HookProblem; readonly told: CallFacts };
+
+/** What a call looked like from here. */
+export interface CallFacts {
+  readonly milliseconds: number;
+  readonly attempts: number;
+  /** undefined: no response came. */
+  readonly status?: number;
+  /** The beginning of the response's body. */
+  readonly body: string;
+}
+
+/** The body of a request. @param data of the type of the hook @param source the address that the request to this service was made to */
+export const hookMessage = ({ type }: Pick<InlineHook, 'type'>, data: object, source: string): string =>
+  JSON.stringify({
+    eventId: randomUUID(),
+    eventTime: present().toISOString(),
+    eventType: type,
+    eventTypeVersion: '1.0',
+    contentType: 'application/json',
+    cloudEventVersion: '0.1',
+    source,
+    data,
+  });
+
+/** Never throws for what the hook does or fails to do. @param body made by `hookMessage` */
+export async function callInlineHook(
+  { keyring, config }: Pick<Services, 'keyring' | 'config'>,
+  hook: InlineHook,
+  body: string,
+): Promise<HookAnswer> {
+  const call = sharedOutbound(config);
+  const begun = performance.now();
+  const signal = AbortSignal.timeout(timings.inlineHook);
+  const messageId = newId('ihk');
+  const timestamp = epochSeconds();
+  const headers = {
+    ...openHeaders(keyring, 'inline_hook', hook),
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'Gatehouse',
+    'webhook-id': messageId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signMessage(keyring, 'inline_hook', hook, messageId, timestamp, body),
+  };
+
+  async function attempt(): Promise<Omit<CallFacts, 'milliseconds' | 'attempts'> & { readonly problem?: HookProblem }> {
+    let status: number | undefined;
+    try {
+      const answer = await call(hook.channel.uri, { method: 'POST', headers, body, signal });
+      status = answer.status;
+      if (status < 200 || status > 299) {
+        await answer.body?.cancel();
+        return { status, body: '', problem: status >= 500 ? 'SERVER_ERROR' : 'STATUS' };
+      }
+      return { status, body: await answer.text() };
+    } catch (error) {
+      // What ends in the middle or is too large came from there: asking again would not help.
+      if (status !== undefined && !signal.aborted) return { status, body: '', problem: 'INVALID_RESPONSE' };
+      return { body: '', problem: problemOf(error, signal) };
+    }
+  }
+
+  let attempts = 1;
+  let last = await attempt();
+  if (last.problem === 'UNREACHABLE' || last.problem === 'SERVER_ERROR') {
+    attempts += 1;
+    last = await attempt();
+  }
+  const { problem, body: text, ...rest } = last;
+  const told = { ...rest, milliseconds: Math.round(performance.now() - begun), attempts, body: text.slice(0, SHOWN) };
+  if (problem !== undefined) return { kind: 'failed', problem, told };
+  const response = readResponse(text);
+  return response === undefined ? { kind: 'failed', problem: 'INVALID_RESPONSE', told } : { kind: 'answered', response, told };
+}
+
+/** Nothing says as much as no command. */
+function readResponse(text: string): HookResponse | undefined {
+  if (text.trim() === '') return {};
+  try {
+    return hookResponse.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function problemOf(error: unknown, signal: AbortSignal): HookProblem {
+  if (signal.aborted) return 'TIMEOUT';
+  const reasons = [error, error instanceof Error ? error.cause : undefined];
+  if (reasons.some((one) => one instanceof PrivateAddress)) return 'PRIVATE_ADDRESS';
+  return reasons.some((one) => one instanceof OutboundRefused) ? 'INVALID_RESPONSE' : 'UNREACHABLE';
+}
+
+/** The label of the metric, from a closed list. */
+const LABELS: Readonly<Record<HookOutcome, string>> = {
+  CHANGED: 'changed',
+  UNCHANGED: 'unchanged',
+  ALLOWED: 'allowed',
+  DENIED: 'denied',
+  VERIFIED: 'verified',
+  UNVERIFIED: 'unverified',
+  FAILED: 'failed',
+};
+
+export interface AskedHook extends Pick<HookAsked, 'outcome' | 'problem' | 'detail' | 'changed'> {
+  readonly hook: InlineHook;
+  readonly told: CallFacts;
+  /** Whom or what it was about. */
+  readonly targets: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];
+}
+
+/** Notes in metrics and audit log that a hook was asked, and what came of it: names of what changed, never values. */
+export async function noteHookAsked(
+  { database }: Pick<Services, 'database'>,
+  { hook, told, targets, outcome, problem, detail, changed }: AskedHook,
+  request: RequestContext,
+): Promise<void> {
+  inlineHookSeconds.observe({ type: hook.type, outcome: LABELS[outcome] }, told.milliseconds / 1000);
+  await recordEvent(database.knex, {
+    eventType: 'inline_hook.executed',
+    displayMessage: 'Ask inline hook',
+    request,
+    targets: [inlineHookTarget(hook), ...targets],
+    ...(problem !== undefined && { failure: problem }),
+    decision: {
+      kind: 'inline-hook',
+      type: hook.type,
+      outcome,
+      failure: hook.failure,
+      milliseconds: told.milliseconds,
+      attempts: told.attempts,
+      ...(told.status !== undefined && { status: told.status }),
+      ...(problem !== undefined && { problem }),
+      ...(detail !== undefined && { detail }),
+      ...(changed !== undefined && { changed: changed.slice(0, 50) }),
+    },
+  });
+}

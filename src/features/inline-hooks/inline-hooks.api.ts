@@ -1,0 +1,180 @@
+/** `inlineHooks`, as Okta's Inline Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { idParams, time, writeTime } from '../../api/fields.ts';
+import { presentChannel, shownHookChannel } from '../event-hooks/hook-channel.service.ts';
+import { inlineHookBody, inlineHookInput } from './inline-hook-fields.service.ts';
+import { tryInlineHook } from './inline-hook-trial.service.ts';
+import { INLINE_HOOK_TYPES, type InlineHook } from './inline-hooks.resource.ts';
+import {
+  createInlineHook,
+  deleteInlineHook,
+  getInlineHook,
+  listInlineHooks,
+  renewInlineHookSecret,
+  setInlineHookStatus,
+  updateInlineHook,
+} from './inline-hooks.service.ts';
+
+const link = z.object({ href: z.url(), hints: z.object({ allow: z.array(z.string()) }).optional() });
+const signingSecret = z.string().meta({ description: 'What requests are signed with (Standard Webhooks); told this once' });
+
+const hook = z.object({
+  id: z.string(),
+  name: z.string(),
+  type: z.enum(INLINE_HOOK_TYPES),
+  version: z.literal('1.0.0'),
+  failure: z.enum(['OPEN', 'CLOSED']),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+  channel: shownHookChannel,
+  signingSecret: signingSecret.optional(),
+  createdBy: z.string(),
+  created: time,
+  lastUpdated: time,
+  _links: z.object({ self: link, execute: link, activate: link.optional(), deactivate: link.optional(), delete: link }),
+});
+
+const trial = z.object({
+  outcome: z.enum(['ANSWERED', 'FAILED']),
+  problem: z.string().nullable().meta({ description: 'What is wrong with the response; null: nothing' }),
+  status: z.int().nullable().meta({ description: 'null: no response came' }),
+  durationMillis: z.int(),
+  attempts: z.int(),
+  request: z.string().meta({ description: 'The body that was sent' }),
+  response: z.string().meta({ description: 'The beginning of the body that came' }),
+  commands: z.array(z.object({ type: z.string(), value: z.unknown() })).meta({ description: 'What the hook wants, as it was read' }),
+});
+
+const envelope = z.string().max(1000).exactOptional();
+/** A message as hooks get it: only its data count. */
+const trialBody = z.strictObject({
+  ...{ source: envelope, eventId: envelope, eventTime: envelope, eventType: envelope, eventTypeVersion: envelope },
+  ...{ contentType: envelope, cloudEventVersion: envelope, cloudEventsVersion: envelope },
+  data: z.record(z.string().max(100), z.unknown()).exactOptional(),
+});
+
+const changeStatus = (step: string, status: InlineHook['status']): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/inlineHooks/:id/lifecycle/${step}`,
+    access: 'service',
+    summary: `Make an inline hook ${status}`,
+    params: idParams,
+    response: hook,
+    handler: async ({ services, params, request }) =>
+      present(await setInlineHookStatus(services, params.id, status, request), services.config.baseUrl),
+  });
+
+export const inlineHooks: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/inlineHooks',
+    access: 'service',
+    summary: 'Create an inline hook. Its signing secret is returned only once',
+    body: inlineHookBody,
+    response: hook,
+    handler: async ({ services, body, request }) => {
+      const created = await createInlineHook(services, inlineHookInput(body), request);
+      return present(created.hook, services.config.baseUrl, created.signingSecret);
+    },
+  }),
+  listing({
+    path: '/inlineHooks',
+    access: 'service',
+    summary: 'List the inline hooks',
+    item: hook,
+    handler: async ({ services, query }) => {
+      const { items, next } = await listInlineHooks(services, query);
+      return { items: items.map((one) => present(one, services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/inlineHooks/:id',
+    access: 'service',
+    summary: 'Read an inline hook',
+    params: idParams,
+    response: hook,
+    handler: async ({ services, params }) => present(await getInlineHook(services, params.id), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/inlineHooks/:id',
+    access: 'service',
+    summary: 'Replace an inline hook, but not its type. A header without a value keeps its value at the same host',
+    params: idParams,
+    body: inlineHookBody,
+    response: hook,
+    handler: async ({ services, params, body, request }) =>
+      present(await updateInlineHook(services, params.id, inlineHookInput(body), request), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/inlineHooks/:id',
+    access: 'service',
+    summary: 'Delete an inline hook, active or not, that no rule names',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteInlineHook(services, params.id, request);
+      return undefined;
+    },
+  }),
+  changeStatus('activate', 'ACTIVE'),
+  changeStatus('deactivate', 'INACTIVE'),
+  endpoint({
+    method: 'POST',
+    path: '/inlineHooks/:id/execute',
+    access: 'service',
+    summary:
+      'Try an inline hook: send it a request, of which the body is the data, and tell what it answers. Without a body a sample is sent',
+    params: idParams,
+    bodyLimit: LARGE_BODY,
+    bodyOptional: true,
+    body: trialBody,
+    response: trial,
+    handler: async ({ services, params, body, request }) => {
+      const { answer, message } = await tryInlineHook(services, params.id, body.data, request);
+      const { told } = answer;
+      return {
+        outcome: answer.kind === 'answered' ? 'ANSWERED' : 'FAILED',
+        problem: answer.kind === 'failed' ? (answer.detail ?? answer.problem) : null,
+        status: told.status ?? null,
+        durationMillis: told.milliseconds,
+        attempts: told.attempts,
+        request: message,
+        response: told.body,
+        commands: answer.kind === 'answered' ? answer.commands.map(({ type, value }) => ({ type, value })) : [],
+      } as const;
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/inlineHooks/:id/credentials/secret',
+    access: 'service',
+    summary: 'Create a new signing secret; it is returned only once. For a day requests are signed with the one before as well',
+    params: idParams,
+    response: z.object({ signingSecret }),
+    status: 201,
+    handler: async ({ services, params, request }) => ({ signingSecret: await renewInlineHookSecret(services, params.id, request) }),
+  }),
+];
+
+function present(found: InlineHook, baseUrl: string, secret?: string): z.input<typeof hook> {
+  const self = `${baseUrl}/api/v1/inlineHooks/${found.id}`;
+  const step = (name: string) => ({ href: `${self}/${name}`, hints: { allow: ['POST'] } });
+  const { id, name, type, failure, status, createdBy } = found;
+  return {
+    ...{ id, name, type, failure, status, createdBy },
+    version: '1.0.0',
+    channel: presentChannel(found.channel),
+    signingSecret: secret,
+    created: writeTime(found.created),
+    lastUpdated: writeTime(found.lastUpdated),
+    _links: {
+      self: { href: self },
+      execute: step('execute'),
+      delete: { href: self, hints: { allow: ['DELETE'] } },
+      ...(status === 'ACTIVE' ? { deactivate: step('lifecycle/deactivate') } : { activate: step('lifecycle/activate') }),
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/** API → Inline hooks: the list, creating, one hook, changing, a new secret. */
+
+import { detailPage, listPage } from '../../pages/console/detail-page.ts';
+import { formPage } from '../../pages/console/form.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
+import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { FAILURES, inlineHookFormFields, inlineHookIn, TYPES } from './inline-hook-fields.console.ts';
+import {
+  INLINE_HOOK_CRUMBS,
+  INLINE_HOOKS_PATH,
+  inlineHookCrumbs,
+  inlineHookOf,
+  inlineHookPath,
+  inlineHookSteps,
+} from './inline-hook-page.console.ts';
+import type { InlineHook } from './inline-hooks.resource.ts';
+import { createInlineHook, listInlineHooks, renewInlineHookSecret, updateInlineHook } from './inline-hooks.service.ts';
+
+const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
+const CREATE: Action = { label: 'Create inline hook', href: `${INLINE_HOOKS_PATH}/new`, main: true };
+
+const statusOf = ({ status }: InlineHook) =>
+  status === 'ACTIVE' ? ({ text: 'Active', tone: 'good' } as const) : ({ text: 'Inactive', tone: 'plain' } as const);
+
+const list: ConsolePage = {
+  path: '/api/inline-hooks',
+  access: 'service',
+  async show(visit) {
+    const { items, next } = await listInlineHooks(visit.services, { limit: LIMIT, after: afterIn(visit.query) });
+    return listPage({
+      title: 'Inline hooks',
+      lead: 'Inline hooks ask another system while a request waits: it changes tokens, checks sign-ups or verifies passwords.',
+      crumbs: [{ label: 'API' }],
+      actions: mayWrite(visit) ? [CREATE] : [],
+      list: {
+        name: 'inline hooks',
+        columns: ['Name', 'Type', 'Address', 'Status'],
+        rows: items.map((hook) => ({
+          cells: [
+            { text: hook.name, href: inlineHookPath(hook.id) },
+            phrase(TYPES[hook.type]),
+            { text: hook.channel.uri, code: true },
+            statusOf(hook),
+          ],
+        })),
+        empty: 'There is no inline hook yet.',
+        emptyAction: mayWrite(visit) ? CREATE : undefined,
+        pager: pagerOf(INLINE_HOOKS_PATH, visit.query, next),
+      },
+    });
+  },
+};
+
+/** A secret, told once. */
+function secretPage(hook: Pick<InlineHook, 'id' | 'name'>, signingSecret: string, title: string): Drawn {
+  return detailPage({
+    title,
+    lead: 'Copy the signing secret now. It is shown only once.',
+    crumbs: inlineHookCrumbs(hook),
+    actions: [{ label: 'Done, I have copied it', href: inlineHookPath(hook.id), main: true }],
+    parts: [
+      {
+        kind: 'facts',
+        facts: [
+          { label: 'Inline hook', value: hook.name },
+          { label: 'Signing secret', value: signingSecret, copy: true },
+        ],
+      },
+      {
+        kind: 'words',
+        title: 'Next',
+        paragraphs: [
+          'Give the secret to the receiver. Each request is signed with it as Standard Webhooks describes (webhook-id, webhook-timestamp, webhook-signature).',
+        ],
+        actions: [{ label: 'Test', href: `${inlineHookPath(hook.id)}/test` }],
+      },
+    ],
+  });
+}
+
+const create: ConsolePage = {
+  path: '/api/inline-hooks/new',
+  access: 'service',
+  verb: 'write',
+  show: async (_visit, typed) =>
+    formPage(
+      {
+        title: 'Create inline hook',
+        crumbs: INLINE_HOOK_CRUMBS,
+        fields: inlineHookFormFields(),
+        hidden: formKey(),
+        submit: 'Create inline hook',
+        cancel: INLINE_HOOKS_PATH,
+      },
+      typed,
+    ),
+  async receive(visit, form) {
+    const input = inlineHookIn(form);
+    const told = await submitOnce(visit, form, [INLINE_HOOKS_PATH, input], async (within) => {
+      const { hook, signingSecret } = await createInlineHook(within, input, visit.request);
+      return { id: hook.id, name: hook.name, signingSecret };
+    });
+    return secretPage(told, told.signingSecret, 'Inline hook created');
+  },
+};
+
+const one: ConsolePage = {
+  path: '/api/inline-hooks/:id',
+  access: 'service',
+  async show(visit) {
+    const hook = await inlineHookOf(visit);
+    const { id, name, type, failure, status, channel } = hook;
+    const at = inlineHookPath(id);
+    const step = status === 'ACTIVE' ? { label: 'Deactivate', href: `${at}/deactivate` } : { label: 'Activate', href: `${at}/activate` };
+    const actions = [
+      { label: 'Test', href: `${at}/test`, main: true },
+      { label: 'Change', href: `${at}/edit` },
+      { label: 'New secret', href: `${at}/secret` },
+      step,
+      { label: 'Delete', href: `${at}/delete`, danger: true },
+    ];
+    return detailPage({
+      title: verbatim(name),
+      crumbs: INLINE_HOOK_CRUMBS,
+      actions: mayWrite(visit) ? actions : [],
+      parts: [
+        {
+          kind: 'facts',
+          facts: [
+            { label: 'Status', value: statusOf(hook) },
+            { label: 'Type', value: [{ text: phrase(TYPES[type]) }, { text: verbatim(type), code: true }] },
+            { label: 'If the hook fails', value: phrase(FAILURES[failure]) },
+            { label: 'Address', value: { text: channel.uri, code: true } },
+            { label: 'Headers', value: { text: channel.headers.map(({ key }) => key).join(', '), code: true } },
+            { label: 'Authentication', value: channel.authScheme === null ? '' : { text: channel.authScheme.key, code: true } },
+            { label: 'Previous secret valid until', value: { moment: momentOrNull(hook.previousSecretUntil) } },
+            { label: 'Id', value: id, copy: true },
+            { label: 'Created', value: { moment: momentOf(hook.created) } },
+            { label: 'Changed', value: { moment: momentOf(hook.lastUpdated) } },
+          ],
+        },
+      ],
+    });
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/api/inline-hooks/:id/edit',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const hook = await inlineHookOf(visit);
+    const page = {
+      title: phrase('Change {hook}', { hook: hook.name }),
+      crumbs: inlineHookCrumbs(hook),
+      fields: inlineHookFormFields(hook),
+    };
+    return formPage({ ...page, submit: 'Save', cancel: inlineHookPath(hook.id) }, typed);
+  },
+  async receive(visit, form) {
+    const before = await inlineHookOf(visit);
+    await updateInlineHook(visit.services, before.id, inlineHookIn(form, before), visit.request);
+    return { goTo: inlineHookPath(before.id), notice: 'inline-hook-changed' };
+  },
+};
+
+const secret: ConsolePage = {
+  path: '/api/inline-hooks/:id/secret',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const hook = await inlineHookOf(visit);
+    const facts = [
+      'For 24 hours requests are signed with the secret before as well, so that the receiver can change over without a gap.',
+      'A secret that was renewed within that time is of no use any more at once.',
+    ];
+    const title = phrase('New signing secret for {hook}', { hook: hook.name });
+    return formPage(
+      { title, crumbs: inlineHookCrumbs(hook), facts, hidden: formKey(), submit: 'Create secret', cancel: inlineHookPath(hook.id) },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const { id, name } = await inlineHookOf(visit);
+    const told = await submitOnce(visit, form, [id], async (within) => ({ value: await renewInlineHookSecret(within, id, visit.request) }));
+    return secretPage({ id, name }, told.value, 'New signing secret');
+  },
+};
+
+export const inlineHookPages: readonly ConsolePage[] = [list, create, one, edit, secret, ...inlineHookSteps];

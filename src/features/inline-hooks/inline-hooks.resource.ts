@@ -1,0 +1,34 @@
+/** Inline hooks: the fields of a record. */
+import type { HookChannel } from '../event-hooks/event-hooks.resource.ts';
+
+/** What a hook is asked about, in the words of Okta's Inline Hooks API. */
+export const INLINE_HOOK_TYPES = [
+  'com.okta.oauth2.tokens.transform',
+  'com.okta.user.pre-registration',
+  'com.okta.user.credential.password.import',
+] as const;
+export type InlineHookType = (typeof INLINE_HOOK_TYPES)[number];
+
+export const TOKENS_TRANSFORM = INLINE_HOOK_TYPES[0];
+export const PASSWORD_IMPORT = INLINE_HOOK_TYPES[2];
+
+/** What happens when the hook does not answer as it should: OPEN goes on as if there were no hook, CLOSED refuses. */
+export type HookFailure = 'OPEN' | 'CLOSED';
+
+export interface InlineHook {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  readonly type: InlineHookType;
+  readonly failure: HookFailure;
+  readonly status: 'ACTIVE' | 'INACTIVE';
+  readonly channel: HookChannel;
+  /** Sealed, what requests are signed with. */
+  readonly signingSecret: string;
+  /** Sealed, the secret before; requests are signed with it as well until then. */
+  readonly previousSecret: string | null;
+  readonly previousSecretUntil: Date | null;
+  readonly createdBy: string;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}

@@ -1,0 +1,173 @@
+/**
+ * What can be done with inline hooks: endpoints that are asked while a request waits, as Okta's Inline Hooks API has them. How one is asked stands in
+ * inline-hook-call.service.ts, what it may change in token-hook.policy.ts and its siblings.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { EventType } from '../audit/event-types.policy.ts';
+import { describedChannel, type GivenChannel, sealChannel } from '../event-hooks/hook-channel.service.ts';
+import { newSigningSecret, replacedSecret, sealSigningSecret } from '../event-hooks/hook-secrets.service.ts';
+import { listRulesWithHook } from '../policies/policies.store.ts';
+import type { HookFailure, InlineHook, InlineHookType } from './inline-hooks.resource.ts';
+import {
+  deleteInlineHookRow,
+  findInlineHook,
+  insertInlineHook,
+  lockInlineHook,
+  selectInlineHooks,
+  updateInlineHookRow,
+} from './inline-hooks.store.ts';
+
+export interface InlineHookInput extends GivenChannel {
+  readonly name: string;
+  /** Cannot be changed. */
+  readonly type: InlineHookType;
+  readonly failure: HookFailure;
+}
+
+/**
+ * Creates a hook, active at once.
+ * @returns its row and its signing secret, which is returned only once and stored sealed
+ * @throws {ApiError} validation: a header has no value, or a name that another one has; conflict of the name
+ */
+export async function createInlineHook(
+  { database, keyring }: Services,
+  input: InlineHookInput,
+  request: RequestContext,
+): Promise<{ readonly hook: InlineHook; readonly signingSecret: string }> {
+  const id = newId('cal');
+  const now = present();
+  const signingSecret = newSigningSecret();
+  const { name, type, failure } = input;
+  const hook: InlineHook = {
+    ...{ id, name, type, failure },
+    status: 'ACTIVE',
+    channel: sealChannel(keyring, 'inline_hook', id, input, undefined),
+    signingSecret: sealSigningSecret(keyring, 'inline_hook', id, signingSecret),
+    previousSecret: null,
+    previousSecretUntil: null,
+    createdBy: request.actor.id,
+    created: now,
+    lastUpdated: now,
+  };
+  await database.transaction(async (trx) => {
+    if (!(await insertInlineHook(trx, hook))) throw nameTaken();
+    await recordEvent(trx, { ...hookEvent('inline_hook.created', 'Create inline hook', hook, request), after: described(hook) });
+  });
+  return { hook, signingSecret };
+}
+
+/** Oldest first. */
+export const listInlineHooks = ({ database }: Services, window: Window): Promise<Page<InlineHook>> =>
+  selectInlineHooks(database.knex, window);
+
+/** @throws {ApiError} not found */
+export async function getInlineHook({ database }: Services, id: string): Promise<InlineHook> {
+  const hook = await findInlineHook(database.knex, id);
+  if (hook === undefined) throw notFound(id, 'InlineHook');
+  return hook;
+}
+
+/**
+ * Replaces what a hook is, but not its type. A header without a value keeps the one that it has, at the same host.
+ * @throws {ApiError} not found; validation as at the creation, and another type; conflict of the name
+ */
+export async function updateInlineHook(
+  services: Services,
+  id: string,
+  input: InlineHookInput,
+  request: RequestContext,
+): Promise<InlineHook> {
+  return changeInlineHook(services, id, async (trx, before) => {
+    if (input.type !== before.type) throw validation([{ field: 'type', message: `cannot be changed: it is ${before.type}` }]);
+    const { name, failure } = input;
+    const channel = sealChannel(services.keyring, 'inline_hook', id, input, before.channel);
+    const changes = { name, failure, channel, lastUpdated: present() };
+    if (!(await updateInlineHookRow(trx, id, changes))) throw nameTaken();
+    const after = { ...before, ...changes };
+    const event = hookEvent('inline_hook.updated', 'Update inline hook', after, request);
+    await recordEvent(trx, { ...event, before: described(before), after: described(after) });
+    return after;
+  });
+}
+
+/** An inactive hook is not asked: what would have asked it goes on without. @throws {ApiError} not found */
+export async function setInlineHookStatus(
+  services: Services,
+  id: string,
+  status: InlineHook['status'],
+  request: RequestContext,
+): Promise<InlineHook> {
+  return changeInlineHook(services, id, async (trx, before) => {
+    if (before.status === status) return before;
+    const changes = { status, lastUpdated: present() };
+    await updateInlineHookRow(trx, id, changes);
+    const event =
+      status === 'ACTIVE'
+        ? hookEvent('inline_hook.activated', 'Activate inline hook', before, request)
+        : hookEvent('inline_hook.deactivated', 'Deactivate inline hook', before, request);
+    await recordEvent(trx, { ...event, before: { status: before.status }, after: { status } });
+    return { ...before, ...changes };
+  });
+}
+
+/** Deletes a hook, active or not. @throws {ApiError} not found; wrong state: a rule of an access policy names it */
+export async function deleteInlineHook(services: Services, id: string, request: RequestContext): Promise<void> {
+  await changeInlineHook(services, id, async (trx, before) => {
+    const [rule] = await listRulesWithHook(trx, id);
+    if (rule !== undefined)
+      throw wrongState(
+        `the rule “${rule.name}” of the authorization server ${rule.serverId} names the inline hook: take it out of the rule first`,
+      );
+    await deleteInlineHookRow(trx, id);
+    await recordEvent(trx, { ...hookEvent('inline_hook.deleted', 'Delete inline hook', before, request), before: described(before) });
+  });
+}
+
+/**
+ * Makes a new signing secret; for a day requests are signed with the one before as well.
+ * @returns the secret, which is returned only once and stored sealed
+ * @throws {ApiError} not found
+ */
+export async function renewInlineHookSecret(services: Services, id: string, request: RequestContext): Promise<string> {
+  const secret = newSigningSecret();
+  await changeInlineHook(services, id, async (trx, before) => {
+    const changes = replacedSecret(services.keyring, 'inline_hook', before, secret);
+    await updateInlineHookRow(trx, id, changes);
+    const event = hookEvent('inline_hook.secret.created', 'Create signing secret of inline hook', before, request);
+    await recordEvent(trx, { ...event, after: { previousSecretUntil: changes.previousSecretUntil } });
+  });
+  return secret;
+}
+
+/** One change of a hook in one transaction, its row locked. */
+async function changeInlineHook<T>(
+  { database }: Services,
+  id: string,
+  work: (trx: Executor, before: InlineHook) => Promise<T>,
+): Promise<T> {
+  return database.transaction(async (trx) => {
+    const before = await lockInlineHook(trx, id);
+    if (before === undefined) throw notFound(id, 'InlineHook');
+    return work(trx, before);
+  });
+}
+
+/** A hook as an event names it. */
+export const inlineHookTarget = ({ id, name }: Pick<InlineHook, 'id' | 'name'>) => ({ id, type: 'InlineHook', displayName: name });
+
+const hookEvent = (eventType: EventType, displayMessage: string, hook: InlineHook, request: RequestContext) => ({
+  ...{ eventType, displayMessage, request },
+  targets: [inlineHookTarget(hook)],
+});
+
+/** The hook as the audit log keeps it: without the values of its headers. */
+const described = ({ name, type, failure, status, channel }: InlineHook) => ({ name, type, failure, status, ...describedChannel(channel) });
+
+const nameTaken = () => conflict({ field: 'name', message: 'another inline hook has this name' });

@@ -1,0 +1,69 @@
+/** Inline hooks. The only SQL on that table. Values of headers and secrets are stored sealed. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { InlineHook, InlineHookType } from './inline-hooks.resource.ts';
+
+const HOOK: Columns<InlineHook> = {
+  id: 'id',
+  name: 'name',
+  type: 'type',
+  failure: 'failure',
+  status: 'status',
+  channel: 'channel',
+  signingSecret: 'signing_secret_sealed',
+  previousSecret: 'previous_secret_sealed',
+  previousSecretUntil: 'previous_secret_until',
+  createdBy: 'created_by',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+/** @returns false when another hook has that name */
+export async function insertInlineHook(executor: Executor, hook: InlineHook): Promise<boolean> {
+  const inserted = await executor('inline_hooks').insert(toRow(HOOK, hook)).onConflict('name').ignore().returning('id');
+  return inserted.length === 1;
+}
+
+/** @returns false when another hook has that name; the transaction is then good for nothing more */
+export async function updateInlineHookRow(
+  trx: Executor,
+  id: string,
+  changes: Partial<Omit<InlineHook, 'id' | 'type' | 'createdBy' | 'created'>>,
+): Promise<boolean> {
+  try {
+    await trx('inline_hooks').where({ id }).update(toRow<InlineHook>(HOOK, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === 'inline_hooks_name_key') return false;
+    throw error;
+  }
+}
+
+export async function deleteInlineHookRow(executor: Executor, id: string): Promise<void> {
+  await executor('inline_hooks').where({ id }).delete();
+}
+
+export async function findInlineHook(executor: Executor, id: string): Promise<InlineHook | undefined> {
+  return executor('inline_hooks').where({ id }).first<InlineHook | undefined>(HOOK);
+}
+
+/** The oldest active hook of a type. */
+export async function findActiveHookOf(executor: Executor, type: InlineHookType): Promise<InlineHook | undefined> {
+  return executor('inline_hooks').where({ type, status: 'ACTIVE' }).orderBy('seq').first<InlineHook | undefined>(HOOK);
+}
+
+/** Locks the row, so that of two changes to one hook the second sees the first. Needs a transaction. */
+export async function lockInlineHook(trx: Executor, id: string): Promise<InlineHook | undefined> {
+  return trx('inline_hooks').where({ id }).forUpdate().first<InlineHook | undefined>(HOOK);
+}
+
+/** Keeps a hook from being deleted until the transaction ends. @returns undefined when there is none */
+export async function holdInlineHook(trx: Executor, id: string): Promise<Pick<InlineHook, 'id' | 'type'> | undefined> {
+  return trx('inline_hooks').where({ id }).forKeyShare().first<Pick<InlineHook, 'id' | 'type'> | undefined>({ id: 'id', type: 'type' });
+}
+
+/** Oldest first. */
+export const selectInlineHooks = (executor: Executor, window: Window): Promise<Page<InlineHook>> =>
+  readPage(executor('inline_hooks'), HOOK, window);

@@ -1,0 +1,85 @@
+/**
+ * Asks a hook whether a password is right that another system knows (Okta's password import hook). A guess is counted and limited like any other before and
+ * after it (features/sign-in/sign-in.service.ts); here only so many are asked at once, and one for each user.
+ */
+import { z } from 'zod';
+import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { verifyPassword } from '../passwords/passwords.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { callInlineHook, type HookResponse, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
+import { PASSWORD_IMPORT } from './inline-hooks.resource.ts';
+import { findActiveHookOf } from './inline-hooks.store.ts';
+
+type Owner = Pick<User, 'id' | 'login'>;
+
+const AT_ONCE = 20;
+const MOST_WAITING = 200;
+const inTurn = createSemaphore(AT_ONCE, MOST_WAITING);
+/** Under way, by the user: of guesses at once the others count as wrong, without being asked. */
+const asking = new Map<string, { readonly password: string; readonly verified: Promise<boolean> }>();
+
+/**
+ * A wrong password is refused no sooner than for a user who does not exist.
+ * @param begins called when it is this guess's turn
+ * @returns true: the hook has verified the password. Without an active hook none is right
+ * @throws {Overloaded} when too many wait
+ */
+export async function verifyElsewhere(
+  services: Services,
+  user: Owner,
+  password: string,
+  begins: () => void,
+  request: RequestContext,
+): Promise<boolean> {
+  if (await askAlone(services, user, password, begins, request)) return true;
+  await verifyPassword(null, password);
+  return false;
+}
+
+async function askAlone(services: Services, user: Owner, password: string, begins: () => void, request: RequestContext): Promise<boolean> {
+  const before = asking.get(user.id);
+  if (before !== undefined) {
+    begins();
+    return before.password === password && before.verified;
+  }
+  const verified = inTurn(() => {
+    begins();
+    return ask(services, user, password, request);
+  }).finally(() => asking.delete(user.id));
+  asking.set(user.id, { password, verified });
+  return verified;
+}
+
+async function ask(services: Services, user: Owner, password: string, request: RequestContext): Promise<boolean> {
+  const hook = await findActiveHookOf(services.database.knex, PASSWORD_IMPORT);
+  if (hook === undefined) return false;
+  const { ipAddress, requestId } = request;
+  const { baseUrl } = services.config;
+  const data = {
+    context: {
+      request: { id: requestId, method: 'POST', url: { value: `${baseUrl}/api/v1/authn` }, ipAddress },
+      credential: { username: user.login, password },
+    },
+    action: { credential: 'UNVERIFIED' },
+  };
+  const answer = await callInlineHook(services, hook, hookMessage(hook, data, `${baseUrl}/api/v1/authn`));
+  const asked = { hook, told: answer.told, targets: [userTarget(user)] };
+  if (answer.kind === 'failed') {
+    await noteHookAsked(services, { ...asked, outcome: 'FAILED', problem: answer.problem }, request);
+    return false;
+  }
+  const isVerified = verifies(answer.response);
+  await noteHookAsked(services, { ...asked, outcome: isVerified ? 'VERIFIED' : 'UNVERIFIED' }, request);
+  return isVerified;
+}
+
+const verdict = z.object({ type: z.literal('com.okta.action.update'), value: z.object({ credential: z.string() }) });
+
+/** Only the plain word counts, and an error beside it none. */
+function verifies({ commands, error }: HookResponse): boolean {
+  const read = (commands ?? []).map((command) => verdict.safeParse(command).data?.value.credential);
+  return !error && read.length > 0 && read.every((credential) => credential === 'VERIFIED');
+}

@@ -1,0 +1,114 @@
+/** Asks the hook of a rule before the rule's tokens are issued (Okta's token inline hook). */
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Actor, RequestContext } from '../audit/audit-event.policy.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { callInlineHook, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
+import { type InlineHook, TOKENS_TRANSFORM } from './inline-hooks.resource.ts';
+import { findInlineHook } from './inline-hooks.store.ts';
+import type { ProposedToken, TokenChanges } from './token-hook.policy.ts';
+import { readTokenCommands } from './token-hook-commands.service.ts';
+
+/** What is about to be issued, and why. */
+export interface TokenHookFacts {
+  readonly hookId: string;
+  readonly access?: ProposedToken & { readonly scopes: readonly string[] };
+  readonly identity?: ProposedToken;
+  readonly issuer: string;
+  readonly server: { readonly id: string; readonly name: string };
+  readonly client: { readonly id: string; readonly name: string; readonly type: 'PUBLIC' | 'CONFIDENTIAL' };
+  /** undefined: the application asks for itself. */
+  readonly user: { readonly id: string; readonly login: string; readonly profile: Readonly<Record<string, unknown>> } | undefined;
+  readonly policy: { readonly id: string; readonly ruleId: string };
+  /** The parameters of the OAuth request that hold no secret. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The address that the OAuth request was made to. */
+  readonly url: string;
+  readonly method: string;
+}
+
+export type TokenHookOutcome =
+  | { readonly kind: 'changed'; readonly access?: TokenChanges; readonly identity?: TokenChanges }
+  /** Nothing changes: the hook wants it so, is inactive, or failed and is OPEN. */
+  | { readonly kind: 'unchanged'; readonly hook: Pick<InlineHook, 'id' | 'name'> | undefined; readonly problem?: string }
+  /** @param summary the hook's own words, for the application */
+  | { readonly kind: 'denied'; readonly summary: string }
+  /** It failed, and is CLOSED. */
+  | { readonly kind: 'failed'; readonly problem: string };
+
+/** Characters of the hook's words that an application is told. */
+const LONGEST_SUMMARY = 200;
+
+/**
+ * Asks the hook, notes that in the audit log, and reads its answer.
+ * @param connection where the OAuth request came from; who is tried by an administrator names them as the actor
+ */
+export async function runTokenHook(
+  services: Pick<Services, 'database' | 'keyring' | 'config'>,
+  facts: TokenHookFacts,
+  connection: Omit<RequestContext, 'actor'> & { readonly actor?: Actor },
+): Promise<TokenHookOutcome> {
+  const hook = await findInlineHook(services.database.knex, facts.hookId);
+  if (hook?.status !== 'ACTIVE' || hook.type !== TOKENS_TRANSFORM) return { kind: 'unchanged', hook: undefined };
+  const answer = await callInlineHook(services, hook, hookMessage(hook, tokenHookData(facts, connection), facts.url));
+  const { client, user } = facts;
+  const itself: Actor =
+    user === undefined
+      ? { id: client.id, type: 'PublicClientApp', displayName: client.name }
+      : { id: user.id, type: 'User', displayName: user.login };
+  const request = { ...connection, actor: connection.actor ?? itself };
+  const targets = [
+    { id: client.id, type: 'AppInstance', displayName: client.name },
+    { id: facts.server.id, type: 'AuthorizationServer', displayName: facts.server.name },
+    ...(user === undefined ? [] : [userTarget(user)]),
+  ];
+  const asked = { hook, told: answer.told, targets };
+  const fail = async (problem: 'INVALID_RESPONSE' | (typeof answer & { kind: 'failed' })['problem'], detail?: string) => {
+    await noteHookAsked(services, { ...asked, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
+    const told = detail ?? problem;
+    return hook.failure === 'OPEN' ? ({ kind: 'unchanged', hook, problem: told } as const) : ({ kind: 'failed', problem: told } as const);
+  };
+  if (answer.kind === 'failed') return fail(answer.problem);
+
+  const { commands, error } = answer.response;
+  if (error) {
+    await noteHookAsked(services, { ...asked, outcome: 'DENIED' }, request);
+    return { kind: 'denied', summary: asDescription(error.errorSummary) };
+  }
+  const read = readTokenCommands(commands ?? [], facts);
+  if ('problem' in read) return fail('INVALID_RESPONSE', read.problem);
+  const { changes, changed } = read;
+  await noteHookAsked(services, { ...asked, outcome: changed.length > 0 ? 'CHANGED' : 'UNCHANGED', changed }, request);
+  return changed.length > 0 ? { kind: 'changed', ...changes } : { kind: 'unchanged', hook };
+}
+
+/** RFC 6749 section 5.2: printable ASCII without quotation marks and backslashes. */
+const asDescription = (summary = ''): string =>
+  summary
+    .replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, ' ')
+    .trim()
+    .slice(0, LONGEST_SUMMARY) || 'the request was refused by a hook';
+
+/** The `data` of a request, in Okta's shape. */
+export function tokenHookData(
+  { access, identity, issuer, client, user, policy, parameters, url, method }: Omit<TokenHookFacts, 'hookId' | 'server'>,
+  { ipAddress, requestId }: Pick<RequestContext, 'ipAddress' | 'requestId'>,
+): object {
+  const lifetime = (seconds: number) => ({ lifetime: { expiration: seconds } });
+  const { firstName, lastName, locale, zoneinfo } = user?.profile ?? {};
+  return {
+    context: {
+      request: { id: requestId, method, url: { value: url }, ipAddress },
+      protocol: { type: 'OAUTH2.0', request: parameters, issuer: { uri: issuer }, client },
+      ...(user !== undefined && { user: { id: user.id, profile: { login: user.login, firstName, lastName, locale, timeZone: zoneinfo } } }),
+      policy: { id: policy.id, rule: { id: policy.ruleId } },
+    },
+    ...(identity !== undefined && { identity: { claims: identity.claims, token: lifetime(identity.lifetime) } }),
+    ...(access !== undefined && {
+      access: {
+        claims: access.claims,
+        token: lifetime(access.lifetime),
+        scopes: Object.fromEntries(access.scopes.map((name) => [name, { id: name, action: 'GRANT' }])),
+      },
+    }),
+  };
+}

@@ -1,0 +1,42 @@
+/** A right password is hashed again where its hash was imported, was made with other parameters, or is elsewhere. */
+import type { Executor } from '../../platform/database/database.ts';
+import { Overloaded } from '../../platform/database/database-failures.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.service.ts';
+import { hashPassword, isOutdated } from '../passwords/passwords.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { replacePasswordHash } from '../users/users.store.ts';
+import { asHimself } from './sign-in-events.service.ts';
+
+export interface Rehashed {
+  readonly compared: string;
+  readonly anew: string;
+}
+
+/**
+ * The only moment at which the password itself is known.
+ * @returns undefined when its hash is as good as those made today, or too many wait: whether the password is right must not be told by a refusal
+ */
+export async function hashAnew(user: User | undefined, password: string): Promise<Rehashed | undefined> {
+  const compared = user?.passwordHash ?? null;
+  if (compared === null || !isOutdated(compared)) return undefined;
+  const anew = await hashPassword(password).catch((error: unknown) => {
+    if (!(error instanceof Overloaded)) throw error;
+  });
+  return anew === undefined ? undefined : { compared, anew };
+}
+
+/** Of a password that another system knew the log says that it is kept here now. */
+export async function keepAnew(trx: Executor, user: User, { compared, anew }: Rehashed, request: RequestContext): Promise<void> {
+  const isKept = await replacePasswordHash(trx, user.id, compared, anew);
+  if (!isKept || compared !== PASSWORD_ELSEWHERE) return;
+  const displayMessage = 'Import password of user by inline hook';
+  await recordEvent(trx, {
+    eventType: 'user.import.password',
+    displayMessage,
+    request: asHimself(user, request),
+    targets: [userTarget(user)],
+  });
+}

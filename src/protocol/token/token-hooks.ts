@@ -1,0 +1,164 @@
+/**
+ * The hook of an access policy's rule at work (features/inline-hooks/token-hook.service.ts): asked once a request, before its access token, or an ID token
+ * that comes alone, is issued. Where no rule names a hook nothing is read and nothing is asked.
+ */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { isProtocolClaim } from '../../features/claims/claim-settings.policy.ts';
+import { type TokenChanges, withChanges } from '../../features/inline-hooks/token-hook.policy.ts';
+import type { TokenHookFacts, TokenHookOutcome } from '../../features/inline-hooks/token-hook.service.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import type { ProviderParts } from '../servers/dependencies.ts';
+import { TemporarilyUnavailable } from '../servers/errors.ts';
+import type { Account } from '../storage/protocol-state.store.ts';
+import { currentRequest } from '../storage/request-state.ts';
+import type { ServerState } from '../storage/server-state.ts';
+import type { AccessRules, IssuedToken, RuleWithHook } from './access.ts';
+import { type ClaimedToken, HOOKED_CLAIMS, type ServerClaims } from './server-claims.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface PlannedIdToken {
+  payload(): Promise<object>;
+}
+
+export interface TokenHooks {
+  /** Asks the hook of the rule that allowed the token, if it has one. @throws {errors.AccessDenied} @throws {TemporarilyUnavailable} */
+  transform(token: IssuedToken): Promise<void>;
+  /** @returns the claims of the server's own that fit into a JWT access token, as a hook changed them @param payload what it says without them */
+  ownClaims(token: ClaimedToken, payload: object): Promise<Values>;
+  /** @returns all of them, as the row of the token keeps them; nothing where no hook changed them */
+  extraOf(token: object): Values;
+  /** The lifetime: of the rule, or shorter. */
+  accessTokenSeconds(token: object): number;
+  /** Changes an ID token as its hook wants. @returns undefined: it stays as it is @throws as `transform` */
+  changeIdToken(ctx: KoaContextWithOIDC, token: PlannedIdToken): Promise<{ payload?: object; expiresAt?: number } | undefined>;
+}
+
+export interface TokenHooksParts {
+  readonly server: AuthorizationServer;
+  readonly issuer: string;
+  readonly state: ServerState;
+  readonly access: AccessRules;
+  readonly claims: Pick<ServerClaims, 'ofAccessToken' | 'forAccessToken'>;
+  audienceOf(token: object): string | string[] | undefined;
+  readUser(id: string): Promise<Account | undefined>;
+  readonly runTokenHook: ProviderParts['runTokenHook'];
+}
+
+/** Parameters of an OAuth request that a hook is told: none of them is a secret. */
+const TOLD = [
+  'grant_type',
+  'response_type',
+  'response_mode',
+  'redirect_uri',
+  'scope',
+  'state',
+  'audience',
+  'resource',
+  'prompt',
+  'acr_values',
+];
+
+export function tokenHooks({ server, issuer, state, access, claims, audienceOf, readUser, runTokenHook }: TokenHooksParts): TokenHooks {
+  /** Of access tokens. */
+  const changed = new WeakMap<object, { readonly claims?: Values; readonly lifetime: number | undefined }>();
+  /** Of ID tokens, by their request. */
+  const ofRequest = new WeakMap<object, TokenChanges | undefined>();
+
+  /** @throws where the hook refuses, or failed and is CLOSED */
+  function judge(outcome: TokenHookOutcome): Partial<Record<'access' | 'identity', TokenChanges>> {
+    if (outcome.kind === 'denied') throw new errors.AccessDenied(outcome.summary);
+    if (outcome.kind === 'failed') throw new TemporarilyUnavailable(new Error(`the inline hook failed: ${outcome.problem}`));
+    return outcome.kind === 'changed' ? outcome : {};
+  }
+
+  async function ask(ctx: KoaContextWithOIDC, rule: RuleWithHook, planned: Pick<TokenHookFacts, 'access' | 'identity'>, userId?: string) {
+    const { client, params, body } = ctx.oidc;
+    const user = userId === undefined ? undefined : (currentRequest()?.accounts.get(userId) ?? (await readUser(userId)));
+    const given: Values = { ...body, ...params };
+    const parameters = TOLD.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name].slice(0, 2048)]] : []));
+    const facts: TokenHookFacts = {
+      ...planned,
+      hookId: rule.hookId,
+      issuer,
+      server: { id: server.id, name: server.name },
+      client: {
+        id: client?.clientId ?? '',
+        name: client === undefined ? '' : clientSettings(client).label,
+        type: client?.tokenEndpointAuthMethod === 'none' ? 'PUBLIC' : 'CONFIDENTIAL',
+      },
+      user: user && { id: user.id, login: user.login, profile: user.profile },
+      policy: { id: rule.policyId, ruleId: rule.ruleId },
+      parameters: { client_id: client?.clientId ?? '', ...Object.fromEntries(parameters) },
+      url: `${issuer}${ctx.path}`,
+      method: ctx.method,
+    };
+    return judge(await state.read(() => runTokenHook(facts, ctx.req)));
+  }
+
+  /** The ID token that the request will issue beside an access token, as far as it is known now. */
+  async function plannedIdToken(ctx: KoaContextWithOIDC, token: IssuedToken): Promise<TokenHookFacts['identity']> {
+    const { oidc } = ctx;
+    const { AuthorizationCode: code, DeviceCode: deviceCode, RefreshToken: refreshToken } = oidc.entities;
+    const comes = oidc.route === 'token' || spaceSeparated(oidc.params?.response_type).includes('id_token');
+    const account = oidc.account;
+    if (!comes || account === undefined || !spaceSeparated(token.scope).includes('openid')) return undefined;
+    const source = code ?? deviceCode ?? refreshToken;
+    const requested = (source === undefined ? oidc.claims : source.claims)?.id_token ?? {};
+    const told = await account.claims('id_token', token.scope ?? '', requested as never, []);
+    return { claims: { ...told, iss: issuer, aud: oidc.client?.clientId }, lifetime: LIFETIMES.idToken };
+  }
+
+  return {
+    async transform(token) {
+      const { ctx } = Provider;
+      const rule = access.hookOf(token);
+      if (rule === undefined || ctx === undefined) return;
+      const own = await claims.ofAccessToken(token as ClaimedToken);
+      const scopes = spaceSeparated(token.scope);
+      const protocol = { iss: issuer, sub: token.accountId ?? token.clientId, client_id: token.clientId, aud: audienceOf(token) ?? issuer };
+      const lifetime = access.lifetimesOf(token).accessTokenSeconds;
+      const identity = await plannedIdToken(ctx, token);
+      const planned = {
+        access: { claims: { ...own, ...protocol, ...(scopes.length > 0 && { scp: scopes }) }, lifetime, scopes },
+        ...(identity !== undefined && { identity }),
+      };
+      const outcome = await ask(ctx, rule, planned, token.accountId);
+      ofRequest.set(ctx, outcome.identity);
+      if (outcome.access === undefined) return;
+      const { set, removed } = outcome.access;
+      const differ = Object.keys(set).length > 0 || removed.length > 0;
+      changed.set(token, { ...(differ && { claims: withChanges(own, outcome.access) }), lifetime: outcome.access.lifetime });
+    },
+
+    ownClaims: (token, payload) => claims.forAccessToken(token, payload, changed.get(token)?.claims),
+    extraOf(token) {
+      const claims = changed.get(token)?.claims;
+      return claims === undefined ? {} : { [HOOKED_CLAIMS]: claims };
+    },
+
+    accessTokenSeconds: (token) => changed.get(token)?.lifetime ?? access.lifetimesOf(token).accessTokenSeconds,
+
+    async changeIdToken(ctx, token) {
+      const rule = ofRequest.has(ctx) ? undefined : access.hookOf(ctx);
+      if (rule === undefined && !ofRequest.has(ctx)) return undefined;
+      const payload = (await token.payload()) as Values;
+      if (rule !== undefined) {
+        const planned = { identity: { claims: { ...payload, iss: issuer, aud: ctx.oidc.client?.clientId }, lifetime: LIFETIMES.idToken } };
+        ofRequest.set(ctx, (await ask(ctx, rule, planned, ctx.oidc.account?.accountId)).identity);
+      }
+      const changes = ofRequest.get(ctx);
+      if (changes === undefined) return undefined;
+      // What the protocol says was refused when the answer was read; a claim that came since is of the protocol, too.
+      const removed = changes.removed.filter((name) => !isProtocolClaim(name));
+      return {
+        payload: withChanges(payload, { set: changes.set, removed }),
+        ...(changes.lifetime !== undefined && { expiresAt: epochSeconds() + changes.lifetime }),
+      };
+    },
+  };
+}
