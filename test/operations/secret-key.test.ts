@@ -23,6 +23,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { onServer, startedDatabase, type TestDatabase, testDatabase } from '../support/database.ts';
 import { createHook, hookReceiver, signatureOf } from '../support/event-hooks.ts';
 import { codeOf, enrolledUser, TWO_FACTORS } from '../support/factors.ts';
+import { inlineHookBody, inlineReceiver, TOKENS } from '../support/inline-hooks.ts';
 import { startMailServer } from '../support/mail.ts';
 import { callCommand, eventually, freePort, type RunningService, run, runCommand, runService } from '../support/process.ts';
 import { API_TOKEN, newSecretKey, STARTED } from '../support/service.ts';
@@ -75,8 +76,8 @@ test('no sealed column is forgotten: each that is named so is known, and whateve
     .filter((file) => file.endsWith('.ts') && /[kK]eyring\.seal\(/.test(readFileSync(`${source}/${file}`, 'utf8')))
     .sort();
   assert.deepEqual(sealers, [
-    'features/applications/applications.service.ts',
     'features/applications/pairwise-subjects.service.ts',
+    'features/applications/sealed-secrets.service.ts',
     'features/authorization-servers/signing-keys.service.ts',
     'features/event-hooks/hook-secrets.service.ts',
     'features/idempotency/idempotency.service.ts',
@@ -136,6 +137,13 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
   const scheme = { type: 'HEADER', key: 'Authorization', value: 'Basic of-the-receiver' };
   const hook = await createHook(before, receiver.uri, ['group.lifecycle.create'], { headers, authScheme: scheme });
   const second = await before.api('POST', `/eventHooks/${hook.id}/credentials/secret`);
+  const inlined = await inlineReceiver(t);
+  const { body: inlineHook } = await before.api(
+    'POST',
+    '/inlineHooks',
+    inlineHookBody(TOKENS, inlined.uri, {}, { headers, authScheme: scheme }),
+  );
+  inlined.secret = (await before.api('POST', `/inlineHooks/${inlineHook.id}/credentials/secret`)).body.signingSecret;
   assert.equal(second.status, 201, JSON.stringify(second.body));
   const credentials = { client: { client_id: 'gatehouse', client_secret: 'known to the provider' } };
   const provider = { name: 'Provider', type: 'OIDC', protocol: { issuer: { url: 'https://idp.example' }, credentials } };
@@ -231,6 +239,8 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
     assert.equal(message.headers.authorization, scheme.value);
     const signatures = String(message.headers['webhook-signature']).split(' ');
     for (const secret of [hook.secret, second.body.signingSecret]) assert.ok(signatures.includes(signatureOf(secret, message)));
+    const { body: tried } = await between.api('POST', `/inlineHooks/${inlineHook.id}/execute`);
+    assert.deepEqual([tried.outcome, inlined.asked[0]?.headers.authorization], ['ANSWERED', scheme.value]);
     const stepped = new UserAgent(between.baseUrl);
     const asked = await stepped.signIn(await stepped.visit(authorizeUrl(between, 'built-in', { client_id: client.clientId })), factored);
     const passed = await stepped.submit(asked, 'factor-form', { passCode: codeOf(factored.secret, 1) });

@@ -160,8 +160,7 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
       const answer = await workshop.service.send(method, path, await withIds(workshop, kind, complete));
       const made = presentOf(kind, place.path, answer);
       if (status !== undefined && status !== answer.status) await setStatus(workshop, made.path, status);
-      const told = holdsSecret(body) ? [] : toldOnce(name, answer);
-      return [...told, ...(await fill(workshop, wanted, made, place))];
+      return [...toldOnce(name, answer, body), ...(await fill(workshop, wanted, made, place))];
     },
   };
 }
@@ -196,10 +195,10 @@ async function checkInside(workshop: Workshop, { inner }: Wanted, path: string, 
   }
 }
 
-/** A secret that the service made, which nobody can ask for again. */
-function toldOnce(name: string, { credentials, signingSecret }: ApiResponse): string[] {
+/** Secrets that the service made, which nobody can ask for again. @param given what was sent: a secret of an application among it is no news */
+function toldOnce(name: string, { credentials, signingSecret }: ApiResponse, given: Document = {}): string[] {
   const secret = (credentials as { oauthClient?: { client_secret?: unknown } } | undefined)?.oauthClient?.client_secret;
-  return Object.entries({ client_secret: secret, signingSecret }).flatMap(([field, value]) =>
+  return Object.entries({ client_secret: holdsSecret(given) ? undefined : secret, signingSecret }).flatMap(([field, value]) =>
     typeof value === 'string' ? [`${name}: ${field} ${value}`] : [],
   );
 }
