@@ -104,7 +104,11 @@ describe('users (management API, "Resources")', () => {
       { profile: { login: 'a' }, credentials: { password: { value: 'long enough', hash: HASH } } },
       ['credentials.password: must have one of value, hash and hook'],
     ],
-    ['neither', { profile: { login: 'a' }, credentials: { password: {} } }, ['credentials.password: must have one of value, hash and hook']],
+    [
+      'neither',
+      { profile: { login: 'a' }, credentials: { password: {} } },
+      ['credentials.password: must have one of value, hash and hook'],
+    ],
     [
       'a hash of a weak kind',
       { profile: { login: 'a' }, credentials: { password: { hash: { ...HASH, algorithm: 'MD5' } } } },
