@@ -73,9 +73,6 @@ export function encodeImportedHash(hash: ImportedHash): string {
   }
 }
 
-/** Stored in place of a hash: another system knows the password, and an inline hook asks it at the sign-in. */
-export const PASSWORD_ELSEWHERE = '$hook$';
-
 const derive = promisify(pbkdf2);
 
 /**

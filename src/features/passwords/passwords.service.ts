@@ -6,7 +6,8 @@ import { availableParallelism } from 'node:os';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { type HashCost, timings } from '../../platform/clock/timings.ts';
 import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
-import { PASSWORD_ELSEWHERE, verifyImportedHash } from './password-hashes.service.ts';
+import { PASSWORD_ELSEWHERE } from './password-hashes.resource.ts';
+import { verifyImportedHash } from './password-hashes.service.ts';
 
 /** A hash that no known password has, of the same cost as all others. */
 export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>

@@ -14,7 +14,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { verifyElsewhere } from '../inline-hooks/password-hook.service.ts';
 import { noticeFor, queueNotice } from '../mail/mail.service.ts';
 import { isTooOld, type PasswordPolicy } from '../passwords/password.policy.ts';
-import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.service.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { isImported, verifyPassword } from '../passwords/passwords.service.ts';
 import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from '../second-factors/second-factor-demand.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';

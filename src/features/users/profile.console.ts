@@ -6,7 +6,7 @@ import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.service.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
 import { addedValues } from '../user-schema/user-attributes.service.ts';
 import { isToVerify, sendVerification } from './email-verification.service.ts';

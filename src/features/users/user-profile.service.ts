@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { INVISIBLE, text } from '../../platform/validation/text.ts';
-import { encodeImportedHash, importedHash, PASSWORD_ELSEWHERE } from '../passwords/password-hashes.service.ts';
+import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
+import { encodeImportedHash, importedHash } from '../passwords/password-hashes.service.ts';
 import { LONGEST_STRING } from '../user-schema/attribute-definitions.service.ts';
 import { LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
 import type { BaseAttribute } from './users.resource.ts';
