@@ -161,7 +161,7 @@ export function createApp(services: Services): App {
     }),
   );
   const deps = createHostedDeps({ services, sessions, pages, config, outbound: outbound as unknown as UpstreamCall });
-  koa.use(hostedPages({ ...deps, interactions, findDeviceRequest: (userCode) => findDeviceRequest(database, userCode) }));
+  koa.use(hostedPages({ ...deps, interactions, findDeviceRequest: (userCode) => findDeviceRequest(services, userCode) }));
   koa.use(
     accountPages({
       ...deps,

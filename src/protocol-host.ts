@@ -16,10 +16,10 @@ import { endOwnSession } from './features/sessions/user-sessions.service.ts';
 import { errorPage } from './features/sign-in/error-page.hosted.ts';
 import {
   countSignInRequest,
+  countUserCode,
   countWrongSecret,
-  countWrongUserCode,
+  forgetUserCode,
   networkOf,
-  userCodesBarred,
 } from './features/sign-in/failure-limits.service.ts';
 import { formPostPage } from './features/sign-in/form-post-page.hosted.ts';
 import { logoutPage } from './features/sign-in/logout-page.hosted.ts';
@@ -114,8 +114,8 @@ export function createAuthorizationServers({
     unanswered: new UnansweredRequests(config),
     countSignInRequest: (clientId, hint) => countSignInRequest(services, clientId, hint),
     userCodes: {
-      barred: (req) => userCodesBarred(services, describe(req).ipAddress),
-      count: (req) => countWrongUserCode(services, describe(req).ipAddress),
+      count: (req) => countUserCode(services, describe(req).ipAddress),
+      forget: (req) => forgetUserCode(services, describe(req).ipAddress),
     },
     wrongSecrets: new WrongSecrets({
       addressOf: (req) => networkOf(clientAddress(req, config.trustProxy)),

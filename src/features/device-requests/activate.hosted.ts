@@ -5,7 +5,7 @@ import { seeOther } from '../../platform/http/forms.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
-import { countWrongUserCode, refuseBarredFromCodes } from '../sign-in/failure-limits.service.ts';
+import { countUserCode, forgetUserCode, TooManyFailures } from '../sign-in/failure-limits.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 
 /** Characters that are shown again. */
@@ -17,10 +17,13 @@ export async function activatePage(deps: SignInDeps, ctx: Koa.Context): Promise<
   const typed = typeof given === 'string' ? given.trim().slice(0, LONGEST) : '';
   if (typed === '') return drawActivate(deps.pages, ctx, {});
   const { ipAddress } = visitor(ctx, deps.config);
-  await refuseBarredFromCodes(deps.services, ipAddress);
+  const barred = await countUserCode(deps.services, ipAddress);
+  if (barred !== undefined) throw new TooManyFailures(barred);
   const confirmation = await deps.findDeviceRequest(typed);
-  if (confirmation !== undefined) return seeOther(ctx, confirmation);
-  await countWrongUserCode(deps.services, ipAddress);
+  if (confirmation !== undefined) {
+    await forgetUserCode(deps.services, ipAddress);
+    return seeOther(ctx, confirmation);
+  }
   await drawActivate(deps.pages, ctx, { problem: 'unknown', typed });
 }
 

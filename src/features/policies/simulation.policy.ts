@@ -22,6 +22,7 @@ import {
   type ServerClaim,
 } from '../claims/custom-claims.policy.ts';
 import { idTokenContent, opensUserinfo, userinfoClaims } from '../claims/token-claims.policy.ts';
+import { acceptsClientId, type ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
 import { decideConsent, type ScopeDecision } from '../consents/consent.policy.ts';
 import { isKnownAt, type RegistrationSettings } from '../registration/registration.policy.ts';
 import {
@@ -67,6 +68,7 @@ export interface SimulationFacts {
     readonly policies: readonly AccessPolicy[];
     readonly scopes: readonly OfferedScope[];
     readonly claims: readonly ServerClaim[];
+    readonly clientIdMetadata: ClientIdMetadataSettings;
     readonly registration: RegistrationSettings;
   };
   readonly application: {
@@ -194,6 +196,8 @@ function refusalOf(
   if (application.status !== 'ACTIVE') return { error: 'invalid_client', reason: 'the application is not active' };
   if (!isKnownAt(server.id, application))
     return { error: 'invalid_client', reason: 'the application registered itself at another authorization server' };
+  if (application.origin === 'INTRODUCED' && !acceptsClientId(server.clientIdMetadata, application.id))
+    return { error: 'invalid_client', reason: 'the authorization server accepts no document as a client ID, or none of this host' };
   if (!settings.grant_types.includes(grantType) || (atAuthorize(grantType) && responseType === undefined)) {
     return { error: 'unauthorized_client', reason: 'the application may not use this grant' };
   }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { isLoopbackHost } from '../../platform/config/config.ts';
-import type { GivenSettings } from '../applications/application-settings.policy.ts';
+import { type GivenSettings, TLS_SUBJECTS } from '../applications/application-settings.policy.ts';
 import { applicationLabel, clientFields, clientSecret, credentialFields } from '../applications/application-settings.service.ts';
 import type { Application } from '../applications/applications.resource.ts';
 import { foreignRedirect, type RegistrationSettings } from './registration.policy.ts';
@@ -51,6 +51,16 @@ const metadataFields = z.object({
   backchannel_logout_uri: clientFields.backchannel_logout_uri,
   backchannel_logout_session_required: clientFields.backchannel_logout_session_required,
   id_token_signed_response_alg: clientFields.id_token_signed_response_alg,
+  authorization_signed_response_alg: clientFields.authorization_signed_response_alg,
+  require_pushed_authorization_requests: clientFields.require_pushed_authorization_requests,
+  require_signed_request_object: clientFields.require_signed_request_object,
+  dpop_bound_access_tokens: clientFields.dpop_bound_access_tokens,
+  tls_client_certificate_bound_access_tokens: clientFields.tls_client_certificate_bound_access_tokens,
+  tls_client_auth_subject_dn: clientFields.tls_client_auth_subject_dn,
+  tls_client_auth_san_dns: clientFields.tls_client_auth_san_dns,
+  tls_client_auth_san_uri: clientFields.tls_client_auth_san_uri,
+  tls_client_auth_san_ip: clientFields.tls_client_auth_san_ip,
+  tls_client_auth_san_email: clientFields.tls_client_auth_san_email,
   /** Of an update alone, where both must be those of the client (RFC 7592 section 2.2). */
   client_id: z.string().optional(),
   client_secret: clientSecret.optional(),
@@ -106,7 +116,9 @@ const isLoopback = (uri: string): boolean => isLoopbackHost(new URL(uri).hostnam
 const SHOWN = [
   ...(['redirect_uris', 'token_endpoint_auth_method', 'grant_types', 'response_types', 'application_type', 'client_uri'] as const),
   ...(['tos_uri', 'policy_uri', 'jwks', 'jwks_uri', 'post_logout_redirect_uris', 'initiate_login_uri', 'backchannel_logout_uri'] as const),
-  ...(['backchannel_logout_session_required', 'id_token_signed_response_alg'] as const),
+  ...(['backchannel_logout_session_required', 'id_token_signed_response_alg', 'authorization_signed_response_alg'] as const),
+  ...(['require_pushed_authorization_requests', 'require_signed_request_object', 'dpop_bound_access_tokens'] as const),
+  ...(['tls_client_certificate_bound_access_tokens', ...TLS_SUBJECTS] as const),
 ];
 
 /** @param scopes that the client may ask for @returns the client information response (RFC 7591 section 3.2.1) without its credentials */

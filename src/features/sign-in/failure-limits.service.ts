@@ -5,7 +5,13 @@
 import ipaddr from 'ipaddr.js';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { countedUnder, countFailure, type FailureLimit, secondsBarred } from '../../platform/rate-limits/failures-by-address.store.ts';
+import {
+  countedUnder,
+  countFailure,
+  type FailureLimit,
+  forgetFailure,
+  secondsBarred,
+} from '../../platform/rate-limits/failures-by-address.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY } from '../audit/audit-event.policy.ts';
 
@@ -137,20 +143,18 @@ export async function mayMailSignInRequest({ config, database }: Parts, userId: 
   return !config.rateLimits || (await countFailure(database.pool, SIGN_IN_REQUEST_MAILS, userId)).barred === undefined;
 }
 
-/** @returns seconds for which no user code of a device is looked at from this address; undefined: it is */
-export async function userCodesBarred({ config, database }: Parts, address: string | undefined): Promise<number | undefined> {
-  return config.rateLimits && address !== undefined ? secondsBarred(database.pool, USER_CODES, networkOf(address)) : undefined;
+/**
+ * Counts a user code before it is looked at, so that of many at once no more are looked at. Not within a transaction.
+ * @returns seconds for which none from this address is looked at; undefined: this one is
+ */
+export async function countUserCode({ config, database }: Parts, address: string | undefined): Promise<number | undefined> {
+  if (!config.rateLimits || address === undefined) return undefined;
+  return (await countFailure(database.pool, USER_CODES, networkOf(address))).barred;
 }
 
-/** @throws {TooManyFailures} */
-export async function refuseBarredFromCodes(parts: Parts, address: string | undefined): Promise<void> {
-  const barred = await userCodesBarred(parts, address);
-  if (barred !== undefined) throw new TooManyFailures(barred);
-}
-
-/** Counts a user code that no device waits with. Not within a transaction. */
-export async function countWrongUserCode({ config, database }: Parts, address: string | undefined): Promise<void> {
-  if (config.rateLimits && address !== undefined) await countFailure(database.pool, USER_CODES, networkOf(address));
+/** A device waits with this code: it was no failure. */
+export async function forgetUserCode({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (config.rateLimits && address !== undefined) await forgetFailure(database.pool, USER_CODES, networkOf(address));
 }
 
 /** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */

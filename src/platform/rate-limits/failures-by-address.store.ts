@@ -1,6 +1,7 @@
 /** Failures counted by address, so that all processes see them: rate-limiter-flexible's store over the pool, one statement a look or a count. */
 import type pg from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { present } from '../clock/clock.ts';
 import type { Executor } from '../database/database.ts';
 
 const TABLE = 'failures_by_address';
@@ -35,6 +36,15 @@ export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: stri
     if (over instanceof RateLimiterRes) return { barred: seconds(over), bars: undefined };
     throw over;
   }
+}
+
+/** Takes back one that was counted before it was known to be none. */
+export async function forgetFailure(pool: pg.Pool, limit: FailureLimit, key: string): Promise<void> {
+  await pool.query({
+    name: 'forget-failure',
+    text: `UPDATE ${TABLE} SET points = points - 1 WHERE key = $1 AND points > 0 AND expire > $2`,
+    values: [countedUnder(limit, key), present().getTime()],
+  });
 }
 
 /** @param now epoch milliseconds @returns the number of counts forgotten, at most `limit` */

@@ -2,20 +2,22 @@
  * The device grant (RFC 8628). A device asks at device_authorization and polls the token endpoint. Its user types the user code at /activate, which
  * leads to the server's own page; that page always asks before it goes on to the sign-in and consent pages of any other request.
  */
+import type { IncomingMessage } from 'node:http';
 import { deviceAnswer, signInRequestAnswer } from '../../features/audit/device-answers.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { REQUESTS_PAGE } from '../../features/backchannel-requests/request-mails.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
-import type { Database } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
 import type { Client, Configuration, KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { type DevicePage, type DeviceProblem, requestedLocales, showProtocolError } from '../servers/error-pages.ts';
 import { TooManyFailuresHere } from '../servers/errors.ts';
-import { isSignInRequest, signInRequestOf, userCodeDigest } from '../storage/device-code-adapter.ts';
+import { isSignInRequest, signInRequestOf } from '../storage/device-code-adapter.ts';
 import { findDeviceCode } from '../storage/protocol-state.store.ts';
 import { requestStateOf } from '../storage/request-state.ts';
+import { userCodeDigests } from '../storage/user-code-digests.ts';
 
 type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow']>;
 
@@ -83,7 +85,7 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
   async function again(ctx: KoaContextWithOIDC, problem: DeviceProblem): Promise<void> {
     if (problem === 'denied' && isUsersRefusal(ctx)) noteAnswer(ctx, server, parts, false);
     if (isOfRequest(ctx)) return toRequests(ctx, problem === 'denied' ? 'refused' : 'gone');
-    if (problem === 'unknown') await parts.userCodes.count(ctx.req);
+    if (problem === 'unknown') guessed.add(ctx.req);
     await pages.activate(ctx, { problem, uiLocales: requestedLocales(ctx) });
   }
 
@@ -178,28 +180,41 @@ export function tellWhereToConfirm(ctx: KoaContextWithOIDC, baseUrl: string): vo
 }
 
 /**
- * Before the server's page for a code: a code in the library's own parameter goes the way of all codes, so that each is counted and confirmed.
+ * Before the server's page for a code: a code in the library's own parameter goes the way of all codes, so that each is counted and confirmed. It is
+ * counted before it is looked at, so that of many at once no more are looked at.
  * @returns false when the request is answered
  * @throws {TooManyFailuresHere} when too many wrong codes came from this address
  */
 export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<boolean> {
-  const barred = await userCodes.barred(ctx.req);
-  if (barred !== undefined) throw new TooManyFailuresHere(barred);
-  if (ctx.method !== 'GET') return true;
-  const { user_code: typed, ...query } = ctx.query;
-  if (single(query[PARAMETER]) !== '') {
+  if (ctx.method === 'GET') {
+    const { user_code: typed, ...query } = ctx.query;
+    if (single(query[PARAMETER]) === '') {
+      const code = single(typed);
+      ctx.redirect(code === '' ? '/activate' : `/activate?user_code=${encodeURIComponent(code)}`);
+      ctx.status = 303;
+      return false;
+    }
     ctx.query = query;
-    return true;
   }
-  const code = single(typed);
-  ctx.redirect(code === '' ? '/activate' : `/activate?user_code=${encodeURIComponent(code)}`);
-  ctx.status = 303;
-  return false;
+  const barred = await userCodes.count(ctx.req);
+  if (barred !== undefined) throw new TooManyFailuresHere(barred);
+  return true;
+}
+
+/** Requests with a code that no device waits with. */
+const guessed = new WeakSet<IncomingMessage>();
+
+/** After the server's page for a code: one that a device waits with, or waited, is taken off the count. */
+export async function settleConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<void> {
+  if (!guessed.has(ctx.req)) await userCodes.forget(ctx.req);
 }
 
 /** @returns the path of the server's page that confirms the request; undefined: no request waits under this code */
-export async function findDeviceRequest({ pool }: Pick<Database, 'pool'>, typed: string): Promise<string | undefined> {
+export async function findDeviceRequest(
+  { database, keyring }: Pick<Services, 'database' | 'keyring'>,
+  typed: string,
+): Promise<string | undefined> {
   const code = normalizedUserCode(typed);
-  const found = code === undefined ? undefined : await findDeviceCode(pool, userCodeDigest(code), epochSeconds());
+  const found = code === undefined ? undefined : await findDeviceCode(database.pool, userCodeDigests(keyring, code), epochSeconds());
   return found && `${new URL(issuerOf('http://localhost', found.serverId)).pathname}/device?${PARAMETER}=${code}`;
 }

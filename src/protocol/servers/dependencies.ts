@@ -26,9 +26,10 @@ type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
 
 /** Counts wrong user codes by address: they are short enough to be guessed at otherwise (RFC 8628 section 5.1). */
 interface UserCodeFailures {
-  /** @returns seconds until codes from there are looked at again; undefined: now */
-  barred(req: IncomingMessage): Promise<number | undefined>;
-  count(req: IncomingMessage): Promise<void>;
+  /** Counts a code before it is looked at. @returns seconds until codes from there are looked at again; undefined: this one is */
+  count(req: IncomingMessage): Promise<number | undefined>;
+  /** It was a right one. */
+  forget(req: IncomingMessage): Promise<void>;
 }
 
 export interface ProviderParts {

@@ -136,7 +136,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const configuration: Configuration = {
     adapter: (name) => {
       if (name === 'Client') return clients;
-      if (name === 'DeviceCode') return new DeviceCodeAdapter(state);
+      if (name === 'DeviceCode') return new DeviceCodeAdapter(state, keyring);
       if (name === 'BackchannelAuthenticationRequest') return new SignInRequestAdapter(state, keyring);
       if (name === 'Grant') return new GrantAdapter(state);
       if (name === 'PushedAuthorizationRequest') return new PushedRequestAdapter(state);

@@ -104,6 +104,9 @@ const REQUESTS: ReadonlySet<string> = new Set([
   ROUTES.backchannel_authentication,
 ]);
 
+/** Where a request goes on after its user did something. */
+const RESUMED = /^\/(authorize|device)\/[^/]+$/;
+
 const noted = new WeakSet<IncomingMessage>();
 
 /** What the user did wrong is an event of the user's. */
@@ -129,13 +132,19 @@ export async function noteError(
   const { error, error_description: description = '' } = given;
   // Absent where the request was refused before the library's own route was entered.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
-  const clientId = oidc?.client?.clientId;
-  const isRequest = REQUESTS.has(ctx.path);
+  const clientId = oidc?.client?.clientId ?? waitingClient(oidc);
+  const isRequest = REQUESTS.has(ctx.path) || RESUMED.test(ctx.path);
   const endpoint = isRequest ? 'authorize' : 'token';
   // Of the other endpoints only that the application did not prove itself.
   const isTold = !noted.has(ctx.req) && !ROUTINE.has(error) && (isRequest || ctx.path === ROUTES.token || error === 'invalid_client');
   const rejected = isTold && clientId !== undefined ? ({ endpoint, clientId, server: { id, name } } as const) : undefined;
   await reject({ error, description }, rejected, ctx.req);
+}
+
+/** Whose request was about to go on. */
+function waitingClient(oidc: KoaContextWithOIDC['oidc'] | undefined): string | undefined {
+  const id = oidc?.entities.Interaction?.params.client_id;
+  return typeof id === 'string' ? id : undefined;
 }
 
 type WithoutRequest<D> = D extends RequestRefused ? Omit<D, 'request'> : never;

@@ -11,7 +11,7 @@ import { isPush, prepareAuthorization, preparePush, refusalOfPush } from '../aut
 import { type Merged, type RequestParameters, requestObjects } from '../authorize/request-object.ts';
 import { prepareBasic } from '../client-authentication/client-authentication.ts';
 import { explainFederation, prepareFederated } from '../client-authentication/federated-client.ts';
-import { prepareConfirmation, tellWhereToConfirm } from '../device/device-flow.ts';
+import { prepareConfirmation, settleConfirmation, tellWhereToConfirm } from '../device/device-flow.ts';
 import { completeDiscovery } from '../discovery/discovery.ts';
 import { acceptedIntrospection, type IntrospectionParts, introspectionAnswer } from '../introspection/introspection.ts';
 import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
@@ -154,6 +154,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       if (ctx.path === ROUTES.code_verification && !(await prepareConfirmation(ctx, parts))) return;
       if (ctx.path === ROUTES.end_session) await answerLogout(ctx, parts);
       else await next();
+      if (ctx.path === ROUTES.code_verification) await settleConfirmation(ctx, parts);
       giveDevice();
       completeDiscovery(ctx, server, scopes, config);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);

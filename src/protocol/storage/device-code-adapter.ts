@@ -1,27 +1,26 @@
 /**
- * Device codes (RFC 8628). The device holds the code, its user types the user code; both are stored as digests. The user's answer is one conditional
- * update, so of two answers one counts. The row outlives its code, so that the device learns that it has expired (section 3.5).
+ * Device codes (RFC 8628). The device holds the code, its user types the user code; both are stored as digests, the user code's with a key. The user's
+ * answer is one conditional update, so of two answers one counts. The row outlives its code, so that the device learns that it has expired (section 3.5).
  * An application's sign-in request (sign-in-request-adapter.ts) is answered in the same way, by its own user alone: the library sees it as a device code.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
-import { digest } from '../../platform/crypto/secrets.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
 import { type AdapterPayload, Provider } from '../library/oidc-provider.ts';
 import { ModelAdapter } from './model-adapter.ts';
 import { type FoundModel, findDeviceCode } from './protocol-state.store.ts';
 import { handleOfKey, keyOfHandle, rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
+import { userCodeDigests } from './user-code-digests.ts';
 
 /** Seconds that a row outlives its code: as long as a sign-in that it began may take. */
 const KEPT = LIFETIMES.interaction;
 
-const FAILURES: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable']);
+/** `invalid_request`: the browser has lost its session or is not the one that began. */
+const NO_ANSWERS: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable', 'invalid_request']);
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** @param userCode in capital letters, without hyphens */
-export const userCodeDigest = (userCode: string): string => digest(`user code ${userCode}`);
 
 /** In the place of what is known of a device, for a request that comes from an application. */
 export interface SignInRequest {
@@ -42,7 +41,10 @@ export const isSignInRequest = (deviceCode: object): boolean => signInRequestOf(
 const isForSessionsUser = (userId: string | undefined): boolean => userId !== undefined && Provider.ctx?.oidc.session?.accountId === userId;
 
 export class DeviceCodeAdapter extends ModelAdapter {
-  constructor(server: ServerState) {
+  constructor(
+    server: ServerState,
+    readonly keyring: Keyring,
+  ) {
     super('DeviceCode', server);
   }
 
@@ -51,8 +53,8 @@ export class DeviceCodeAdapter extends ModelAdapter {
     const isAnswered = rest.accountId !== undefined || rest.error !== undefined;
     // The library locks a code whose user begins to answer. A page that is left must not lock it: the first answer counts.
     if (inFlight && !isAnswered) return;
-    // The service failed, and the user did not answer: they can try again.
-    if (FAILURES.has(rest.error)) return;
+    // The user did not answer: they can try again.
+    if (NO_ANSWERS.has(rest.error)) return;
     const until = exp ?? epochSeconds() + expiresIn;
     const model = isSignInRequest(rest) ? 'BackchannelAuthenticationRequest' : this.model;
     const row = {
@@ -63,7 +65,7 @@ export class DeviceCodeAdapter extends ModelAdapter {
       accountId: text(rest.accountId),
       clientId: text(rest.clientId),
       grantId: text(rest.grantId),
-      uid: userCode === undefined ? undefined : userCodeDigest(userCode),
+      uid: userCode === undefined ? undefined : userCodeDigests(this.keyring, userCode)[0],
       expiresAt: until + KEPT,
     };
     await this.server.write(({ writes }) => (isAnswered ? writes.answer(row) : writes.insert(row)));
@@ -75,7 +77,9 @@ export class DeviceCodeAdapter extends ModelAdapter {
   }
 
   override async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    const found = await this.server.read((pool) => findDeviceCode(pool, userCodeDigest(userCode), epochSeconds(), this.server.key));
+    const found = await this.server.read((pool) =>
+      findDeviceCode(pool, userCodeDigests(this.keyring, userCode), epochSeconds(), this.server.key),
+    );
     if (found === undefined || (found.model !== this.model && !isForSessionsUser(found.accountId))) return undefined;
     const { model, payload, expiresAt } = found;
     return {

@@ -243,7 +243,7 @@ const FIND_DEVICE_CODE = {
   name: 'find-device-code',
   text: `SELECT p.id AS key, p.model, p.account_id, s.id AS server_id, p.payload, extract(epoch FROM p.expires_at)::float8 AS expires
     FROM authorization_servers s JOIN oidc_payload p ON p.server_key = s.key
-    WHERE p.uid = $1 AND p.model IN (${MODELS.DeviceCode}, ${MODELS.BackchannelAuthenticationRequest}) AND p.expires_at > to_timestamp($2::float8) AND s.key = coalesce($3, s.key) LIMIT 1`,
+    WHERE p.uid = ANY ($1::text[]) AND p.model IN (${MODELS.DeviceCode}, ${MODELS.BackchannelAuthenticationRequest}) AND p.expires_at > to_timestamp($2::float8) AND s.key = coalesce($3, s.key) LIMIT 1`,
 };
 
 export interface FoundDeviceCode {
@@ -267,10 +267,15 @@ interface DeviceCodeRow {
   readonly expires: number;
 }
 
-/** Finds the request of a device, or an application's sign-in request, by the digest of its code. @param serverKey absent: at any server, each by one probe of the index */
-export async function findDeviceCode(pool: pg.Pool, uid: string, now: number, serverKey?: number): Promise<FoundDeviceCode | undefined> {
+/** Finds the request of a device, or an application's sign-in request, by the digests of its code, one a key. @param serverKey absent: at any server, each by one probe of the index */
+export async function findDeviceCode(
+  pool: pg.Pool,
+  uids: readonly string[],
+  now: number,
+  serverKey?: number,
+): Promise<FoundDeviceCode | undefined> {
   const { rows } = await pool.query<DeviceCodeRow>({
-    values: [uid, now, serverKey ?? null],
+    values: [uids, now, serverKey ?? null],
     ...FIND_DEVICE_CODE,
   });
   const [row] = rows;

@@ -7,11 +7,11 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { type Keyring, randomBase62 } from '../../platform/crypto/secrets.ts';
 import type { AdapterPayload } from '../library/oidc-provider.ts';
-import { userCodeDigest } from './device-code-adapter.ts';
 import { ModelAdapter } from './model-adapter.ts';
 import type { FoundModel } from './protocol-state.store.ts';
 import { keyOfHandle, rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
+import { userCodeDigests } from './user-code-digests.ts';
 
 /** Seconds that a row outlives its request, so that the application learns that it has expired. */
 const KEPT = LIFETIMES.interaction;
@@ -58,7 +58,7 @@ export class SignInRequestAdapter extends ModelAdapter {
       accountId: payload.accountId === UNKNOWN_USER ? undefined : payload.accountId,
       clientId: payload.clientId,
       grantId: undefined,
-      uid: userCodeDigest(code),
+      uid: userCodeDigests(this.keyring, code)[0],
       expiresAt: until + KEPT,
     };
     await this.server.write(({ writes }) => writes.insert(row));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify } from 'jose';
+import QRCode from 'qrcode';
 import type { Facts } from '../../../src/features/applications/snippets/snippet.ts';
 import { snippetsFor } from '../../../src/features/applications/snippets/snippets.ts';
 import { enter } from '../../pages/console/administrators.ts';
@@ -94,6 +95,28 @@ test('a machine gets a token for an API: curl and openid-client (RFC 6749 sectio
     const claims = await verified(service, 'default', /ey[\w.-]+/.exec(output)?.[0] ?? '');
     assert.equal(claims.sub, id);
     assert.equal(claims.scope, 'orders:read', snippet);
+  }
+});
+
+test('a device shows its code as a QR code, and gets tokens when its user has confirmed it (RFC 8628)', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const { agent } = await enter(service);
+  const grant_types = ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'];
+  const native = await service.createApp({ application_type: 'native', grant_types });
+  const confidential = await service.createApp({ application_type: 'service', grant_types });
+  for (const { clientId, clientSecret } of [native, confidential]) {
+    const directory = await layDown(t, filesIn(await agent.visit(`/admin/applications/${clientId}`)));
+    const { said, ended } = run(t, directory, process.execPath, ['device.mjs'], clientSecret);
+    const shown = await said(/Scan the QR code, or open \S+ and type \S+/);
+    const [, address = '', code = ''] = /open (\S+) and type (\S+)/.exec(shown) ?? [];
+    const link = `${address}?user_code=${code}`;
+    assert.ok(shown.includes(await QRCode.toString(link, { type: 'terminal', small: true })), 'the QR code is the link');
+    const browser = new UserAgent(service.baseUrl);
+    const confirmed = await browser.submit(await browser.visit(link), 'device-form', { confirm: 'yes' });
+    await browser.signIn(confirmed, user);
+    const { code: status, output } = await ended;
+    assert.deepEqual([status, /Signed in as (\S+)/.exec(output)?.[1]], [0, user.id], output);
   }
 });
 

@@ -263,6 +263,26 @@ test('the server decides whether clients may introduce themselves, and from wher
   assert.equal(host.asked('/client.json'), 1, 'none of these was fetched');
 });
 
+test('the simulator refuses a client whose documents the server does not accept', async (t) => {
+  const { service, host, user, browser } = await start(t);
+  const id = host.publish('/simulated.json');
+  assert.ok(isConsent(await browser.signIn(await browser.visit(request(service, id)), user)));
+  const question = { client_id: id, user: user.login, grant_type: 'authorization_code', scopes: ['openid'] };
+  const outcome = async (serverId: string) => {
+    const { body } = await service.api('POST', `/authorizationServers/${serverId}/simulate`, question);
+    return [body.outcome, body.refusal?.error];
+  };
+  assert.deepEqual(await outcome('default'), ['CONSENT', undefined]);
+  assert.deepEqual(await outcome('built-in'), ['REFUSED', 'invalid_client']);
+  for (const [allowedDomains, expected] of [
+    [['example.com'], 'REFUSED'],
+    [['localhost'], 'CONSENT'],
+  ] as const) {
+    await enable(service, { enabled: true, allowedDomains });
+    assert.equal((await outcome('default'))[0], expected);
+  }
+});
+
 test('an access policy can name a client before it was seen', async (t) => {
   const { service, host, user, browser } = await start(t);
   const [named, other] = [host.publish('/named.json'), host.publish('/other.json')];

@@ -113,6 +113,41 @@ test('a client registers itself, signs a user in, and is an application like oth
   assert.deepEqual(events.at(-1).actor, { ...events.at(-1).actor, id: client.clientId, type: 'PublicClientApp' });
 });
 
+test('what a client says of DPoP, pushed and signed requests, signed responses and certificates holds, and is told again', async (t) => {
+  const service = await start(t);
+  const metadata = {
+    dpop_bound_access_tokens: true,
+    require_pushed_authorization_requests: true,
+    require_signed_request_object: true,
+    authorization_signed_response_alg: 'ES256',
+  };
+  const { body, status } = await register(service, { ...METADATA, ...metadata });
+  assert.equal(status, 201, JSON.stringify(body));
+  const told = (answer: Record<string, unknown>, names: object) =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, answer[name]]));
+  assert.deepEqual(told(body, metadata), metadata);
+  const { settings } = (await service.api('GET', `/apps/${body.client_id}`)).body;
+  assert.deepEqual(told(settings.oauthClient, metadata), metadata);
+  const browser = new UserAgent(service.baseUrl);
+  const unpushed = await browser.visit(
+    authorizeUrl(service, 'default', { client_id: body.client_id, scope: 'openid', code_challenge: challengeOf(verifier()) }),
+  );
+  assert.match(unpushed.text + unpushed.url, /push/i);
+
+  const certificate = {
+    token_endpoint_auth_method: 'tls_client_auth',
+    tls_client_auth_subject_dn: 'CN=robot,O=Example',
+    tls_client_certificate_bound_access_tokens: true,
+  };
+  const bound = await register(service, { ...METADATA, ...certificate });
+  assert.equal(bound.status, 201, JSON.stringify(bound.body));
+  assert.deepEqual(told(bound.body, certificate), certificate);
+  assert.equal(bound.body.client_secret, undefined);
+  const without = await register(service, { ...METADATA, token_endpoint_auth_method: 'tls_client_auth' });
+  assert.deepEqual([without.status, without.body.error], [400, 'invalid_client_metadata']);
+  assert.match(without.body.error_description, /tls_client_auth_subject_dn/);
+});
+
 test('at other servers of the service it is no client, and the simulator says so', async (t) => {
   const service = await start(t, { mode: 'OPEN', allowedScopes: ['openid'] });
   const { body } = await register(service);

@@ -41,7 +41,7 @@ export async function eventsOf(service: ServiceCalls, eventType: string, targetI
   assert.equal(status, 200, JSON.stringify(body));
   return body as {
     actor: { id: string; displayName: string };
-    outcome: { result: string };
+    outcome: { result: string; reason?: string };
     debugContext: { before?: unknown; after?: unknown };
   }[];
 }

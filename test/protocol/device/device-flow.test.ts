@@ -1,5 +1,6 @@
 /** The device grant (RFC 8628): by openid-client from request to refresh, refused, guessed at, and answered once. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import * as client from 'openid-client';
 import { eventsOf } from '../../features/users/user-holdings.ts';
@@ -7,7 +8,7 @@ import { setPolicies } from '../../support/access-policies.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
 import { setScope } from '../../support/scopes.ts';
-import { type Service, startService, startTwo } from '../../support/service.ts';
+import { newSecretKey, type Service, STARTED, startService, startTwo } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 import { createClient, post, type TestClient } from '../servers/relying-party.ts';
 
@@ -123,10 +124,20 @@ test('the database holds neither code, and its key is no code', async (t) => {
     async (db) => (await db.query('SELECT row_to_json(p)::text AS row FROM oidc_payload p')).rows,
   );
   const stored = rows.map(({ row }) => row).join('\n');
-  for (const secret of [code, userCode, userCode.replace('-', '')]) assert.ok(!stored.includes(secret), secret);
+  const typed = userCode.replace('-', '');
+  const hashes = [typed, `user code ${typed}`].map((value) => hash('sha256', value, 'base64url'));
+  for (const secret of [code, userCode, typed, ...hashes]) assert.ok(!stored.includes(secret), secret);
   await browser.signIn(signIn, user);
   const keys = await onServer(service.database.url, async (db) => (await db.query('SELECT id FROM oidc_payload WHERE model = 20')).rows);
   for (const { id } of keys) assert.equal((await poll(service, one, `row:${id}`)).body.error, 'invalid_grant');
+});
+
+test('a user code is found when SECRET_KEY got another key', async (t) => {
+  const { service, one } = await begun(t);
+  const { user_code: userCode } = await ask(service, one);
+  const secretKey = `${newSecretKey()},${STARTED.SECRET_KEY}`;
+  const later = await startService(t, { beside: { database: service.database, secretKey } });
+  assert.match((await new UserAgent(later.baseUrl).visit(`/activate?user_code=${userCode}`)).text, /id="device-form"/);
 });
 
 test('a code expires after ten minutes, for its user and for the device', async (t) => {
@@ -151,6 +162,49 @@ test('guessing at codes is stopped by address (RFC 8628 section 5.1)', async (t)
   }
   assert.equal((await browser.visit(`/activate?user_code=${userCode}`)).status, 429);
   assert.equal((await browser.visit(`${service.issuer('built-in')}/device?code=${userCode}`)).status, 429);
+});
+
+test('of many wrong codes at once, at two processes, no more are looked at; right ones do not count', async (t) => {
+  const both = await startTwo(t, { RATE_LIMITS: 'true' });
+  const [one] = both;
+  const device = await deviceClient(one);
+  const { user_code: userCode } = await ask(one, device);
+  const visit = async (at: Service, code: string) => (await fetch(`${at.listensAt}/activate?user_code=${code}`)).status;
+  for (let n = 0; n < 25; n += 1) assert.equal(await visit(one, userCode), 200);
+  const wrong = Array.from({ length: 60 }, (_, n) => {
+    const at = both[n % 2] ?? one;
+    const letters = 'BCDFGHJKLMNPQRSTVWXZ';
+    return visit(at, `BBBB-BB${letters[n % 20]}${letters[Math.floor(n / 20)]}`);
+  });
+  const statuses = await Promise.all(wrong);
+  assert.deepEqual(
+    [400, 429].map((status) => statuses.filter((one) => one === status).length),
+    [20, 40],
+  );
+});
+
+test('a browser that has lost its session does not answer the device; the refusal is in the system log', async (t) => {
+  const { service, user, one, browser } = await begun(t, { consent_method: 'REQUIRED' });
+  await setScope(service, 'films', { consent: 'REQUIRED' });
+  const { device_code: code, user_code: userCode } = await ask(service, one, { scope: 'openid films' }, 'default');
+  await browser.signIn(await confirm(browser, userCode), user);
+  const consent = await confirm(browser, userCode);
+  assert.match(consent.text, /id="consent"/);
+  const uid = /\/interaction\/default\/([\w-]+)/.exec(consent.url.pathname)?.[1];
+  const lost = new UserAgent(service.baseUrl);
+  lost.plant(browser, 'gatehouse-resume');
+  const page = await lost.visit(`${service.issuer('default')}/device/${uid}`);
+  assert.equal(page.status, 410, page.text);
+  assert.equal((await poll(service, one, code, 'default')).body.error, 'authorization_pending');
+  const [event] = await eventsOf(service, 'app.oauth2.as.authorize', one.clientId);
+  assert.deepEqual(
+    [event?.outcome.result, event?.outcome.reason],
+    ['FAILURE', 'invalid_request: interaction session and authentication session mismatch'],
+  );
+
+  const again = await confirm(browser, userCode);
+  assert.match((await browser.submit(again, 'consent', { decision: 'allow' })).text, /Device connected/);
+  assert.equal((await poll(service, one, code, 'default')).status, 200);
 });
 
 test('applications without the grant, scopes and audiences that are not there, and closed applications are refused', async (t) => {

@@ -1,9 +1,10 @@
 /** oidc-provider's contract for adapters, for each model that is stored; what sessions keep beyond it stands in session-adapter.test.ts. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { errors } from 'oidc-provider';
 import { epochSeconds } from '../../../src/platform/clock/clock.ts';
-import { digest, randomToken } from '../../../src/platform/crypto/secrets.ts';
+import { digest, Keyring, randomToken } from '../../../src/platform/crypto/secrets.ts';
 import { DeviceCodeAdapter } from '../../../src/protocol/storage/device-code-adapter.ts';
 import { InteractionOver } from '../../../src/protocol/storage/model-adapter.ts';
 import type { ModelName } from '../../../src/protocol/storage/protocol-state.store.ts';
@@ -239,11 +240,11 @@ describe('what may be used once', () => {
 
 test('a failure of the service does not answer the request of a device; its user can try again (RFC 8628 section 3.5)', async (t) => {
   const { first } = await twoServers(t);
-  const adapter = new DeviceCodeAdapter(first);
+  const adapter = new DeviceCodeAdapter(first, new Keyring([randomBytes(32)]));
   const id = randomToken();
   const payload = payloadOf('DeviceCode', id, { userCode: 'BCDFGHJK' });
   await adapter.upsert(id, payload, HOUR);
-  for (const error of ['server_error', 'temporarily_unavailable']) {
+  for (const error of ['server_error', 'temporarily_unavailable', 'invalid_request']) {
     await inRequest(first, () => adapter.upsert(id, { ...payload, error }, HOUR));
     assert.equal((await adapter.find(id))?.error, undefined);
   }

@@ -1,5 +1,5 @@
 /** Node.js with openid-client: a server that signs people in by code, PKCE, state and nonce, or a machine that gets a token for itself. */
-import { type Facts, isInsecure, isMachine, listensOnWeb, type Snippet, signsIn, stringLiteral } from './snippet.ts';
+import { type Facts, isInsecure, isMachine, listensOnWeb, type Snippet, signsIn, stringLiteral, usesSecret } from './snippet.ts';
 
 const fromEnvironment = (method: string): string => `oidc.${method}(process.env.CLIENT_SECRET)`;
 
@@ -14,10 +14,11 @@ const AUTHENTICATION: Readonly<Record<Facts['authentication'], string>> = {
   none: 'oidc.None()',
 };
 
-const hasKey = ({ authentication }: Facts): boolean => authentication === 'private_key_jwt';
+/** Does it authenticate by a key of its own? */
+export const hasKey = ({ authentication }: Facts): boolean => authentication === 'private_key_jwt';
 
-/** The beginning of both: what is imported, and the authorization server found by its issuer. */
-const opening = (facts: Facts, imports: readonly string[]): string => `${[
+/** The beginning of each: what is imported, and the authorization server found by its issuer. */
+export const opening = (facts: Facts, imports: readonly string[]): string => `${[
   ...(hasKey(facts) ? [`import { readFile } from 'node:fs/promises';`] : []),
   ...imports,
   ...(hasKey(facts) ? [`import { importJWK } from 'jose';`] : []),
@@ -110,8 +111,6 @@ const machine = (facts: Facts): string => `${opening(facts, [])}
 const tokens = await oidc.clientCredentialsGrant(provider${facts.machineScope === '' ? '' : `, { scope: ${stringLiteral(facts.machineScope)} }`});
 console.log(tokens.access_token, tokens.expires_in);
 `;
-
-const usesSecret = ({ authentication }: Facts): boolean => authentication.startsWith('client_secret_');
 
 /** An address of the web that Node.js listens at; any scheme else would be opened by the operating system. */
 const servesSignIn = (facts: Facts): facts is Facts & { readonly redirectUri: string } => signsIn(facts) && listensOnWeb(facts);

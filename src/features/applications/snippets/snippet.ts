@@ -80,6 +80,9 @@ export const listensOnWeb = ({ redirectUri = '' }: Facts): boolean => /^https?:/
 export const sendsSecret = ({ authentication }: Facts): boolean =>
   authentication === 'client_secret_basic' || authentication === 'client_secret_post';
 
+/** Does it authenticate by a secret? */
+export const usesSecret = ({ authentication }: Facts): boolean => authentication.startsWith('client_secret_');
+
 /** May the authorization server be called unencrypted? It may on a developer's machine only. */
 export const isInsecure = ({ issuer }: Facts): boolean => issuer.startsWith('http:');
 

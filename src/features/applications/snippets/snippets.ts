@@ -1,6 +1,7 @@
 /** All snippets, and which of them an application is offered: those that fit, the ones for its kind first. */
 import { authlibSnippet } from './authlib.ts';
 import { curlSnippet } from './curl.ts';
+import { deviceSnippet } from './device.ts';
 import { modAuthOpenidcSnippet } from './mod-auth-openidc.ts';
 import { oidcClientTsSnippet } from './oidc-client-ts.ts';
 import { openidClientSnippet } from './openid-client.ts';
@@ -14,6 +15,7 @@ const SNIPPETS: readonly Snippet[] = [
   authlibSnippet,
   modAuthOpenidcSnippet,
   curlSnippet,
+  deviceSnippet,
 ];
 
 export function snippetsFor(facts: Facts): readonly Snippet[] {

@@ -1,0 +1,31 @@
+/** A device or command line in JavaScript: its user confirms a code on another device (RFC 8628), which a QR code brings there (section 3.3.1). */
+import { hasKey, opening } from './openid-client.ts';
+import { type Facts, type Snippet, stringLiteral, usesSecret } from './snippet.ts';
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+const program = (facts: Facts): string => `${opening(facts, [`import QRCode from 'qrcode';`])}
+const request = await oidc.initiateDeviceAuthorization(provider, { scope: ${stringLiteral(facts.scope)} });
+
+// The QR code has the address with the code in it; the page it opens asks all the same
+console.log(await QRCode.toString(request.verification_uri_complete, { type: 'terminal', small: true }));
+console.log(\`Scan the QR code, or open \${request.verification_uri} and type \${request.user_code}\`);
+
+// Asks until the user has answered, or the code has expired
+const tokens = await oidc.pollDeviceAuthorizationGrant(provider, request);
+console.log(\`Signed in as \${tokens.claims()?.sub}\`);
+`;
+
+export const deviceSnippet: Snippet = {
+  id: 'device',
+  label: 'openid-client on a device (Node.js)',
+  about: 'For devices and command lines. It shows a QR code and waits for the user. The whole file runs as it is.',
+  firstFor: ['native', 'service'],
+  fits: (facts) => facts.kind !== 'browser' && facts.grants.includes(GRANT),
+  files: (facts) => [{ name: 'device.mjs', text: program(facts) }],
+  run: (facts) =>
+    [
+      `npm install openid-client@6 qrcode@1${hasKey(facts) ? ' jose@6' : ''}`,
+      `${usesSecret(facts) ? 'CLIENT_SECRET=… ' : ''}node device.mjs`,
+    ].join('\n'),
+};
