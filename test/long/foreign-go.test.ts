@@ -1,9 +1,9 @@
-/** Clients from the Go module proxy: go-oidc as its example begins, and Okta's SDK. */
+/** Clients from the Go module proxy: go-oidc as its example begins, the device flow of golang.org/x/oauth2, and Okta's SDK. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { program } from '../support/docs.ts';
 import { listen } from '../support/listen.ts';
-import { freePort } from '../support/process.ts';
+import { eventually, freePort } from '../support/process.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { folderWith, install, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
@@ -31,6 +31,74 @@ test('how to: go-oidc signs in with PKCE, on the default and the built-in server
       const page = await signInBy(service, new UserAgent(origin), '/', user);
       assert.equal(JSON.parse(page.text).email, 'ada@example.com', output());
     });
+  }
+});
+
+const DEVICE = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func main() {
+	ctx, issuer := context.Background(), os.Getenv("ISSUER")
+	config := &oauth2.Config{
+		ClientID: os.Getenv("CLIENT_ID"),
+		Scopes:   []string{"openid", "offline_access"},
+		Endpoint: oauth2.Endpoint{
+			DeviceAuthURL: issuer + "/device_authorization",
+			TokenURL:      issuer + "/token",
+			AuthStyle:     oauth2.AuthStyleInParams,
+		},
+	}
+	request, err := config.DeviceAuth(ctx)
+	must(err)
+	fmt.Println("the device is listening at", request.VerificationURIComplete, "with", request.UserCode)
+	token, err := config.DeviceAccessToken(ctx, request)
+	if err != nil {
+		fmt.Println("refused:", err)
+		return
+	}
+	expired := *token
+	expired.Expiry = time.Now().Add(-time.Minute)
+	refreshed, err := config.TokenSource(ctx, &expired).Token()
+	must(err)
+	fmt.Println("tokens:", token.Type(), token.AccessToken != "", refreshed.AccessToken != token.AccessToken)
+}
+`;
+
+test('golang.org/x/oauth2: a device signs in and refreshes, on the default and the built-in server, and is refused (RFC 8628)', async (t) => {
+  const cwd = folderWith(t, { 'main.go': DEVICE });
+  const missing = await build(cwd, 'golang.org/x/oauth2');
+  if (missing !== undefined) return t.skip(missing);
+  t.diagnostic((await mustCarryOut(cwd, {}, 'go', 'list', '-m', 'golang.org/x/oauth2')).trim());
+  const service = await startService(t);
+  const user = await service.createUser();
+  const grant_types = ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'];
+  const { clientId } = await service.createApp({ application_type: 'native', grant_types });
+  for (const [serverId, answer, expected] of [
+    ['default', 'confirm', /tokens: Bearer true true/],
+    ['built-in', 'confirm', /tokens: Bearer true true/],
+    ['default', 'abort', /refused: .*access_denied/],
+  ] as const) {
+    const output = await startApplication(t, cwd, { ISSUER: service.issuer(serverId), CLIENT_ID: clientId }, './program');
+    const [, link = ''] = /listening at (\S+) with [B-Z]{4}-[B-Z]{4}/.exec(output()) ?? [];
+    const browser = new UserAgent(service.baseUrl);
+    const page = await browser.submit(await browser.visit(link), 'device-form', { [answer]: 'yes' });
+    if (answer === 'confirm') assert.match((await browser.signIn(page, user)).text, /Device connected/);
+    // It polls every five seconds.
+    await eventually(() => expected.test(output()) || undefined, `${serverId}: ${answer}`);
   }
 });
 

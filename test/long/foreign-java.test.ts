@@ -1,8 +1,9 @@
-/** Clients from Maven Central: Spring Boot as its documentation says (login, both logouts, both kinds of resource server), and Okta's SDK. */
+/** Clients from Maven Central: Spring Boot as its documentation says (login, both logouts, both kinds of resource server, DPoP), and Okta's SDK. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import * as oauth from 'oauth4webapi';
 import { codeBlocks } from '../support/docs.ts';
 import { eventually, freePort } from '../support/process.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
@@ -124,6 +125,103 @@ test('how to: Spring Boot 3.5: login, RP-initiated and back-channel logout, reso
     assert.deepEqual(await call('opaque', await token('opaque')), [200, client_id]);
     for (const place of ['jwt', 'opaque']) assert.equal((await call(place, 'nonsense'))[0], 401, place);
   });
+});
+
+const BOUND = `package app;
+
+import java.util.Map;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.web.context.WebServerInitializedEvent;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.EventListener;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.SpringSecurityCoreVersion;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.oauth2.jwt.JwtDecoder;
+import org.springframework.security.oauth2.jwt.JwtValidators;
+import org.springframework.security.oauth2.jwt.NimbusJwtDecoder;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+@SpringBootApplication
+@RestController
+public class Application {
+    public static void main(String[] args) {
+        SpringApplication.run(Application.class, args);
+    }
+
+    @EventListener
+    void ready(WebServerInitializedEvent event) {
+        System.out.println("Spring Security " + SpringSecurityCoreVersion.getVersion() + " is listening at its port");
+    }
+
+    @Bean
+    JwtDecoder decoder(@Value("\${ISSUER}") String issuer, @Value("\${AUDIENCE}") String audience, @Value("\${CLIENT_ID}") String clientId) {
+        var decoder = NimbusJwtDecoder.withIssuerLocation(issuer).validateType(false).build();
+        decoder.setJwtValidator(JwtValidators.createAtJwtValidator().issuer(issuer).audience(audience).clientId(clientId).build());
+        return decoder;
+    }
+
+    @Bean
+    SecurityFilterChain api(HttpSecurity http) throws Exception {
+        return http.authorizeHttpRequests(all -> all.anyRequest().authenticated())
+            .oauth2ResourceServer(server -> server.jwt(Customizer.withDefaults())).build();
+    }
+
+    @GetMapping("/me")
+    Map<String, String> me(Authentication authentication) {
+        return Map.of("sub", authentication.getName());
+    }
+}
+`;
+
+test('Spring Security 6.5 as resource server: tokens bound by DPoP, and what a thief of one can do (RFC 9449 section 7)', async (t) => {
+  const [pomText = ''] = codeBlocks('how-to/connect-spring', 'xml');
+  const cwd = project(t, pomText, BOUND);
+  const missing = await build(cwd, 'package');
+  if (missing !== undefined) return t.skip(missing);
+  const service = await startService(t);
+  const { clientId, clientSecret = '' } = await service.createApp({
+    application_type: 'service',
+    grant_types: ['client_credentials'],
+    dpop_bound_access_tokens: true,
+  });
+  const port = await freePort();
+  const env = { SERVER_PORT: port, ISSUER: service.issuer('default'), AUDIENCE: 'api://default', CLIENT_ID: clientId };
+  const output = await startApplication(t, cwd, env, 'java', '-jar', 'target/app-1.jar');
+  t.diagnostic(/Spring Security [\d.]+/.exec(output())?.[0] ?? '');
+
+  const insecure = { [oauth.allowInsecureRequests]: true } as const;
+  const issuer = new URL(service.issuer('default'));
+  const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+  const client: oauth.Client = { client_id: clientId };
+  const [own, stolen] = [await oauth.generateKeyPair('ES256'), await oauth.generateKeyPair('ES256')].map((pair) =>
+    oauth.DPoP(client, pair),
+  );
+  assert.ok(own !== undefined && stolen !== undefined);
+  const parameters = new URLSearchParams();
+  const answer = await oauth.clientCredentialsGrantRequest(as, client, oauth.ClientSecretBasic(clientSecret), parameters, {
+    ...insecure,
+    DPoP: own,
+  });
+  const { access_token: token, token_type: type } = await oauth.processClientCredentialsResponse(as, client, answer);
+  assert.equal(type, 'dpop');
+
+  const api = new URL(`http://localhost:${port}/me`);
+  const call = (proof: oauth.DPoPHandle) =>
+    oauth.protectedResourceRequest(token, 'GET', api, undefined, undefined, { ...insecure, DPoP: proof });
+  const allowed = await call(own);
+  assert.deepEqual([allowed.status, await allowed.json()], [200, { sub: clientId }], output());
+  const status = async (request: Promise<Response>) => (await request.catch(({ response }) => response as Response)).status;
+  assert.equal(await status(call(stolen)), 401, 'a proof by another key');
+  const headers = { authorization: `DPoP ${token}` };
+  assert.equal(await status(fetch(api, { headers })), 401, 'without a proof');
+  const bearer = { authorization: `Bearer ${token}` };
+  t.diagnostic(`as a bearer token: ${await status(fetch(api, { headers: bearer }))}`);
 });
 
 test('Okta’s SDK for Java manages users, groups and applications, and reads the log', async (t) => {
