@@ -30,8 +30,13 @@ export function decodeToken(token: string): Decoded | undefined {
   }
 }
 
-/** at_hash and c_hash: the left half of the hash that the token's algorithm uses, SHA-256 for RS256 and ES256. */
-const halfHash = (value: string): string => createHash('sha256').update(value).digest().subarray(0, 16).toString('base64url');
+/** at_hash and c_hash: the left half of the hash that the token's algorithm uses, SHA-512 for EdDSA and SHA-256 for the others. */
+function halfHash(alg: unknown, value: string): string {
+  const hash = createHash(alg === 'EdDSA' ? 'sha512' : 'sha256')
+    .update(value)
+    .digest();
+  return hash.subarray(0, hash.length / 2).toString('base64url');
+}
 
 async function signatureCheck(token: string, keys: JWTVerifyGetKey, options: { issuer: string; audience?: string }): Promise<Check> {
   const label = options.audience === undefined ? 'signature, issuer and time' : 'signature, issuer, audience and time';
@@ -60,7 +65,7 @@ export interface IdTokenContext {
 
 /** @param isRenewed came from a refresh, which need not repeat the nonce (OpenID Connect Core section 12.2) */
 export async function checkIdToken(token: string, isRenewed: boolean, context: IdTokenContext): Promise<Check[]> {
-  const claims = decodeToken(token)?.claims;
+  const { header, claims } = decodeToken(token) ?? {};
   const checks = [await signatureCheck(token, context.keys, { issuer: context.issuer, audience: context.clientId })];
   if (!isRenewed || claims?.nonce !== undefined) {
     const passed = claims?.nonce === context.nonce;
@@ -75,7 +80,7 @@ export async function checkIdToken(token: string, isRenewed: boolean, context: I
     ['c_hash', context.code, 'code', '3.3.2.10'],
   ] as const) {
     if (value === undefined || claims?.[claim] === undefined) continue;
-    const passed = claims[claim] === halfHash(value);
+    const passed = claims[claim] === halfHash(header?.alg, value);
     checks.push({
       passed,
       label: `${claim} ${passed ? 'fits' : 'does not fit'} the ${what}`,

@@ -6,9 +6,9 @@
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
 import { CIBA_GRANT, DEVICE_GRANT } from '../policies/access-policy.policy.ts';
+import { pairwiseProblems, type SubjectSettings } from '../subjects/pairwise.policy.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
-import { pairwiseProblems, type SubjectSettings } from './pairwise.policy.ts';
-import { encryptionProblems, type ResponseSettings } from './response-algorithms.policy.ts';
+import { encryptionProblems, type ResponseSettings } from './settings/response-algorithms.policy.ts';
 
 /** The service's own applications, by id; no other one may be called so. */
 export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;

@@ -12,7 +12,7 @@ import { brandColour } from '../settings/settings-fields.service.ts';
 import { isUserId } from '../users/user-profile.service.ts';
 import { APPLICATION_GRANT_TYPES, type SettingProblem } from './application-settings.policy.ts';
 import { subjectProblem } from './federated-credentials.policy.ts';
-import { responseFields } from './response-fields.service.ts';
+import { responseFields } from './settings/response-fields.service.ts';
 
 const MOST_URIS = 100;
 

@@ -11,7 +11,7 @@ import { appSecrets } from './application-secrets.api.ts';
 import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from './application-settings.service.ts';
 import type { Application, ApplicationStatus } from './applications.resource.ts';
 import { createApplication, deleteApplication, getApplication, setApplicationStatus, updateApplication } from './applications.service.ts';
-import { RESPONSE_SETTINGS } from './response-algorithms.policy.ts';
+import { RESPONSE_SETTINGS } from './settings/response-algorithms.policy.ts';
 
 /** What Okta's SDKs send unasked. Nothing here can differ from it, so only Okta's default is accepted and nothing is stored. */
 const oktaDefault = <T extends boolean>(value: T) =>

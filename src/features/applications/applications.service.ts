@@ -9,6 +9,7 @@ import { deleteClientState, deleteLeftOverClientState } from '../../protocol/sto
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { takeOutClient } from '../policies/policy-names.service.ts';
+import { readSectorDocument, requireSector } from '../subjects/sector-identifier.service.ts';
 import { requireProviders } from './application-providers.service.ts';
 import type { ApplicationOrigin } from './application-settings.policy.ts';
 import {
@@ -30,7 +31,6 @@ import {
 } from './applications.store.ts';
 import { fapi2Problems } from './fapi2.policy.ts';
 import { fitSecrets, keepSecret } from './sealed-secrets.service.ts';
-import { readSectorDocument, requireSector } from './sector-identifier.service.ts';
 
 export interface ApplicationInput {
   readonly label: string;

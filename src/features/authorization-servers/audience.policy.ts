@@ -14,6 +14,14 @@ interface Audiences {
 /** All audiences of a server, the default one first. */
 export const audiencesOf = ({ audience, furtherAudiences }: Audiences): readonly string[] => [audience, ...furtherAudiences];
 
+/**
+ * Is a token of this audience for the server itself, and so for userinfo (RFC 9068 section 4)? The default audience counts, for it is what an
+ * application gets that asks for none.
+ * @param aud absent: of an opaque token for which nothing was asked
+ */
+export const isForServer = (aud: unknown, { audience, issuer }: { readonly audience: string; readonly issuer: string }): boolean =>
+  aud === undefined || [aud].flat().some((one) => one === issuer || one === audience);
+
 export interface AudienceFacts {
   /** Of the server, the default one first. */
   readonly offered: readonly string[];

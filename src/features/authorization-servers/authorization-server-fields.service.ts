@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { ACCESS_GRANT_TYPES, ANY } from '../policies/access-policy.policy.ts';
 import { MOST_AUDIENCES } from './audience.policy.ts';
+import { ADDITIONAL_ALGS, SIGNING_ALGS } from './signing-algs.policy.ts';
 
 /** Minutes: a day. */
 const LONGEST_ACCESS = 1440;
@@ -39,7 +40,12 @@ export const serverFields = {
   accessTokenType: z.enum(['at+jwt', 'JWT']),
   accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS),
   refreshTokenLifetimeMinutes: z.int().min(1).max(LONGEST_REFRESH),
-  signingAlg: z.enum(['RS256', 'ES256']),
+  signingAlg: z.enum(SIGNING_ALGS),
+  /** Beside RS256, ES256 and signingAlg. */
+  additionalSigningAlgs: z
+    .array(z.enum(ADDITIONAL_ALGS))
+    .max(ADDITIONAL_ALGS.length)
+    .refine((all) => new Set(all).size === all.length, 'must not contain the same algorithm twice'),
   rotationMode: z.enum(['AUTO', 'MANUAL']),
   clientIdMetadata: z.strictObject({
     enabled: z.boolean(),

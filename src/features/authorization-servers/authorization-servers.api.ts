@@ -37,6 +37,8 @@ const serverSettings = z.strictObject({
   /** At most ten years. */
   refreshTokenLifetimeMinutes: serverFields.refreshTokenLifetimeMinutes.exactOptional(),
   signingAlg: serverFields.signingAlg.exactOptional(),
+  /** For what else it has keys, beside RS256, ES256 and signingAlg; applications choose among all. */
+  additionalSigningAlgs: serverFields.additionalSigningAlgs.exactOptional(),
   /** Client ID Metadata Documents: clients whose client_id is an https URL. */
   clientIdMetadata: serverFields.clientIdMetadata.exactOptional(),
   /** Dynamic client registration (RFC 7591). */
@@ -65,6 +67,7 @@ const server = z.object({
   accessTokenLifetimeMinutes: z.number(),
   refreshTokenLifetimeMinutes: z.number(),
   signingAlg: z.string(),
+  additionalSigningAlgs: z.array(z.string()),
   clientIdMetadata: z.object({ enabled: z.boolean(), allowedDomains: z.array(z.string()) }),
   registration: z.object({
     mode: z.enum(['OFF', 'TOKEN', 'OPEN']),
@@ -201,6 +204,7 @@ function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl:
     accessTokenLifetimeMinutes: found.accessTokenSeconds / 60,
     refreshTokenLifetimeMinutes: found.refreshTokenSeconds / 60,
     signingAlg: found.signingAlg,
+    additionalSigningAlgs: [...found.additionalSigningAlgs],
     clientIdMetadata: { enabled: found.clientIdMetadata.enabled, allowedDomains: [...found.clientIdMetadata.allowedDomains] },
     registration: structuredClone(found.registration) as z.input<typeof server>['registration'],
     credentials: {

@@ -4,7 +4,7 @@ import type { AccessPolicy } from '../policies/access-policy.policy.ts';
 import type { RegistrationSettings } from '../registration/registration.policy.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import type { RotationMode } from './key-rotation.policy.ts';
-import type { SigningAlg } from './signing-algs.policy.ts';
+import type { SigningChoice } from './signing-algs.policy.ts';
 import type { SigningKey } from './signing-keys.resource.ts';
 
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';
@@ -12,7 +12,7 @@ export type ServerStatus = 'ACTIVE' | 'INACTIVE';
 /** RFC 9068 section 2.1, and what resource servers know that are older. */
 type AccessTokenType = 'at+jwt' | 'JWT';
 
-export interface AuthorizationServer {
+export interface AuthorizationServer extends SigningChoice {
   /** `built-in`, `default`, or what its creator chose; the last path segment of a custom server's issuer. */
   readonly id: string;
   /** Small number that rows of the protocol carry in place of the id. */
@@ -32,7 +32,6 @@ export interface AuthorizationServer {
   readonly refreshTokenSeconds: number;
   /** Sliding, from the last use on. */
   readonly refreshTokenWindowSeconds: number;
-  readonly signingAlg: SigningAlg;
   /** Are its keys rotated by themselves? */
   readonly rotationMode: RotationMode;
   readonly clientIdMetadata: ClientIdMetadataSettings;

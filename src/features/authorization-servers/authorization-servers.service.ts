@@ -10,7 +10,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { deleteServerState } from '../../protocol/storage/server-state.store.ts';
-import { FAPI2_SIGNING_ALG } from '../applications/fapi2.policy.ts';
+import { FAPI2_ALGS } from '../applications/fapi2.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
@@ -30,7 +30,8 @@ import {
   updateServer,
 } from './authorization-servers.store.ts';
 import { BUILT_IN, serverIdProblem } from './server-id.policy.ts';
-import { addMissingKeys, createSigningKeys, insertSigningKeys } from './signing-keys.service.ts';
+import { algsOf } from './signing-algs.policy.ts';
+import { createSigningKeys, fitKeys, insertSigningKeys } from './signing-keys.service.ts';
 
 type Settings = Pick<
   AuthorizationServer,
@@ -44,6 +45,7 @@ type Settings = Pick<
   | 'accessTokenSeconds'
   | 'refreshTokenSeconds'
   | 'signingAlg'
+  | 'additionalSigningAlgs'
   | 'rotationMode'
   | 'clientIdMetadata'
   | 'registration'
@@ -55,6 +57,7 @@ export type NewAuthorizationServer = Partial<Settings> & { readonly id?: string 
 const FIRST = {
   furtherAudiences: [],
   accessTokenType: 'at+jwt',
+  additionalSigningAlgs: [],
   rotationMode: 'AUTO',
   clientIdMetadata: { enabled: false, allowedDomains: [] },
   registration: NO_REGISTRATION,
@@ -63,7 +66,14 @@ const FIRST = {
 /** What a server is when nothing is said about it. */
 const DEFAULTS: Omit<
   Settings,
-  'name' | 'audience' | 'furtherAudiences' | 'accessTokenType' | 'rotationMode' | 'clientIdMetadata' | 'registration'
+  | 'name'
+  | 'audience'
+  | 'furtherAudiences'
+  | 'accessTokenType'
+  | 'additionalSigningAlgs'
+  | 'rotationMode'
+  | 'clientIdMetadata'
+  | 'registration'
 > = {
   description: '',
   profile: 'service',
@@ -98,7 +108,7 @@ export async function seedAuthorizationServer(
   const now = present();
   const settings = { ...DEFAULTS, audience: `api://${id}`, ...FIRST, ...withoutUndefined(given) };
   requireFittingAlg(settings);
-  const keys = await createSigningKeys(services.keyring);
+  const keys = await createSigningKeys(services.keyring, algsOf(settings));
   const { database, notifications } = services;
 
   const server = await database.transaction(async (trx) => {
@@ -139,7 +149,7 @@ export const pageAuthorizationServers = (
 export const listAuthorizationServers = (services: Services): Promise<AuthorizationServer[]> => listServers(services.database.knex);
 
 /**
- * Replaces a server's settings; those not given return to their defaults, but for the audiences, the type of access tokens, whether its keys are rotated by themselves, and how clients may introduce themselves.
+ * Replaces a server's settings; those not given return to their defaults, but for the audiences, the type of access tokens, the additional algorithms, whether its keys are rotated by themselves, and how clients may introduce themselves.
  * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server keeps its name, description, audience and format of access tokens
  */
 export async function updateAuthorizationServer(
@@ -149,20 +159,20 @@ export async function updateAuthorizationServer(
   request: RequestContext,
 ): Promise<AuthorizationServer> {
   return change(services, id, request, 'oauth2.as.updated', 'Update authorization server', async (trx, before) => {
-    const { audience, furtherAudiences, accessTokenType, rotationMode, clientIdMetadata, registration } = before;
-    const kept = { audience, furtherAudiences, accessTokenType, rotationMode, clientIdMetadata, registration };
+    const { audience, furtherAudiences, accessTokenType, additionalSigningAlgs, rotationMode, clientIdMetadata, registration } = before;
+    const kept = { audience, furtherAudiences, accessTokenType, additionalSigningAlgs, rotationMode, clientIdMetadata, registration };
     const wanted = { ...DEFAULTS, ...kept, ...withoutUndefined(input) };
     requireFittingAlg(wanted);
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
-    await addMissingKeys(trx, id, services.keyring);
+    await fitKeys(trx, { ...wanted, id }, services.keyring);
     return wanted;
   });
 }
 
 /** @throws {ApiError} validation: FAPI 2.0 Security Profile section 5.4.1 allows no RS256 */
 function requireFittingAlg({ profile, signingAlg }: Pick<AuthorizationServer, 'profile' | 'signingAlg'>): void {
-  if (profile === 'fapi2' && signingAlg !== FAPI2_SIGNING_ALG)
-    throw validation([{ field: 'signingAlg', message: `must be ${FAPI2_SIGNING_ALG} with profile fapi2` }]);
+  if (profile === 'fapi2' && !FAPI2_ALGS.includes(signingAlg))
+    throw validation([{ field: 'signingAlg', message: 'must be PS256, ES256 or EdDSA with profile fapi2' }]);
 }
 
 /** @throws {ApiError} not found, wrong state: the built-in server stays active */

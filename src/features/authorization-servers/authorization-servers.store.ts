@@ -25,6 +25,7 @@ const SERVER: Columns<AuthorizationServer> = {
   refreshTokenSeconds: 'refresh_token_seconds',
   refreshTokenWindowSeconds: 'refresh_token_window_seconds',
   signingAlg: 'signing_alg',
+  additionalSigningAlgs: 'additional_signing_algs',
   rotationMode: 'rotation_mode',
   clientIdMetadata: 'client_id_metadata',
   registration: 'registration',

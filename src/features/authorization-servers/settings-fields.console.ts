@@ -5,6 +5,7 @@ import type { Field, Option } from '../../pages/console/form.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { audiencesOf } from './audience.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
+import { ADDITIONAL_ALGS } from './signing-algs.policy.ts';
 
 /** undefined: of a server to be made. */
 type Now = AuthorizationServer | undefined;
@@ -192,7 +193,18 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
         label: verbatim('ES256'),
         hint: 'Elliptic curve P-256: shorter tokens. Make sure that your applications and APIs support it.',
       },
+      { value: 'PS256', label: verbatim('PS256'), hint: 'RSA with 2048 bits and PSS padding, as banks ask for.' },
+      { value: 'EdDSA', label: verbatim('EdDSA'), hint: 'Ed25519: short and fast. Fewer libraries know it.' },
     ],
+  },
+  {
+    name: 'additionalSigningAlgs',
+    label: 'Further algorithms',
+    group: 'Keys',
+    kind: 'checks',
+    hint: 'Applications can choose among RS256, ES256 and these. A few libraries refuse a key set with keys that they do not know.',
+    values: now?.additionalSigningAlgs ?? [],
+    options: ADDITIONAL_ALGS.map((alg) => ({ value: alg, label: verbatim(alg) })),
   },
   {
     name: 'rotationMode',

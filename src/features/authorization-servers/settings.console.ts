@@ -114,6 +114,7 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
   { label: 'Clients that introduce themselves', value: introducedClients(server) },
   { label: 'Dynamic registration', value: phrase(REGISTRATION[server.registration.mode]) },
   { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
+  { label: 'Further algorithms', value: server.additionalSigningAlgs.map((text) => ({ text, code: true })) },
   { label: 'Rotation of the keys', value: phrase(server.rotationMode === 'AUTO' ? 'By itself' : 'By hand') },
   { label: 'Description', value: server.description },
   { label: 'Created', value: { moment: momentOf(server.created) } },

@@ -1,4 +1,20 @@
-/** What authorization servers sign with (RFC 7518 section 3.1). Each has keys for all of them: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
-export const SIGNING_ALGS = ['RS256', 'ES256'] as const;
+/** What authorization servers sign with (RFC 7518 section 3.1, RFC 8037 section 3.1). */
+
+/** Each server has keys for these: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
+const BASIC_ALGS = ['RS256', 'ES256'] as const;
+/** Keys for these are made where they are asked for: some libraries stumble over keys of a kind that they do not know. */
+export const ADDITIONAL_ALGS = ['PS256', 'EdDSA'] as const;
+export const SIGNING_ALGS = [...BASIC_ALGS, ...ADDITIONAL_ALGS] as const;
 
 export type SigningAlg = (typeof SIGNING_ALGS)[number];
+
+export interface SigningChoice {
+  /** Signs where nothing asks for another algorithm. */
+  readonly signingAlg: SigningAlg;
+  readonly additionalSigningAlgs: readonly (typeof ADDITIONAL_ALGS)[number][];
+}
+
+/** @returns the algorithms that a server has keys for */
+export const algsOf = ({ signingAlg, additionalSigningAlgs }: SigningChoice): readonly SigningAlg[] => [
+  ...new Set<SigningAlg>([...BASIC_ALGS, signingAlg, ...additionalSigningAlgs]),
+];

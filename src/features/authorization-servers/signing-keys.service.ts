@@ -14,9 +14,16 @@ import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { findServer, lockServer } from './authorization-servers.store.ts';
 import { isRotationDue } from './key-rotation.policy.ts';
-import { SIGNING_ALGS, type SigningAlg } from './signing-algs.policy.ts';
+import { algsOf, type SigningAlg, type SigningChoice } from './signing-algs.policy.ts';
 import type { KeyInUse, SigningKey } from './signing-keys.resource.ts';
-import { activateSigningKey, insertSigningKey, listKeysInUse, listSigningKeys, retireSigningKey } from './signing-keys.store.ts';
+import {
+  activateSigningKey,
+  deleteSigningKey,
+  insertSigningKey,
+  listKeysInUse,
+  listSigningKeys,
+  retireSigningKey,
+} from './signing-keys.store.ts';
 
 /** Keys are looked after behind the requests as well, where there is no configuration at hand. */
 type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;
@@ -29,7 +36,7 @@ export const sealingContext = (kid: string): string => `signing_key:${kid}`;
 
 /** @returns a new key pair, the private part sealed; kid is the thumbprint of RFC 7638 */
 async function createSigningKey(alg: SigningAlg, status: 'NEXT' | 'ACTIVE', keyring: Keyring): Promise<SigningKey> {
-  const { privateKey } = await generateKeyPair(alg, { extractable: true, ...(alg === 'RS256' ? { modulusLength: 2048 } : {}) });
+  const { privateKey } = await generateKeyPair(alg, { extractable: true, ...(/^[RP]S/.test(alg) && { modulusLength: 2048 }) });
   const jwk = await exportJWK(privateKey);
   const kid = await calculateJwkThumbprint(jwk);
   const complete = { ...jwk, kid, alg, use: 'sig' };
@@ -47,15 +54,22 @@ async function createSigningKey(alg: SigningAlg, status: 'NEXT' | 'ACTIVE', keyr
 }
 
 /** @returns what a server needs to sign: for each of these algorithms a key that signs, and the one that will */
-export const createSigningKeys = (keyring: Keyring, algs: readonly SigningAlg[] = SIGNING_ALGS): Promise<SigningKey[]> =>
+export const createSigningKeys = (keyring: Keyring, algs: readonly SigningAlg[]): Promise<SigningKey[]> =>
   Promise.all(algs.flatMap((alg) => (['ACTIVE', 'NEXT'] as const).map((status) => createSigningKey(alg, status, keyring))));
 
-/** Makes the keys of the algorithms for which a server of an earlier version has none. @returns whether there were any */
-export async function addMissingKeys(trx: Executor, serverId: string, keyring: Keyring): Promise<boolean> {
-  const active = (await listSigningKeys(trx, serverId)).filter(({ status }) => status === 'ACTIVE');
-  const missing = SIGNING_ALGS.filter((wanted) => active.every(({ alg }) => alg !== wanted));
-  await insertSigningKeys(trx, serverId, await createSigningKeys(keyring, missing));
-  return missing.length > 0;
+/**
+ * Makes the keys of the algorithms that a server shall sign with and has none for. Keys of others cease to sign: an active one retires, for what it
+ * signed; a next one, which has signed nothing, goes.
+ * @returns whether there was anything to do
+ */
+export async function fitKeys(trx: Executor, server: SigningChoice & { readonly id: string }, keyring: Keyring): Promise<boolean> {
+  const wanted = algsOf(server);
+  const keys = (await listSigningKeys(trx, server.id)).filter(({ status }) => status !== 'RETIRED');
+  const missing = wanted.filter((alg) => keys.every((key) => key.alg !== alg || key.status !== 'ACTIVE'));
+  await insertSigningKeys(trx, server.id, await createSigningKeys(keyring, missing));
+  const surplus = keys.filter(({ alg }) => !wanted.includes(alg));
+  for (const { kid, status } of surplus) await (status === 'ACTIVE' ? retireSigningKey(trx, kid, present()) : deleteSigningKey(trx, kid));
+  return missing.length + surplus.length > 0;
 }
 
 export async function insertSigningKeys(trx: Executor, serverId: string, keys: readonly SigningKey[]): Promise<void> {
@@ -121,22 +135,18 @@ export async function rotateSigningKeys(services: Services, serverId: string, re
  */
 export async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
   const { keyring } = services;
-  await changeKeys(
-    services,
-    serverId,
-    { request: SYSTEM, displayMessage: 'Rotate signing keys in time' },
-    async (trx, pairs, { rotationMode }) => {
-      let changed = await addMissingKeys(trx, serverId, keyring);
-      for (const { active, next } of pairs) {
-        const ages = { activated: active.activated ?? active.created, nextCreated: next?.created };
-        if (next === undefined) await insertSigningKey(trx, serverId, await createSigningKey(active.alg, 'NEXT', keyring));
-        else if (isRotationDue(rotationMode, ages, LIFETIMES, present())) await replaceKey(trx, serverId, active, next, keyring);
-        else continue;
-        changed = true;
-      }
-      return changed;
-    },
-  );
+  await changeKeys(services, serverId, { request: SYSTEM, displayMessage: 'Rotate signing keys in time' }, async (trx, pairs, server) => {
+    let changed = await fitKeys(trx, server, keyring);
+    const wanted = algsOf(server);
+    for (const { active, next } of pairs.filter((pair) => wanted.includes(pair.active.alg))) {
+      const ages = { activated: active.activated ?? active.created, nextCreated: next?.created };
+      if (next === undefined) await insertSigningKey(trx, serverId, await createSigningKey(active.alg, 'NEXT', keyring));
+      else if (isRotationDue(server.rotationMode, ages, LIFETIMES, present())) await replaceKey(trx, serverId, active, next, keyring);
+      else continue;
+      changed = true;
+    }
+    return changed;
+  });
 }
 
 async function replaceKey(

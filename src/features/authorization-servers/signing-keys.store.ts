@@ -2,7 +2,6 @@
 import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { SIGNING_ALGS } from './signing-algs.policy.ts';
 import type { KeyInUse, SigningKey } from './signing-keys.resource.ts';
 
 const KEY: Columns<SigningKey> = {
@@ -37,6 +36,11 @@ export async function activateSigningKey(executor: Executor, kid: string, activa
   await executor('signing_keys').where({ kid }).update({ status: 'ACTIVE', activated });
 }
 
+/** Of one that has signed nothing. */
+export async function deleteSigningKey(executor: Executor, kid: string): Promise<void> {
+  await executor('signing_keys').where({ kid }).delete();
+}
+
 export async function retireSigningKey(executor: Executor, kid: string, retired: Date): Promise<void> {
   await executor('signing_keys').where({ kid }).update({ status: 'RETIRED', retired });
 }
@@ -46,7 +50,10 @@ const followsActive = (on: Knex.JoinClause): void => {
   on.on('n.server_id', 'k.server_id').andOn('n.alg', 'k.alg').andOnVal('n.status', 'NEXT');
 };
 
-/** Servers without a key for each algorithm, with an active key that nothing follows yet, or with one that is due by these times and rotated by itself. */
+/** How many algorithms a server `s` has keys for (`algsOf`). */
+const ALGS_OF_SERVER = "SELECT count(DISTINCT alg) FROM unnest(ARRAY['RS256', 'ES256', s.signing_alg] || s.additional_signing_algs) AS alg";
+
+/** Servers without a key for each algorithm, or with one for another, with an active key that nothing follows yet, or with one that is due by these times and rotated by itself. */
 export async function listServersToTend(
   executor: Executor,
   { activatedBefore, announcedBefore }: { readonly activatedBefore: Date; readonly announcedBefore: Date },
@@ -58,9 +65,7 @@ export async function listServersToTend(
     .where((either) =>
       either
         .whereNull('n.kid')
-        .orWhereRaw("(SELECT count(*) FROM signing_keys a WHERE a.server_id = k.server_id AND a.status = 'ACTIVE') < ?", [
-          SIGNING_ALGS.length,
-        ])
+        .orWhereRaw(`(SELECT count(*) FROM signing_keys a WHERE a.server_id = k.server_id AND a.status = 'ACTIVE') <> (${ALGS_OF_SERVER})`)
         .orWhere((due) =>
           due.where('s.rotation_mode', 'AUTO').where('k.activated', '<=', activatedBefore).where('n.created', '<=', announcedBefore),
         ),

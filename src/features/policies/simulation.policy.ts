@@ -10,7 +10,7 @@ import {
   type Profile,
 } from '../applications/application-settings.policy.ts';
 import { fapi2Refusal, profileInForce } from '../applications/fapi2.policy.ts';
-import { audiencesOf, decideAudiences } from '../authorization-servers/audience.policy.ts';
+import { audiencesOf, decideAudiences, isForServer } from '../authorization-servers/audience.policy.ts';
 import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
 import { type ClaimSource, idTokenClaims, userClaims } from '../claims/claims.policy.ts';
 import {
@@ -238,7 +238,8 @@ function tokensOf(facts: SimulationFacts, responseType: string | undefined, gran
     userinfo:
       facts.user === undefined ||
       responseType === 'id_token' ||
-      !opensUserinfo(profileInForce(facts.application.settings.profile, facts.server.profile), new Set(granted))
+      !opensUserinfo(profileInForce(facts.application.settings.profile, facts.server.profile), new Set(granted)) ||
+      !isForServer(audOf(facts), facts.server)
         ? undefined
         : userinfoOf(facts, facts.user, granted),
     refreshToken: granted.includes('offline_access'),
@@ -260,14 +261,20 @@ const hasIdToken = ({ grantType }: SimulationFacts, responseType: string | undef
 const audienceOf = ({ server, resources }: SimulationFacts) =>
   decideAudiences({ offered: audiencesOf(server), asked: resources, granted: undefined });
 
+function audOf(facts: SimulationFacts): string | readonly string[] {
+  const { server } = facts;
+  const isJwt = server.accessTokenFormat === 'jwt';
+  const [first = isJwt ? server.audience : server.issuer, ...further] = audienceOf(facts).audiences ?? [];
+  return further.length === 0 ? first : [first, ...further];
+}
+
 function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Claims {
   const { server, application, user, subject } = facts;
   const isJwt = server.accessTokenFormat === 'jwt';
-  const [first = isJwt ? server.audience : server.issuer, ...further] = audienceOf(facts).audiences ?? [];
   const protocol = {
     iss: server.issuer,
     sub: subject ?? application.id,
-    aud: further.length === 0 ? first : [first, ...further],
+    aud: audOf(facts),
     client_id: application.id,
     ...(granted.length > 0 && { scope: granted.join(' ') }),
   };

@@ -7,8 +7,6 @@ import { type FieldProblem, notFound, validation } from '../../platform/errors/e
 import { isAssigned } from '../applications/application-assignments.store.ts';
 import type { Application } from '../applications/applications.resource.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
-import { sectorOf } from '../applications/pairwise.policy.ts';
-import { subjectFor } from '../applications/pairwise-subjects.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
 import { loadServerParts } from '../authorization-servers/authorization-servers.store.ts';
@@ -19,6 +17,8 @@ import { listGroupIds } from '../groups/groups.store.ts';
 import { withChanges } from '../inline-hooks/token-hook.policy.ts';
 import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
+import { sectorOf } from '../subjects/pairwise.policy.ts';
+import { subjectFor } from '../subjects/pairwise-subjects.service.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
 import type { AccessGrantType } from './access-policy.policy.ts';
 import { type SimulatedPrompt, type SimulatedUser, type Simulation, simulate } from './simulation.policy.ts';

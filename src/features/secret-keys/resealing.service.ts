@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { PAIRWISE_SALT_CONTEXT, PAIRWISE_SETTING } from '../applications/pairwise-subjects.service.ts';
 import { applicationSecretContext } from '../applications/sealed-secrets.service.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
@@ -23,6 +22,7 @@ import { MAIL_PASSWORD_CONTEXT } from '../mail/mail-settings.resource.ts';
 import { resetRequestContext } from '../passwords/forgotten-password.service.ts';
 import { totpSecretContext as totpContext } from '../second-factors/totp.service.ts';
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
+import { PAIRWISE_SALT_CONTEXT, PAIRWISE_SETTING } from '../subjects/pairwise-subjects.service.ts';
 import {
   countSealed,
   listSealedOtherwise,

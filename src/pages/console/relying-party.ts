@@ -4,6 +4,7 @@
  */
 import * as client from 'openid-client';
 import { BUILT_IN, issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
+import { SIGNING_ALGS } from '../../features/authorization-servers/signing-algs.policy.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { inProtocolTerms } from '../../platform/http/protocol-problem.ts';
 import { backChannel } from './back-channel.ts';
@@ -53,7 +54,7 @@ export function consoleClient(config: Config): ConsoleClient {
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${issuer}/keys`,
     end_session_endpoint: `${issuer}/logout`,
-    id_token_signing_alg_values_supported: ['RS256', 'ES256'],
+    id_token_signing_alg_values_supported: [...SIGNING_ALGS],
     authorization_response_iss_parameter_supported: true,
   };
 

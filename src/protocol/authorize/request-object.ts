@@ -19,6 +19,7 @@ import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import { verifyByAny } from '../client-authentication/foreign-jwt.ts';
 import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
 import { type AdapterPayload, errors } from '../library/oidc-provider.ts';
+import { CLOCK_OFFSET, isFromFuture } from '../token/clock-offset.ts';
 import { MANY, PARAMETERS } from './parameters.ts';
 
 export type RequestParameters = Record<string, string | string[] | undefined>;
@@ -29,10 +30,6 @@ export const REQUEST_OBJECT_ALGS: readonly string[] = [...BY_SECRET, ...BY_KEY];
 
 /** RFC 9101 section 10.8: a JWT made for another purpose says so in its type. */
 const TYPES: readonly unknown[] = [undefined, 'JWT', 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
-/** How far an application's clock may be ahead, in seconds. */
-const CLOCK_SKEW = 60;
-/** By how many seconds its beginning may be ahead (FAPI 2.0 Security Profile section 5.3.2.1). */
-const CLOCK_OFFSET = 10;
 /** How far its end may be ahead, in seconds: for so long a `jti` is remembered. */
 const LONGEST_LIFE = 86_400;
 
@@ -118,7 +115,7 @@ export function requestObjects(rules: RequestObjectRules) {
     const payload = await verify(jwt, client, guard);
     if ((payload.exp ?? 0) <= epochSeconds()) throw refuse('the request object has expired or is invalid');
     if ((payload.exp ?? 0) > epochSeconds() + LONGEST_LIFE) throw refuse('the request object is valid for too long');
-    if ((payload.iat ?? 0) > epochSeconds() + CLOCK_SKEW) throw refuse('the request object comes from the future');
+    if (isFromFuture(payload.iat, epochSeconds())) throw refuse('the request object comes from the future');
     if (rules.isFapi2(client)) checkFapi2Times(payload);
     const parameters = parametersOf(payload);
     requireSame('client_id', query.client_id, parameters.client_id);

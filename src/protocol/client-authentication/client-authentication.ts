@@ -4,9 +4,12 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { basicCredentials } from '../servers/credentials.ts';
+import { ROUTES } from '../servers/endpoints.ts';
+import { CLOCK_OFFSET, isFromFuture } from '../token/clock-offset.ts';
 
 const literalSecrets = new WeakMap<IncomingMessage, string>();
 
@@ -33,12 +36,32 @@ function isFormEncoded(part: string): boolean {
   }
 }
 
+/** Whom an assertion may be for. RFC 9126 section 2: the endpoint that a request is pushed to counts, too. @param path below the issuer */
+export function assertionAudiences(
+  { strictAssertionAudience }: Pick<Config, 'strictAssertionAudience'>,
+  issuer: string,
+  path: string,
+): string[] {
+  const endpoints = path === ROUTES.pushed_authorization_request ? [ROUTES.token, path] : [ROUTES.token];
+  return strictAssertionAudience ? [issuer] : [issuer, ...endpoints.map((endpoint) => issuer + endpoint)];
+}
+
+const verified = new WeakSet<object>();
+
+/** The library has verified the assertion of a request. */
+export const noteAssertion = (ctx: object): void => void verified.add(ctx);
+
+/** Seconds by which the library lets times differ: in client assertions that it has yet to verify, and nowhere else. */
+export const clockTolerance = (ctx: KoaContextWithOIDC | undefined): number =>
+  ctx?.oidc?.params?.client_assertion === undefined || verified.has(ctx) ? 0 : CLOCK_OFFSET;
+
 /** How far the end of an assertion may be ahead, in seconds: for so long it is remembered. */
 const LONGEST_LIFE = 86_400;
 
 interface AssertionClaims {
   readonly aud?: unknown;
   readonly exp?: unknown;
+  readonly iat?: unknown;
 }
 
 const TYPES: readonly unknown[] = [undefined, 'JWT', 'client-authentication+jwt'];
@@ -50,11 +73,14 @@ const TYPES: readonly unknown[] = [undefined, 'JWT', 'client-authentication+jwt'
  * @param type the header `typ`; another kind of token must not serve as an assertion
  * @throws {errors.InvalidClientAuth}
  */
-export function checkAssertion(audiences: readonly string[], { aud, exp }: AssertionClaims, type: unknown): void {
+export function checkAssertion(audiences: readonly string[], { aud, exp, iat }: AssertionClaims, type: unknown): void {
   const [only, ...others] = [aud].flat();
   if (others.length > 0 || !audiences.includes(only as string))
     throw new errors.InvalidClientAuth(`the client assertion must have one audience: ${audiences.join(' or ')}`);
   if (!TYPES.includes(type))
     throw new errors.InvalidClientAuth('the client assertion must have no typ, or JWT or client-authentication+jwt');
+  // The library has allowed for the clock offset at both ends; an end is an end.
+  if (Number(exp) <= epochSeconds()) throw new errors.InvalidClientAuth('the client assertion has expired');
+  if (isFromFuture(iat, epochSeconds())) throw new errors.InvalidClientAuth('the client assertion comes from the future');
   if (Number(exp) > epochSeconds() + LONGEST_LIFE) throw new errors.InvalidClientAuth('the client assertion is valid for too long');
 }

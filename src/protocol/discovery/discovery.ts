@@ -1,4 +1,6 @@
 /** What a discovery document says beside what oidc-provider knows (RFC 8414, OpenID Connect Discovery 1.0). */
+import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
+import { RESPONSE_KINDS } from '../../features/applications/settings/response-algorithms.policy.ts';
 import { audiencesOf } from '../../features/authorization-servers/audience.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
@@ -41,10 +43,13 @@ export function completeDiscovery(ctx: KoaContextWithOIDC, server: Authorization
 
 /** A server of the profile announces what it takes, and nothing else. */
 function asFapi2(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const signed = RESPONSE_KINDS.map((kind) => `${kind}_signing_alg_values_supported`);
+  const allowed = (name: string) => (document[name] as readonly string[]).filter((alg) => FAPI2_ALGS.includes(alg));
   const without = (name: string, unfit: RegExp) => (document[name] as readonly string[]).filter((value) => !unfit.test(value));
   return {
     ...document,
     ...FAPI2_METADATA,
+    ...Object.fromEntries(signed.map((name) => [name, allowed(name)])),
     token_endpoint_auth_methods_supported: without('token_endpoint_auth_methods_supported', /^(client_secret_|none$)/),
     grant_types_supported: without('grant_types_supported', /^(implicit|password)$/),
   };

@@ -72,7 +72,7 @@ function look(req: IncomingMessage, state: ServerState, handle: string): Promise
 }
 
 async function userinfo(
-  { provider, server, state, format, userinfo: parts, uses }: ShortPathParts,
+  { provider, issuer, server, state, format, userinfo: parts, uses }: ShortPathParts,
   req: IncomingMessage,
 ): ReturnType<Answer> {
   const presented = bearerToken(req.headers.authorization);
@@ -82,7 +82,8 @@ async function userinfo(
   if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
   const client = await provider.Client.find(String(found.payload.clientId));
   // A response that is signed is left to the library.
-  if (client === undefined || client.userinfoSignedResponseAlg !== undefined || !mayReadUserinfo(found, client, server)) return undefined;
+  if (client === undefined || client.userinfoSignedResponseAlg !== undefined || !mayReadUserinfo(found, client, { ...server, issuer }))
+    return undefined;
   uses.note(client.clientId);
   return userinfoResponse(account, client, found.payload.scope, parts);
 }

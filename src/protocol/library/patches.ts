@@ -10,7 +10,7 @@ import current from 'oidc-provider/lib/helpers/als.js';
 import Router from 'oidc-provider/lib/helpers/router.js';
 import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { randomBase62, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
-import { literalSecret } from '../client-authentication/client-authentication.ts';
+import { clockTolerance, literalSecret } from '../client-authentication/client-authentication.ts';
 import { federatedResult, isFederated } from '../client-authentication/federated-client.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { SESSION_DEVICE, SESSION_PROVIDER } from '../servers/session-device.ts';
@@ -80,7 +80,7 @@ const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
 export type ResponseMode = (ctx: KoaContextWithOIDC, redirectUri: string, fields: Record<string, unknown>) => Promise<void>;
 
 export interface PatchOptions {
-  /** The algorithms that the server has keys for. */
+  /** The algorithms that the server has keys for, retired ones among them. */
   readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
   /** What the two endpoints answer, where the library makes a JWT of its own answer. */
@@ -161,6 +161,9 @@ export function applyPatches(
 
   // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
   instance(provider).configuration.responseTypes.push('token');
+
+  // RFC 7523 section 3 allows for clocks that differ. The library has one tolerance for client assertions and for tokens, which must end in time.
+  Object.defineProperty(instance(provider).configuration, 'clockTolerance', { get: () => clockTolerance(Provider.ctx) });
 
   // The page of form_post in our own layout, without an inline script: registerResponseMode() leaves a known mode as it is.
   instance(provider).responseModes.set('form_post', formPost);

@@ -153,7 +153,7 @@ export async function selfTest(): Promise<void> {
   const { changed, iat = 0, exp } = decodeJwt(await changing.issue({ use: 'idtoken' }));
   assert.deepEqual([changed, exp], [true, iat + 77], 'oidc-provider: what an ID token says is made elsewhere');
 
-  const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user' }).setIssuedAt();
+  const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user', jti: 'hint' }).setIssuedAt();
   const { IdToken } = provider as unknown as { IdToken: { validate(token: string, client: object): Promise<unknown> } };
   const before = { clientId: 'self-test', idTokenSignedResponseAlg: 'RS256' };
   const signed = await hint().setProtectedHeader({ alg: 'ES256', kid: SELF_TEST_KEY.kid }).sign(SELF_TEST_KEY);

@@ -1,6 +1,6 @@
 /** The profile `fapi2` at run time (FAPI 2.0 Security Profile Final section 5.3.2): what it demands beyond the settings of an application. */
 import { LIFETIMES } from '../../../config/defaults.ts';
-import { FAPI2_ALGS, FAPI2_SIGNING_ALG } from '../../features/applications/fapi2.policy.ts';
+import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
 import { errors } from '../library/oidc-provider.ts';
 import { clientSettings, effectiveProfile } from './client-settings.ts';
 
@@ -30,8 +30,6 @@ export const FAPI2_METADATA = {
   require_pushed_authorization_requests: true,
   response_types_supported: ['code'],
   response_modes_supported: ['query', 'form_post', 'jwt', 'query.jwt', 'form_post.jwt'],
-  id_token_signing_alg_values_supported: [FAPI2_SIGNING_ALG],
-  authorization_signing_alg_values_supported: [FAPI2_SIGNING_ALG],
   request_object_signing_alg_values_supported: FAPI2_ALGS,
   token_endpoint_auth_signing_alg_values_supported: FAPI2_ALGS,
 } as const;

@@ -21,7 +21,7 @@ import { promptRules } from '../authorize/prompts.ts';
 import { requestChecks } from '../authorize/request-checks.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
 import { cibaFeature, orNobody } from '../ciba/sign-in-requests.ts';
-import { checkAssertion } from '../client-authentication/client-authentication.ts';
+import { assertionAudiences, checkAssertion, noteAssertion } from '../client-authentication/client-authentication.ts';
 import { deviceFlow } from '../device/device-flow.ts';
 import { introspectionAnswer, mayIntrospect } from '../introspection/introspection.ts';
 import type { ShortPathParts } from '../introspection/short-path.ts';
@@ -42,7 +42,7 @@ import { claimsByScope, findAccount } from '../token/account.ts';
 import { audienceRules } from '../token/audience.ts';
 import { lifetimes, longestSession } from '../token/lifetimes.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
-import { checkProof, PROOF_ALGS } from '../token/proof-of-possession.ts';
+import { checkProof, dpopFeature, PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { rotateRefreshToken } from '../token/refresh-rotation.ts';
 import { serverClaims } from '../token/server-claims.ts';
 import { createSubjects, type Subjects } from '../token/subjects.ts';
@@ -60,7 +60,7 @@ import { aliasOf, mtlsFeature, mtlsMetadata, TLS_METHODS } from './mtls.ts';
 import { watchProvider } from './provider-events.ts';
 import { noteRefusals } from './refusals.ts';
 import { requestPipeline } from './request-pipeline.ts';
-import { RESPONSE_ALGS } from './response-algorithms.ts';
+import { responseAlgs } from './response-algorithms.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
 
 /** What becomes tokens later. They are judged then. */
@@ -85,11 +85,6 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const { server, scopes, signIn } = parts;
   const { config, keyring, database } = deps;
   const issuer = issuerOf(config.baseUrl, server.id);
-  // RFC 9126 section 2: the endpoint that the request is pushed to counts, too.
-  const assertionAudiences = ({ path }: KoaContextWithOIDC): string[] => {
-    const endpoints = path === ROUTES.pushed_authorization_request ? [ROUTES.token, path] : [ROUTES.token];
-    return config.strictAssertionAudience ? [issuer] : [issuer, ...endpoints.map((endpoint) => issuer + endpoint)];
-  };
   const state = new ServerState(database.pool, server.key, issuer);
   const keys = openSigningKeys(parts.keys, server.signingAlg, keyring).map((jwk) => new SigningKeyInProcess(jwk));
   const directory = createDirectory(state, database, server.id);
@@ -124,7 +119,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const countUnanswered = (ctx: KoaContextWithOIDC) => deps.unanswered.count(networkOf(deps.describe(ctx.req).ipAddress));
   const ttl = lifetimes(server, access, signIn, countUnanswered);
   const offer = {
-    signingAlgs: new Set<string>(parts.keys.map(({ alg }) => alg)),
+    signingAlgs: new Set<string>(parts.keys.flatMap(({ alg, status }) => (status === 'ACTIVE' ? [alg] : []))),
     signingAlg: server.signingAlg,
     grantTypes: GRANT_TYPES,
     serverId: server.id,
@@ -158,7 +153,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', ...TLS_METHODS, 'none'],
     clientDefaults: { id_token_signed_response_alg: server.signingAlg, authorization_signed_response_alg: server.signingAlg },
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
-    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS], ...RESPONSE_ALGS },
+    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS], ...responseAlgs(server) },
     cookies: cookies(config, keyring),
     clockTolerance: 0,
     conformIdTokenClaims: false,
@@ -208,8 +203,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
       jwtResponseModes: { enabled: true },
       pushedAuthorizationRequests: { enabled: true },
       mTLS: mtlsFeature(deps.certificates),
-      // The same in all processes. After a rotation of SECRET_KEY clients are given a new nonce.
-      dPoP: { enabled: true, nonceSecret: keyring.keysOf('dpop nonces')[0], requireNonce: () => false },
+      dPoP: dpopFeature(keyring, ({ oidc }) => isFapi2(oidc.client, server)),
       deviceFlow: deviceFlow({ ...deps, server }),
       ciba: cibaFeature({ ...deps, serverId: server.id }),
     },
@@ -228,8 +222,9 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
     assertJwtClientAuthClaimsAndHeader: async (ctx, claims, header, client) => {
+      noteAssertion(ctx);
       if (isFapi2(client, server)) checkFapi2Assertion(claims, header, issuer);
-      checkAssertion(assertionAudiences(ctx), claims, header.typ);
+      checkAssertion(assertionAudiences(config, issuer, ctx.path), claims, header.typ);
     },
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired || isFapi2(client, server) },
     // Which pages may read the answer is decided by its headers (cors.ts); the request is carried out whoever sends it.
@@ -243,7 +238,7 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const introspected = { format, findUser: directory.user, claimsOf: claims.ofAccessToken, subjects };
   sharePrototypes(provider, config.secure);
   applyPatches(provider, {
-    signingAlgs: offer.signingAlgs,
+    signingAlgs: new Set(parts.keys.map(({ alg }) => alg)),
     formPost: formPostMode(deps.pages),
     aliasOf: (req, url) => aliasOf(config, req, url),
     answers: {

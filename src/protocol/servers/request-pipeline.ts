@@ -89,7 +89,7 @@ function requestMerger({ server, state, issuerKeys, findClient, wrongSecrets }: 
 /** token, introspect, revoke, userinfo and par: called by programs, answered in JSON. */
 function programEndpoint(parts: PipelineParts, merge: Merge) {
   const { config, provider, server, scopes, state, format, userinfo, introspected, log, database, wrongSecrets, uses } = parts;
-  const bearerRule = userinfoRule(server, (id) => provider.Client.find(id));
+  const bearerRule = userinfoRule({ ...server, issuer: state.issuer }, (id) => provider.Client.find(id));
 
   async function prepare(ctx: KoaContextWithOIDC): Promise<void> {
     // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.

@@ -7,15 +7,21 @@ import { LRUCache } from 'lru-cache';
 import { consentMethodOf, type Profile, TLS_SUBJECTS } from '../../features/applications/application-settings.policy.ts';
 import type { Application } from '../../features/applications/applications.resource.ts';
 import { findApplicationById, findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
-import { FAPI2_SIGNING_ALG, fapi2Refusal, profileInForce } from '../../features/applications/fapi2.policy.ts';
-import { sectorOf } from '../../features/applications/pairwise.policy.ts';
-import { encryptedAlg, RESPONSE_KINDS, RESPONSE_SETTINGS, signedAlg } from '../../features/applications/response-algorithms.policy.ts';
+import { FAPI2_ALGS, fapi2Refusal, fapi2SigningAlg, profileInForce } from '../../features/applications/fapi2.policy.ts';
 import { applicationSecretContext } from '../../features/applications/sealed-secrets.service.ts';
+import {
+  encryptedAlg,
+  RESPONSE_KINDS,
+  RESPONSE_SETTINGS,
+  signedAlg,
+} from '../../features/applications/settings/response-algorithms.policy.ts';
+import type { SigningAlg } from '../../features/authorization-servers/signing-algs.policy.ts';
 import { ClientDocumentRefused } from '../../features/client-documents/client-document.service.ts';
 import type { Asker, ClientDocuments } from '../../features/client-documents/client-documents.service.ts';
 import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '../../features/client-documents/client-id.policy.ts';
 import { CIBA_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { isKnownAt } from '../../features/registration/registration.policy.ts';
+import { sectorOf } from '../../features/subjects/pairwise.policy.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -200,7 +206,7 @@ const optional = (values: Record<string, unknown>): Record<string, unknown> =>
 export interface ServerOffer {
   readonly signingAlgs: ReadonlySet<string>;
   /** Its own. */
-  readonly signingAlg: string;
+  readonly signingAlg: SigningAlg;
   readonly grantTypes: ReadonlySet<string>;
   readonly serverId: string;
   readonly profile: Profile;
@@ -263,8 +269,8 @@ export class ClientAdapter extends NoAdapter {
     const { grant_types: grantTypes = [], ...rest } = metadata;
     const isFapi2 = profileInForce(clientSettings(metadata).profile, this.offer.profile) === 'fapi2';
     const { signingAlgs, signingAlg } = this.offer;
-    const isUsable = (alg: unknown): boolean => signingAlgs.has(String(alg)) && (!isFapi2 || alg === FAPI2_SIGNING_ALG);
-    const own = isUsable(signingAlg) ? signingAlg : FAPI2_SIGNING_ALG;
+    const isUsable = (alg: unknown): boolean => signingAlgs.has(String(alg)) && (!isFapi2 || FAPI2_ALGS.includes(String(alg)));
+    const own = isFapi2 ? fapi2SigningAlg(signingAlg) : signingAlg;
     const signed = RESPONSE_KINDS.flatMap((kind) => {
       const registered = rest[signedAlg(kind)];
       // Userinfo is JSON unless the client wants it signed; the library signs what it encrypts.

@@ -3,7 +3,7 @@
  * like an opaque one. The JWT is signed by oidc-provider; its row stands under `jwt:<jti>`, which no one outside can present.
  */
 import { type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { FAPI2_SIGNING_ALG } from '../../features/applications/fapi2.policy.ts';
+import { fapi2SigningAlg } from '../../features/applications/fapi2.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type {
@@ -42,9 +42,12 @@ export const looksLikeJwt = (value: string): boolean => value.startsWith('eyJ') 
 /** RFC 9068 section 2.2 demands `client_id`. No ID token has it, and no claim of a server may have its name (features/claims/claim-settings.policy.ts). */
 const isAccessToken = (claims: object): boolean => 'client_id' in claims;
 
-/** Access tokens can have the type `JWT` too. Logout tokens have a type of their own. */
+/** What every ID token of ours has (library/patches.ts). An authorization response as a JWT has none of it, a signed userinfo response no `jti`. */
+const OF_ID_TOKENS = ['sub', 'iat', 'jti'];
+
+/** Access tokens can have the type `JWT` too. Logout tokens and introspection responses have types of their own. */
 export const isIdToken = (typ: string | undefined, claims: object): boolean =>
-  (typ ?? 'JWT').toUpperCase() === 'JWT' && !isAccessToken(claims);
+  (typ ?? 'JWT').toUpperCase() === 'JWT' && !isAccessToken(claims) && OF_ID_TOKENS.every((name) => name in claims);
 
 interface StoredToken {
   readonly constructor: { readonly IN_PAYLOAD: readonly string[] };
@@ -73,7 +76,7 @@ export function accessTokenFormat(
           // The library demands a single one here. The claim is written below.
           audience: server.audience,
           accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: isFapi2(token.client, server) ? FAPI2_SIGNING_ALG : server.signingAlg } },
+          jwt: { sign: { alg: isFapi2(token.client, server) ? fapi2SigningAlg(server.signingAlg) : server.signingAlg } },
         });
       }
       return seconds(token);

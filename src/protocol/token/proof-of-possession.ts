@@ -1,6 +1,10 @@
 /** Tokens that are bound to a key of their application (RFC 9449, RFC 8705), where oidc-provider does not look after them itself. */
+import { decodeJwt } from 'jose';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Keyring } from '../../platform/crypto/secrets.ts';
 import {
   type AccessToken,
+  type Configuration,
   checkDpopReplay,
   checkDpopRequired,
   checkMtlsCert,
@@ -9,6 +13,7 @@ import {
   type Provider,
   validateDpop,
 } from '../library/oidc-provider.ts';
+import { isFromFuture } from './clock-offset.ts';
 
 /** The algorithms of DPoP proofs: those of FAPI 2.0 Security Profile section 5.4. */
 export const PROOF_ALGS = ['ES256', 'PS256', 'Ed25519', 'EdDSA'] as const;
@@ -22,6 +27,34 @@ export async function bindToken(provider: Provider, ctx: KoaContextWithOIDC, tok
   const certificate = checkMtlsCert(provider, ctx);
   if (proof !== undefined) token.setThumbprint('jkt', proof.thumbprint);
   if (certificate !== undefined) token.setThumbprint('x5t', certificate as string);
+}
+
+/** The library's feature. Nonces are the same in all processes. After a rotation of SECRET_KEY clients are given a new one. */
+export const dpopFeature = (keyring: Keyring, isFapi2: (ctx: KoaContextWithOIDC) => boolean): DpopFeature => ({
+  enabled: true,
+  nonceSecret: keyring.keysOf('dpop nonces')[0],
+  requireNonce: (ctx) => needsNonce(ctx, isFapi2(ctx)),
+});
+
+type DpopFeature = NonNullable<NonNullable<Configuration['features']>['dPoP']>;
+
+/**
+ * A proof that is dated too far ahead must carry a nonce, which tells the time better than the clock of its application does.
+ * @throws {errors.InvalidDpopProof} under FAPI 2.0, which takes no such proof (section 5.3.2.1)
+ */
+function needsNonce(ctx: KoaContextWithOIDC, isFapi2: boolean): boolean {
+  if (!isFromFuture(timeOf(ctx.get('DPoP')), epochSeconds())) return false;
+  if (isFapi2) throw new errors.InvalidDpopProof('the DPoP proof comes from the future: its iat is more than 60 seconds ahead');
+  return true;
+}
+
+/** `iat` as it stands there; what is no JWT is refused elsewhere. */
+function timeOf(proof: string): unknown {
+  try {
+    return decodeJwt(proof).iat;
+  } catch {
+    return undefined;
+  }
 }
 
 interface BoundToken {

@@ -1,5 +1,5 @@
 /** The `sub` by which each client knows a user (OpenID Connect Core section 8). */
-import { subjectFor, userBehind } from '../../features/applications/pairwise-subjects.service.ts';
+import { subjectFor, userBehind } from '../../features/subjects/pairwise-subjects.service.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 

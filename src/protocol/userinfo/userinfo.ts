@@ -5,6 +5,7 @@
  * 3. `userinfoResponse` builds the response, whichever way the request took.
  */
 import type { Profile } from '../../features/applications/application-settings.policy.ts';
+import { isForServer } from '../../features/authorization-servers/audience.policy.ts';
 import { userClaims } from '../../features/claims/claims.policy.ts';
 import { opensUserinfo, USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
@@ -15,25 +16,42 @@ import { type BearerRule, requestStateOf } from '../storage/request-state.ts';
 import type { ServerClaims } from '../token/server-claims.ts';
 import type { Subjects } from '../token/subjects.ts';
 
-/** @param server its profile holds for clients without one of their own */
-export const mayReadUserinfo = (
-  { model, payload }: Pick<FoundModel, 'model' | 'payload'>,
-  client: Client,
-  server: { readonly profile: Profile },
-): boolean => model === 'AccessToken' && opensUserinfo(effectiveProfile(client, server), new Set(spaceSeparated(payload.scope)));
+interface UserinfoServer {
+  /** Holds for clients without one of their own. */
+  readonly profile: Profile;
+  readonly audience: string;
+  readonly issuer: string;
+}
+
+const hasScope = ({ model, payload }: Token, client: Client, server: UserinfoServer): boolean =>
+  model === 'AccessToken' && opensUserinfo(effectiveProfile(client, server), new Set(spaceSeparated(payload.scope)));
+
+const isForUs = ({ payload }: Token, server: UserinfoServer): boolean =>
+  isForServer((payload.extra as { readonly aud?: unknown } | undefined)?.aud, server);
+
+type Token = Pick<FoundModel, 'model' | 'payload'>;
+
+export const mayReadUserinfo = (token: Token, client: Client, server: UserinfoServer): boolean =>
+  hasScope(token, client, server) && isForUs(token, server);
 
 /**
  * The rule for a bearer token at userinfo, applied when oidc-provider reads the token. The library then demands `openid`, which a token that
  * passed the rule need not have.
  * @throws {errors.InsufficientScope} RFC 6750 section 3.1: the token has no user, or none of the scopes
+ * @throws {errors.InvalidToken} it is for other APIs alone: one that gets it must not read the user's claims by it
  */
 export const userinfoRule =
-  (server: { readonly profile: Profile }, findClient: (id: string) => Promise<Client | undefined>): BearerRule =>
+  (server: UserinfoServer, findClient: (id: string) => Promise<Client | undefined>): BearerRule =>
   async ({ model, payload }) => {
     const scopes = spaceSeparated(payload.scope);
     const shown = { scope: scopes.includes('openid') ? scopes.join(' ') : ['openid', ...scopes].join(' ') };
     const client = await findClient(String(payload.clientId));
-    if (client === undefined || mayReadUserinfo({ model, payload }, client, server)) return shown;
+    if (client === undefined) return shown;
+    if (hasScope({ model, payload }, client, server)) {
+      if (isForUs({ model, payload }, server)) return shown;
+      const description = `the access token is for another API; userinfo needs one with the audience ${server.audience}`;
+      throw Object.assign(new errors.InvalidToken(description), { error_description: description });
+    }
     const helpful = effectiveProfile(client, server) !== 'service' ? ['openid', ...USERINFO_SCOPES] : USERINFO_SCOPES;
     const names = `${helpful.slice(0, -1).join(', ')} or ${helpful.at(-1)}`;
     const description =

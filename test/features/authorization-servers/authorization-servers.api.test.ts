@@ -98,7 +98,7 @@ describe('authorizationServers (management API, "Resources"; decisions, "Authori
         'accessTokenLifetimeMinutes: must be a whole number',
         'description: must be of type string',
         'profile: must be service or openid or fapi2',
-        'signingAlg: must be RS256 or ES256',
+        'signingAlg: must be RS256 or ES256 or PS256 or EdDSA',
       ],
     ],
     ['an endpoint as id', { id: 'token', name: 'x' }, ['id: is reserved for an endpoint of the built-in server']],

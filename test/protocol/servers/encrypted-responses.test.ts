@@ -130,6 +130,14 @@ test('signed introspection is for the API that asks (RFC 9701 section 5); signed
   const response = await fetch(`${service.issuer('default')}/userinfo`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
   assert.match(response.headers.get('content-type') ?? '', /^application\/jwt/);
   assert.equal(response.headers.get('cache-control'), 'no-store');
+  const jarm = answerOf(await browser.visit(authorizeUrl(service, 'default', { client_id: signing.clientId, response_mode: 'jwt' })));
+  for (const jwt of [await response.text(), jarm.response ?? '', text]) {
+    const hint = authorizeUrl(service, 'default', { client_id: signing.clientId, prompt: 'none', id_token_hint: jwt });
+    assert.equal(answerOf(await browser.visit(hint)).error, 'invalid_request', 'it is no ID token');
+    assert.deepEqual(JSON.parse((await raw(service, signing, jwt)).text), { active: false });
+    const out = await fetch(`${service.issuer('default')}/logout?id_token_hint=${jwt}`, { redirect: 'manual' });
+    assert.equal(out.status, 400);
+  }
   const jwtConfig = await configured(service, 'default', signing, { userinfo_signed_response_alg: 'ES256' });
   const { iss: by, aud: to, iat: at, exp, ...claims } = await client.fetchUserInfo(jwtConfig, tokens.access_token, user.id);
   assert.deepEqual([by, to, typeof at, typeof exp], [service.issuer('default'), signing.clientId, 'number', 'number']);

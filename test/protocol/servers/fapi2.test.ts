@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { type CryptoKey, decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
+import { type CryptoKey, decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import * as client from 'openid-client';
 import { moveClock, stopClock } from '../../support/clock.ts';
 import { type Service, startService } from '../../support/service.ts';
@@ -29,17 +29,22 @@ async function bank(t: TestContext, { byServer = true, settings = {} as Record<s
     ...(byServer ? { profile: 'fapi2', signingAlg: 'ES256' } : {}),
   });
   assert.equal(created.status, 201, JSON.stringify(created.body));
+  const own = byServer ? {} : { profile: 'fapi2' };
+  return bankAt(service, 'bank', { ...own, ...settings });
+}
+
+/** @param alg of what the server signs for the application */
+async function bankAt(service: Service, serverId: string, settings: Record<string, unknown>, alg = 'ES256'): Promise<Bank> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const { kty, crv, x, y } = await exportJWK(publicKey);
   const jwks = { keys: [{ kty, crv, x, y, kid: 'key', alg: 'ES256', use: 'sig' }] };
-  const own = byServer ? {} : { profile: 'fapi2' };
   const { clientId } = await createClient(
     service,
-    { jwks, dpop_bound_access_tokens: true, ...own, ...settings },
+    { jwks, dpop_bound_access_tokens: true, ...settings },
     { token_endpoint_auth_method: 'private_key_jwt' },
   );
-  const issuer = service.issuer('bank');
-  const metadata = { id_token_signed_response_alg: 'ES256', authorization_signed_response_alg: 'ES256' };
+  const issuer = service.issuer(serverId);
+  const metadata = { id_token_signed_response_alg: alg, authorization_signed_response_alg: alg };
   const authentication = client.PrivateKeyJwt({ key: privateKey, kid: 'key' });
   const config = await client.discovery(new URL(issuer), clientId, metadata, authentication, { execute: [client.allowInsecureRequests] });
   const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair('ES256'));
@@ -66,18 +71,20 @@ async function post(
   claims: object = {},
   header = { alg: 'ES256', kid: 'key' },
   by = key,
+  headers: Record<string, string> = {},
 ) {
   const assertion = await new SignJWT({ iss: clientId, sub: clientId, aud: issuer, jti: randomUUID(), ...claims })
     .setProtectedHeader(header)
-    .setIssuedAt()
-    .setExpirationTime('1m')
+    .setIssuedAt((claims as { iat?: number }).iat)
+    .setExpirationTime((claims as { exp?: number }).exp ?? '1m')
     .sign(by);
   const proof = { client_assertion: assertion, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer' };
   const response = await fetch(`${issuer}/${endpoint}`, {
     method: 'POST',
+    headers,
     body: new URLSearchParams({ client_id: clientId, ...proof, ...form }),
   });
-  return { status: response.status, body: (await response.json()) as Record<string, string> };
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, string> };
 }
 
 const REQUEST = {
@@ -162,6 +169,70 @@ test('an assertion signed by RS256 is refused, and so are applications of other 
   assert.match(body.error_description ?? '', /FAPI 2\.0: token_endpoint_auth_method must be private_key_jwt/);
 });
 
+for (const alg of ['PS256', 'EdDSA'] as const) {
+  test(`a server of the profile can sign with ${alg}; an application chooses among what the profile allows`, async (t) => {
+    const service = await startService(t);
+    const server = { id: 'bank', name: 'Bank', audiences: ['https://api.bank.example'], profile: 'fapi2', signingAlg: alg };
+    assert.equal((await service.api('POST', '/authorizationServers', server)).status, 201);
+    const document = (await (await fetch(`${service.issuer('bank')}/.well-known/openid-configuration`)).json()) as Record<string, unknown>;
+    for (const kind of ['id_token', 'userinfo', 'introspection', 'authorization'])
+      assert.deepEqual((document[`${kind}_signing_alg_values_supported`] as string[]).toSorted(), ['ES256', alg].toSorted());
+    for (const [chosen, expected] of [
+      [undefined, alg],
+      ['RS256', alg],
+      ['ES256', 'ES256'],
+    ] as const) {
+      const one = await bankAt(service, 'bank', { id_token_signed_response_alg: chosen }, expected);
+      const user = await service.createUser();
+      const { url, pkceCodeVerifier } = await begin(one);
+      const browser = new UserAgent(service.baseUrl);
+      const arrived = await browser.signIn(await browser.visit(url), user);
+      const tokens = await client.authorizationCodeGrant(one.config, arrived.url, { pkceCodeVerifier }, undefined, { DPoP: one.DPoP });
+      assert.equal(decodeProtectedHeader(tokens.id_token ?? '').alg, expected);
+      assert.equal(decodeProtectedHeader(tokens.access_token).alg, alg);
+    }
+  });
+}
+
+test('clocks (section 5.3.2.1): times up to 10 seconds ahead are accepted, more than 60 refused, in assertions and proofs; an end is an end', async (t) => {
+  stopClock(t);
+  const one = await bank(t);
+  for (const [what, claims, status] of [
+    ['nbf now', { nbf: now() }, 201],
+    ['nbf in 10 seconds', { nbf: now() + 10 }, 201],
+    ['nbf in 61 seconds', { nbf: now() + 61 }, 401],
+    ['iat in 10 seconds', { iat: now() + 10 }, 201],
+    ['iat in 61 seconds', { iat: now() + 61 }, 401],
+    ['exp a second ago', { exp: now() - 1 }, 401],
+    ['exp now', { exp: now() }, 401],
+    ['exp in a second', { exp: now() + 1 }, 201],
+  ] as const) {
+    const { status: answered, body } = await post(one, 'par', REQUEST, claims);
+    assert.equal(answered, status, `${what}: ${JSON.stringify(body)}`);
+  }
+  const key = await generateKeyPair('ES256', { extractable: true });
+  const { kty, crv, x, y } = await exportJWK(key.publicKey);
+  const push = async (ahead: number, nonce?: string) => {
+    const proof = await new SignJWT({
+      htm: 'POST',
+      htu: `${one.issuer}/par`,
+      jti: randomUUID(),
+      iat: now() + ahead,
+      ...(nonce && { nonce }),
+    })
+      .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: { kty, crv, x, y } as JWK })
+      .sign(key.privateKey);
+    return post(one, 'par', REQUEST, {}, undefined, undefined, { dpop: proof });
+  };
+  const pushed = await push(10);
+  assert.equal(pushed.status, 201, JSON.stringify(pushed.body));
+  const nonce = pushed.headers.get('dpop-nonce') ?? assert.fail('a nonce is offered');
+  for (const given of [undefined, nonce]) {
+    const refused = await push(61, given);
+    assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_dpop_proof']);
+  }
+});
+
 test('a code lives 60 seconds', async (t) => {
   stopClock(t);
   const one = await bank(t);
@@ -226,7 +297,7 @@ test('settings: an application of the profile and a server of the profile are sa
   const server = { name: 'Bank', description: '', audiences: ['https://api.bank.example'], profile: 'fapi2' };
   const rs256 = await service.api('POST', '/authorizationServers', server);
   assert.equal(rs256.status, 400);
-  assert.match(JSON.stringify(rs256.body), /signingAlg.*must be ES256 with profile fapi2/);
+  assert.match(JSON.stringify(rs256.body), /signingAlg.*must be PS256, ES256 or EdDSA with profile fapi2/);
   const refused = await service.api('POST', '/apps', {
     name: 'oidc_client',
     label: 'Old',

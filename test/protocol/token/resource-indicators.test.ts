@@ -113,11 +113,17 @@ for (const format of ['jwt', 'opaque'] as const) {
     assert.deepEqual([foreign.status, foreign.body.error], [400, 'invalid_target']);
     const one = await narrow.exchange({ audience: ORDERS });
     assert.equal(await aud(one.body.access_token), ORDERS, 'audience means the same as resource');
-    assert.equal(
-      (await userinfo(service, 'shop', one.body.access_token)).status,
-      200,
-      'whatever it is for, it opens userinfo by its scope',
+    const told = await userinfo(service, 'shop', one.body.access_token);
+    assert.deepEqual(
+      [told.status, told.body.error],
+      [401, 'invalid_token'],
+      'an API that gets it must not read userinfo by it (RFC 9068 section 4)',
     );
+    assert.match(told.body.error_description, /for another API/);
+    const ours = await authorize({ resource: [ORDERS, FIRST] });
+    const wide = await ours.exchange({});
+    assert.deepEqual(await aud(wide.body.access_token), [ORDERS, FIRST]);
+    assert.equal((await userinfo(service, 'shop', wide.body.access_token)).status, 200, 'the default audience is among them');
   });
 }
 

@@ -2,6 +2,7 @@
 import type { Option } from '../../../pages/console/form.ts';
 import { verbatim } from '../../../platform/i18n/phrase.ts';
 import { SIGNING_ALGS } from '../../authorization-servers/signing-algs.policy.ts';
+import { labelled, type SettingGroup, setting } from '../setting-group.console.ts';
 import {
   ENCRYPTION_ALGS,
   ENCRYPTION_ENCS,
@@ -10,8 +11,7 @@ import {
   RESPONSE_KINDS,
   type ResponseKind,
   signedAlg,
-} from '../response-algorithms.policy.ts';
-import { labelled, type SettingGroup, setting } from '../setting-group.console.ts';
+} from './response-algorithms.policy.ts';
 
 const named = (values: readonly string[]): readonly Option[] => values.map((value) => ({ value, label: verbatim(value) }));
 const SERVERS: Option = { value: '', label: 'As the authorization server says' };

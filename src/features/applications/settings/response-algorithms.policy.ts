@@ -2,7 +2,7 @@
  * What the service signs and encrypts for an application, by the names of its client metadata (OpenID Connect Dynamic Client Registration section 2,
  * RFC 9701 section 6, JARM section 3).
  */
-import type { SigningAlg } from '../authorization-servers/signing-algs.policy.ts';
+import type { SigningAlg } from '../../authorization-servers/signing-algs.policy.ts';
 
 /** ID and logout tokens; userinfo responses; introspection responses; authorization responses. */
 export const RESPONSE_KINDS = ['id_token', 'userinfo', 'introspection', 'authorization'] as const;

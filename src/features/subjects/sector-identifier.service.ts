@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
-import type { ApplicationSettings, GivenSettings } from './application-settings.policy.ts';
+import type { ApplicationSettings, GivenSettings } from '../applications/application-settings.policy.ts';
 import { sectorProblem } from './pairwise.policy.ts';
 
 const FIELD = 'settings.oauthClient.sector_identifier_uri';

@@ -1,6 +1,6 @@
 /** What an application may have signed and encrypted, field by field (response-algorithms.policy.ts). */
 import { z } from 'zod';
-import { SIGNING_ALGS } from '../authorization-servers/signing-algs.policy.ts';
+import { SIGNING_ALGS } from '../../authorization-servers/signing-algs.policy.ts';
 import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from './response-algorithms.policy.ts';
 
 const signed = (of: string, absent = "the authorization server's algorithm") =>

@@ -1,0 +1,9 @@
+/** How far the clock of an application may be ahead, in seconds (FAPI 2.0 Security Profile section 5.3.2.1): up to 10 is accepted, above 60 refused. */
+
+/** Of a beginning (`nbf`). */
+export const CLOCK_OFFSET = 10;
+/** Of a time of issue (`iat`). */
+const FURTHEST_AHEAD = 60;
+
+/** @param iat epoch seconds, as it stands in a JWT @param now epoch seconds */
+export const isFromFuture = (iat: unknown, now: number): boolean => typeof iat === 'number' && iat > now + FURTHEST_AHEAD;
