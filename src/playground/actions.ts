@@ -1,4 +1,5 @@
 /** What can be done with the tokens of a finished sign-in, one request each: refresh, introspect, revoke, ask for userinfo again. */
+import { type Phrase, phrase, type Text } from '../platform/i18n/phrase.ts';
 import type { ShownExchange } from './exchange.ts';
 import { ERRORS } from './glossary.ts';
 import type { ServerAccess } from './relying-party.ts';
@@ -10,9 +11,9 @@ export type ActionVerb = (typeof VERBS)[number];
 /** What an action did. */
 export interface Happened {
   readonly verb: ActionVerb;
-  readonly title: string;
+  readonly title: Text;
   /** What the answer means. */
-  readonly summary: string;
+  readonly summary: Text;
   readonly exchange: ShownExchange;
 }
 
@@ -23,6 +24,15 @@ export const TOKEN_TITLES: Readonly<Record<TokenName, string>> = {
   'refresh-token': 'Refresh token',
   'front-id-token': 'ID token from the authorization response',
   'front-access-token': 'Access token from the authorization response',
+};
+
+/** The same inside a sentence. */
+const NAMES: Readonly<Record<TokenName, string>> = {
+  'id-token': 'ID token',
+  'access-token': 'access token',
+  'refresh-token': 'refresh token',
+  'front-id-token': 'ID token from the authorization response',
+  'front-access-token': 'access token from the authorization response',
 };
 
 /** `id_token`, `access_token` or `refresh_token` (RFC 7009 section 2.1; `id_token` is this service's). */
@@ -53,11 +63,11 @@ const send: Readonly<Record<ActionVerb, (server: ServerAccess, token: string, na
   revoke: (server, token, name) => server.revoke(token, hintFor(name)),
 };
 
-const TITLES: Readonly<Record<ActionVerb, (token: string) => string>> = {
+const TITLES: Readonly<Record<ActionVerb, (token: Phrase) => Text>> = {
   refresh: () => 'The refresh token, exchanged for new tokens',
   userinfo: () => 'Userinfo, asked for again',
-  introspect: (token) => `Introspection of the ${token}`,
-  revoke: (token) => `Revocation of the ${token}`,
+  introspect: (token) => phrase('Introspection of the {token}', { token }),
+  revoke: (token) => phrase('Revocation of the {token}', { token }),
 };
 
 /** The sentence above the raw answer. */
@@ -78,7 +88,7 @@ export async function act(
   { verb, name, token }: { verb: ActionVerb; name: TokenName; token: string },
 ): Promise<{ readonly happened: Happened; readonly after: PlaygroundSession }> {
   const exchange = await send[verb](server, token, name);
-  const title = TITLES[verb](TOKEN_TITLES[name].replace(/^[AR]/, (letter) => letter.toLowerCase()));
+  const title = TITLES[verb](phrase(NAMES[name]));
   return { happened: { verb, title, summary: summarise(verb, exchange), exchange }, after: apply(before, verb, name, exchange) };
 }
 

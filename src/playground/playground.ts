@@ -12,8 +12,10 @@ import { refuseCrossSite } from '../platform/http/csrf.ts';
 import { readForm, seeOther } from '../platform/http/forms.ts';
 import { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import type { Pages } from '../platform/http/views.ts';
+import { phrase, type Text } from '../platform/i18n/phrase.ts';
 import { act, readAction } from './actions.ts';
 import { type Choices, choiceFields, DEFAULT_CHOICES, readChoices } from './choices.ts';
+import { playgroundLanguages } from './language.ts';
 import { presentProblem, presentRequest, presentResult } from './presentation.ts';
 import { newTransaction, type PlaygroundCredentials, playgroundClient, type ServerAccess } from './relying-party.ts';
 import { isPresent, playgroundTransactions, sessionSeal } from './session.ts';
@@ -53,7 +55,7 @@ const NO_SECRET = new ProtocolProblem(
 /** Where a step happens: at which server, and as which application. */
 interface Place {
   readonly server: ServerAccess;
-  readonly serverName: string;
+  readonly serverName: Text;
   readonly issuer: string;
   readonly clientId: string;
 }
@@ -72,13 +74,15 @@ function ownCredentials(
 /** Serves `/playground` and what is below it; where there is no playground these addresses stay unanswered. */
 export function playground({ config, keyring, pages, client, servers, log }: PlaygroundDependencies): Koa.Middleware {
   const party = playgroundClient(config);
+  const words = playgroundLanguages(log);
   const keys = keyring.keysOf('playground');
   const transactions = playgroundTransactions({ keys, secure: config.secure });
   const sessions = sessionSeal(keys);
   const home = `${config.baseUrl}/playground`;
 
-  const show = (ctx: Koa.Context, view: string, locals: Record<string, unknown>, status = 200) =>
-    pages.render(ctx, view, locals, { status });
+  /** @param locals.title in English, as all texts are until they are drawn */
+  const show = (ctx: Koa.Context, view: string, locals: Record<string, unknown> & { readonly title: Text }, status = 200) =>
+    pages.render(ctx, view, { ...locals, ...words.of(ctx, view === 'playground'), title: words.of(ctx).t(locals.title) }, { status });
 
   async function showStart(ctx: Koa.Context, chosen: Choices = DEFAULT_CHOICES, problem?: ProtocolProblem): Promise<void> {
     const locals = {
@@ -89,7 +93,7 @@ export function playground({ config, keyring, pages, client, servers, log }: Pla
       postLogoutRedirectUri: home,
       signedOut: ctx.query.state === 'signed-out',
       // Opened by another name than the base URL's, the browser would come back without its cookie.
-      elsewhere: ctx.host === new URL(config.baseUrl).host ? undefined : home,
+      elsewhere: ctx.host === new URL(config.baseUrl).host ? undefined : { href: home, label: phrase('Open {address}', { address: home }) },
     };
     await show(ctx, 'playground', locals, problem === undefined ? 200 : 400);
   }

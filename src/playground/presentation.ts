@@ -1,6 +1,7 @@
 /** A finished or failed sign-in, put together as the locals of `views/playground-story.ejs`. */
 
 import type { ProtocolProblem } from '../platform/http/protocol-problem.ts';
+import { asPhrase, phrase, type Text } from '../platform/i18n/phrase.ts';
 import type { Happened } from './actions.ts';
 import { bringsCode } from './authorization-request.ts';
 import { type Choices, choiceFields } from './choices.ts';
@@ -24,10 +25,10 @@ export interface Story {
   readonly session: PlaygroundSession;
   readonly clientId: string;
   readonly server: ServerAccess;
-  readonly serverName: string;
+  readonly serverName: Text;
 }
 
-const common = { wide: true, stylesheets: ['playground-story.css'], scripts: ['copy.js'], standardAddress, lang: 'en', dir: 'ltr' };
+const common = { wide: true, stylesheets: ['playground-story.css'], scripts: ['copy.js'], standardAddress };
 
 /** What every page needs on which one can start again. */
 const wayOn = (choices: Choices) => ({
@@ -65,7 +66,8 @@ function userinfoChecks({ userinfoExchange, tokens }: PlaygroundSession): Check[
   const subject = decodeToken(tokens['id-token'] ?? '')?.claims.sub;
   if (subject === undefined || userinfoExchange?.status !== 200) return [];
   const passed = userinfoExchange.members?.sub === subject;
-  return [{ passed, label: `sub is ${passed ? '' : 'not '}that of the ID token`, source: 'OpenID Connect Core 1.0, section 5.3.2' }];
+  const label = passed ? 'sub is the one of the ID token' : 'sub is not the one of the ID token';
+  return [{ passed, label, source: 'OpenID Connect Core 1.0, section 5.3.2' }];
 }
 
 const nameOf = ({ userinfoExchange, tokens }: PlaygroundSession): string | undefined => {
@@ -93,7 +95,7 @@ export async function presentResult(story: Story, sealed: string, happened?: Hap
     title: happened?.title ?? 'Signed in',
     kind: 'result',
     name,
-    serverName,
+    at: phrase('You signed in at {server}.', { server: asPhrase(serverName) }),
     issuer: session.issuer,
     withoutRefresh: bringsCode(choices.response_type) && tokens['refresh-token'] === undefined,
     sealed,

@@ -2,6 +2,7 @@
  * The parts of the playground's pages as data for `views/playground-story.ejs`: the request, its answer, the exchanges behind them, and each
  * token taken apart and explained. Display only; every judgement on a token was made in verification.ts.
  */
+import { phrase, type Text } from '../platform/i18n/phrase.ts';
 import { type Happened, TOKEN_TITLES, verbsFor } from './actions.ts';
 import type { ShownExchange } from './exchange.ts';
 import { type ExplanationRow, explainExchange } from './explanation.ts';
@@ -11,16 +12,16 @@ import { type Check, decodeToken } from './verification.ts';
 
 /** A table, a text as it went over the wire, or both; with a title it can be folded. */
 interface Block {
-  readonly title?: string;
+  readonly title?: Text;
   readonly open?: boolean;
   readonly rows?: readonly ExplanationRow[];
-  readonly texts?: readonly { readonly id: string; readonly title?: string; readonly text: string }[];
+  readonly texts?: readonly { readonly id: string; readonly title?: Text; readonly text: string }[];
 }
 
 export interface Section {
   readonly id: string;
-  readonly title: string;
-  readonly lead: string;
+  readonly title: Text;
+  readonly lead: Text;
   readonly badge?: string;
   readonly checks?: readonly Check[];
   readonly facts?: readonly ExplanationRow[];
@@ -35,7 +36,12 @@ export function requestSection(endpoint: string, sent: PlaygroundSession['sent']
   return {
     id: 'sent',
     title: isAhead ? 'What will be sent' : 'What was sent',
-    lead: `The application sends your browser to the server’s authorize endpoint with these ${sent.length} parameters. None of them is secret.`,
+    lead: phrase(
+      'The application sends your browser to the server’s authorize endpoint with these {number} parameters. None of them is secret.',
+      {
+        number: sent.length,
+      },
+    ),
     blocks: [
       { title: 'Each parameter explained', open: isAhead, rows: explainExchange(sent, REQUEST) },
       { title: 'The complete address', open: isAhead, texts: [{ id: 'request-url', text: url }] },
@@ -106,7 +112,8 @@ const PURPOSES: Readonly<Record<'id' | 'access' | 'refresh', string>> = {
   access: 'What the application shows to an API.',
   refresh: 'With it the application gets new tokens without asking you again. Opaque: it means something to the server alone.',
 };
-const OPAQUE = ' This one is opaque: it means nothing by itself, and the API asks the server about it (introspection).';
+const OPAQUE =
+  'What the application shows to an API. This one is opaque: it means nothing by itself, and the API asks the server about it (introspection).';
 const LABELS = { refresh: 'Refresh', userinfo: 'Ask for userinfo', introspect: 'Introspect', revoke: 'Revoke' } as const;
 
 /** @param checks what was found out about it @param facts what the answer said beside it */
@@ -130,7 +137,7 @@ export function tokenSection(
   return {
     id: `${name}-section`,
     title: TOKEN_TITLES[name],
-    lead: PURPOSES[kind] + (kind === 'access' && decoded === undefined ? OPAQUE : ''),
+    lead: kind === 'access' && decoded === undefined ? OPAQUE : PURPOSES[kind],
     ...(revoked.includes(name) ? { badge: 'revoked' } : {}),
     checks,
     facts,

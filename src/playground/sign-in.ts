@@ -4,6 +4,9 @@
  */
 
 import { ProtocolProblem } from '../platform/http/protocol-problem.ts';
+import { ENGLISH } from '../platform/i18n/messages.ts';
+import type { Text } from '../platform/i18n/phrase.ts';
+import { translatorOf } from '../platform/i18n/translator.ts';
 import { checksOf, type Story } from './presentation.ts';
 import type { ServerAccess } from './relying-party.ts';
 import { type PlaygroundSession, type Transaction, withTokens } from './session.ts';
@@ -22,7 +25,7 @@ export interface Finished {
 export async function finishSignIn(
   { parameters, by }: Response,
   transaction: Transaction,
-  { server, issuer, serverName, clientId }: { server: ServerAccess; issuer: string; serverName: string; clientId: string },
+  { server, issuer, serverName, clientId }: { server: ServerAccess; issuer: string; serverName: Text; clientId: string },
 ): Promise<Finished> {
   const { url, sent } = await server.authorizationRequest(transaction);
   let session: PlaygroundSession = {
@@ -81,8 +84,14 @@ async function doubtAboutIdToken(story: Story): Promise<ProtocolProblem | undefi
   const token = story.session.tokens['id-token'];
   const failed = token === undefined ? [] : (await checksOf('id-token', token, story)).filter(({ passed }) => !passed);
   if (failed.length === 0) return undefined;
-  return new ProtocolProblem('invalid_id_token', `The ID token cannot be believed: ${failed.map(({ label }) => label).join('; ')}.`);
+  return new ProtocolProblem(
+    'invalid_id_token',
+    `The ID token cannot be believed: ${failed.map(({ label }) => english.t(label)).join('; ')}.`,
+  );
 }
+
+/** What the log says, too, is English. */
+const english = translatorOf(ENGLISH);
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

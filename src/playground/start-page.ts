@@ -1,4 +1,5 @@
 /** The locals of the page on which a sign-in is put together, `views/playground.ejs`: one button for newcomers, all choices for the others. */
+import { type Text, verbatim } from '../platform/i18n/phrase.ts';
 import { type Choices, CLIENT_AUTHENTICATIONS, DEFAULT_CHOICES, PROMPTS, RESPONSE_MODES, RESPONSE_TYPES, SCOPES } from './choices.ts';
 
 /** A server one can sign in at. */
@@ -9,43 +10,44 @@ export interface Server {
 }
 
 const FLOWS: Readonly<Record<Choices['response_type'], string>> = {
-  code: 'code – the usual one: a code, exchanged for tokens',
-  id_token: 'id_token – an ID token at once (implicit)',
-  token: 'token – an access token at once (implicit)',
-  'id_token token': 'id_token token – both at once (implicit)',
-  'code id_token': 'code id_token – a code and an ID token (hybrid)',
-  'code token': 'code token – a code and an access token (hybrid)',
-  'code id_token token': 'code id_token token – everything (hybrid)',
+  code: 'the usual one: a code, exchanged for tokens',
+  id_token: 'an ID token at once (implicit)',
+  token: 'an access token at once (implicit)',
+  'id_token token': 'both at once (implicit)',
+  'code id_token': 'a code and an ID token (hybrid)',
+  'code token': 'a code and an access token (hybrid)',
+  'code id_token token': 'everything (hybrid)',
 };
 const MODES = {
-  '': 'default – query for code, else fragment',
-  query: 'query – behind the ?',
-  fragment: 'fragment – behind the #',
-  form_post: 'form_post – a posted form',
+  '': 'query for code, else fragment',
+  query: 'behind the ?',
+  fragment: 'behind the #',
+  form_post: 'a posted form',
 } as const;
 const QUESTIONS = {
-  '': 'not set – ask only what is needed',
-  none: 'none – do not ask, rather fail',
-  login: 'login – ask for the password again',
-  consent: 'consent – ask for consent again',
+  '': 'ask only what is needed',
+  none: 'do not ask, rather fail',
+  login: 'ask for the password again',
+  consent: 'ask for consent again',
 } as const;
 
 const AUTHENTICATIONS = {
-  none: 'none – public, with PKCE',
-  client_secret_basic: 'client_secret_basic – secret in the header',
-  client_secret_post: 'client_secret_post – secret in the body',
+  none: 'public, with PKCE',
+  client_secret_basic: 'secret in the header',
+  client_secret_post: 'secret in the body',
 } as const;
 
-const options = <T extends string>(values: readonly T[], labels: Readonly<Record<T, string>>, chosen: string) =>
-  values.map((value) => ({ value, label: labels[value], chosen: value === chosen }));
+/** @param none what it is called that a parameter is left out */
+const options = <T extends string>(values: readonly T[], words: Readonly<Record<T, string>>, chosen: string, none = '') =>
+  values.map((value) => ({ value, name: value === '' ? none : verbatim(value), words: words[value], chosen: value === chosen }));
 
 /** What people call a server: the two that are always there have no telling name of their own. */
 const LABELS: Readonly<Record<string, string>> = { 'built-in': 'Built-in server', default: 'Default server' };
-const labelOf = ({ id, name }: Server): string => LABELS[id] ?? name;
+const NAMES: Readonly<Record<string, string>> = { 'built-in': 'the built-in server', default: 'the default server' };
+const labelOf = ({ id, name }: Server): Text => LABELS[id] ?? verbatim(name);
 
 /** The server inside a sentence. */
-export const serverPhrase = (server: Server): string =>
-  LABELS[server.id]?.replace(/^./, (letter) => `the ${letter.toLowerCase()}`) ?? server.name;
+export const serverPhrase = (server: Server): Text => NAMES[server.id] ?? verbatim(server.name);
 
 /** @param made what was chosen before @param isChange does the user want to see it and change it? */
 export function presentStart(servers: readonly Server[], made: Choices, isChange: boolean) {
@@ -57,8 +59,8 @@ export function presentStart(servers: readonly Server[], made: Choices, isChange
     clientAuthentications: options(CLIENT_AUTHENTICATIONS, AUTHENTICATIONS, made.client_auth),
     servers: servers.map((server) => ({ ...server, label: labelOf(server), chosen: server.id === made.server })),
     responseTypes: options(RESPONSE_TYPES, FLOWS, made.response_type),
-    responseModes: options(['', ...RESPONSE_MODES], MODES, made.response_mode),
-    prompts: options(['', ...PROMPTS], QUESTIONS, made.prompt),
+    responseModes: options(['', ...RESPONSE_MODES], MODES, made.response_mode, 'default'),
+    prompts: options(['', ...PROMPTS], QUESTIONS, made.prompt, 'not set'),
     scopes: Object.entries(SCOPES).map(([name, what]) => ({ name, what, chosen: scopes.includes(name) })),
     otherScopes: scopes.filter((name) => !Object.hasOwn(SCOPES, name)).join(' '),
     loginHint: made.login_hint,

@@ -6,10 +6,11 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { present } from '../platform/clock/clock.ts';
+import { phrase, type Text } from '../platform/i18n/phrase.ts';
 
 export interface Check {
   readonly passed: boolean;
-  readonly label: string;
+  readonly label: Text;
   readonly source: string;
 }
 
@@ -39,14 +40,15 @@ function halfHash(alg: unknown, value: string): string {
 }
 
 async function signatureCheck(token: string, keys: JWTVerifyGetKey, options: { issuer: string; audience?: string }): Promise<Check> {
-  const label = options.audience === undefined ? 'signature, issuer and time' : 'signature, issuer, audience and time';
+  const what = phrase(options.audience === undefined ? 'signature, issuer and time' : 'signature, issuer, audience and time');
   const source = 'RFC 7519, section 7.2';
   try {
     await jwtVerify(token, keys, { ...options, currentDate: present() });
-    return { passed: true, label: `${label} are right`, source };
+    return { passed: true, label: phrase('{what} are right', { what }), source };
   } catch (error) {
     if (error instanceof errors.JWTExpired) return { passed: false, label: 'it has expired', source: 'RFC 7519, section 4.1.4' };
-    if (error instanceof errors.JOSEError) return { passed: false, label: `${label}: ${error.message}`, source };
+    if (error instanceof errors.JOSEError)
+      return { passed: false, label: phrase('{what}: {reason}', { what, reason: error.message }), source };
     // The keys come over the network.
     if (error instanceof TypeError) return { passed: false, label: 'the keys of the server could not be fetched', source };
     throw error;
@@ -71,20 +73,20 @@ export async function checkIdToken(token: string, isRenewed: boolean, context: I
     const passed = claims?.nonce === context.nonce;
     checks.push({
       passed,
-      label: `nonce is ${passed ? '' : 'not '}the one that was sent`,
+      label: passed ? 'nonce is the one that was sent' : 'nonce is not the one that was sent',
       source: 'OpenID Connect Core 1.0, section 3.1.3.7',
     });
   }
-  for (const [claim, value, what, source] of [
-    ['at_hash', context.accessToken, 'access token', '3.2.2.9'],
-    ['c_hash', context.code, 'code', '3.3.2.10'],
+  for (const [claim, value, section, right, wrong] of [
+    ['at_hash', context.accessToken, '3.2.2.9', 'at_hash fits the access token', 'at_hash does not fit the access token'],
+    ['c_hash', context.code, '3.3.2.10', 'c_hash fits the code', 'c_hash does not fit the code'],
   ] as const) {
     if (value === undefined || claims?.[claim] === undefined) continue;
     const passed = claims[claim] === halfHash(header?.alg, value);
     checks.push({
       passed,
-      label: `${claim} ${passed ? 'fits' : 'does not fit'} the ${what}`,
-      source: `OpenID Connect Core 1.0, section ${source}`,
+      label: passed ? right : wrong,
+      source: `OpenID Connect Core 1.0, section ${section}`,
     });
   }
   return checks;

@@ -6,7 +6,7 @@ import { mock, test } from 'node:test';
 import { SignJWT } from 'jose';
 import Koa from 'koa';
 import { DEFAULT_CHOICES, readChoices } from '../../src/playground/choices.ts';
-import { explainExchange } from '../../src/playground/explanation.ts';
+import { explainExchange, type Time, timeTexts } from '../../src/playground/explanation.ts';
 import { CLAIMS, REQUEST } from '../../src/playground/glossary.ts';
 import { isPresent, playgroundTransactions, sessionSeal, type Transaction } from '../../src/playground/session.ts';
 import { decodeToken } from '../../src/playground/verification.ts';
@@ -107,10 +107,13 @@ test('moments and durations are told as people say them, a name of Object.protot
       CLAIMS,
       REQUEST,
     );
-    assert.equal(exp?.human, '21 November 2026 at 01:00:00 UTC, in 1 hour');
-    assert.equal(lifetime?.human, '1.5 hours');
+    const told = (time: Time | undefined, lang: string) => time && timeTexts(lang)(time);
+    assert.equal(told(exp?.time, 'en'), '21 November 2026 at 01:00:00 UTC, in 1 hour');
+    assert.equal(told(lifetime?.time, 'en'), '1.5 hours');
+    assert.equal(told(exp?.time, 'de'), '21. November 2026 um 01:00:00 UTC, in 1 Stunde');
+    assert.equal(told(lifetime?.time, 'es'), '1,5 horas');
     assert.deepEqual(odd, { name: 'constructor', value: '1' });
-    assert.equal(strange?.human, undefined);
+    assert.equal(strange?.time, undefined);
   } finally {
     mock.timers.reset();
   }

@@ -52,9 +52,9 @@ export function sourceTexts(isWanted: (file: string) => boolean): SourceTexts {
   return { literals, patterns: [...patterns].map((pattern) => new RegExp(pattern)) };
 }
 
-/** What the console's views draw with `t('…')`. */
+/** What the views of the console and of the playground draw with `t('…')`. */
 export const viewTexts = (): readonly string[] =>
-  filesIn('views/admin/', '.ejs').flatMap((file) =>
+  [...filesIn('views/admin/', '.ejs'), ...filesIn('views/', '.ejs').filter((file) => file.startsWith('views/playground'))].flatMap((file) =>
     [...read(file).matchAll(/\bt\('((?:[^'\\]|\\.)*)'\)/g)].map(([, text = '']) => text.replaceAll("\\'", "'")),
   );
 
