@@ -48,7 +48,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
     },
     {
       name: 'server',
-      label: 'Server',
+      label: 'Authorization server',
       group: 'Authorization server',
       kind: 'radios',
       value: chosen === undefined ? 'new' : 'existing',
@@ -74,7 +74,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
     },
     {
       name: 'existing',
-      label: 'Authorization server',
+      label: 'Server',
       group: 'Authorization server',
       options: servers.map(({ id, name }) => ({ value: id, label: verbatim(name) })),
       value: chosen?.id,
@@ -149,7 +149,7 @@ export const protectMcpServerPage: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const facts = [
-      'AI clients find the authorization server by themselves, and ask their users for consent. This sets it up, and shows what your MCP server has to publish.',
+      'AI clients find the authorization server by themselves, and their users are asked for consent. This form sets it up. The next page has what your MCP server publishes.',
     ];
     const page = { title: TITLE, crumbs: SERVERS, facts, fields: await fieldsFor(visit, typed), hidden: formKey() };
     return formPage({ ...page, submit: 'Protect MCP server', cancel: SERVERS_HOME }, typed);

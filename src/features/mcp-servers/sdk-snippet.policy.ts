@@ -48,7 +48,7 @@ function newServer() {
 }
 
 const app = createMcpExpressApp({ allowedHosts: [url.hostname] });
-const scopesSupported = ${literal(scopes)};
+const scopesSupported = [${scopes.map(literal).join(', ')}];
 app.use(mcpAuthMetadataRouter({ oauthMetadata, resourceServerUrl: url, scopesSupported, resourceName: ${literal(name)} }));
 
 const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(url);

@@ -15,7 +15,7 @@ import type { ProviderParts } from '../servers/dependencies.ts';
 import { type DevicePage, type DeviceProblem, requestedLocales, showProtocolError } from '../servers/error-pages.ts';
 import { TooManyFailuresHere } from '../servers/errors.ts';
 import { isSignInRequest, signInRequestOf } from '../storage/device-code-adapter.ts';
-import { findDeviceCode } from '../storage/protocol-state.store.ts';
+import { findDeviceCode } from '../storage/device-codes.store.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 import { userCodeDigests } from '../storage/user-code-digests.ts';
 

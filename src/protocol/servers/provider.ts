@@ -279,21 +279,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   watchProvider(provider, issuer, deps);
 
   const { wrongSecrets, uses } = deps;
-  const findClient = clients.lookUp.bind(clients);
-  const pipelineParts = {
-    provider,
-    server,
-    scopes,
-    keys: parts.keys,
-    state,
-    directory,
-    format,
-    userinfo: userinfoParts,
-    introspected,
-    subjects,
-    findClient,
-  };
-  provider.use(requestPipeline({ ...pipelineParts, ...deps }));
+  const pipelineParts = { provider, server, scopes, keys: parts.keys, state, directory, format, userinfo: userinfoParts, introspected };
+  provider.use(requestPipeline({ ...pipelineParts, subjects, findClient: clients.lookUp.bind(clients), ...deps }));
   const shortPath: ShortPathParts = { provider, issuer, server, state, format, userinfo: userinfoParts, introspected, wrongSecrets, uses };
   return { ...parts, issuer, provider, state, subjects, callback: provider.callback(), shortPath };
 }

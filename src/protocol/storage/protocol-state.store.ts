@@ -72,7 +72,10 @@ export interface FoundSession {
   readonly clients: Record<string, Record<string, unknown>>;
 }
 
-const NAME_OF = new Map<number, ModelName>(Object.entries(MODELS).map(([name, number]) => [number, name as ModelName]));
+/** Of the numbers. */
+export const MODEL_NAMES: ReadonlyMap<number, ModelName> = new Map<number, ModelName>(
+  Object.entries(MODELS).map(([name, number]) => [number, name as ModelName]),
+);
 const ACCOUNT = 'u.id, u.login, u.email, u.email_verified, u.status, u.profile, u.last_updated';
 /**
  * By the primary key whatever PostgreSQL believes of the tables: of one that it knows little of it would rather read all users for one row. And it has to
@@ -148,7 +151,7 @@ const findModels = batch(async (pool, looks: readonly Look[]) => {
   const rows = await ask<ModelRow & { readonly place: number }>(pool, { values: columnsOf(looks), ...FIND });
   const found: (FoundModel | undefined)[] = looks.map(() => undefined);
   for (const row of rows) {
-    const model = NAME_OF.get(row.model);
+    const model = MODEL_NAMES.get(row.model);
     if (model === undefined) continue;
     const { payload, consumed, expires } = row;
     found[row.place - 1] = { model, payload, consumedAt: consumed ?? undefined, expiresAt: expires, account: accountOf(row) };
@@ -238,58 +241,6 @@ export const endingSessions = (condition: string, now: string): string => `WITH
       JOIN authorization_servers v ON v.key = c.server_key
       JOIN applications a ON a.id = c.client_id COLLATE "default"
     WHERE a.settings->>'backchannel_logout_uri' IS NOT NULL AND s.account_id IS NOT NULL AND c.sid IS NOT NULL`;
-
-const FIND_DEVICE_CODE = {
-  name: 'find-device-code',
-  text: `SELECT p.id AS key, p.model, p.account_id, s.id AS server_id, p.payload, extract(epoch FROM p.expires_at)::float8 AS expires
-    FROM authorization_servers s JOIN oidc_payload p ON p.server_key = s.key
-    WHERE p.uid = ANY ($1::text[]) AND p.model IN (${MODELS.DeviceCode}, ${MODELS.BackchannelAuthenticationRequest}) AND p.expires_at > to_timestamp($2::float8) AND s.key = coalesce($3, s.key) LIMIT 1`,
-};
-
-export interface FoundDeviceCode {
-  /** The hashed id of its row. */
-  readonly key: string;
-  readonly model: ModelName;
-  /** Whose answer a sign-in request waits for. */
-  readonly accountId: string | undefined;
-  readonly serverId: string;
-  readonly payload: Record<string, unknown>;
-  /** Epoch seconds. */
-  readonly expiresAt: number;
-}
-
-interface DeviceCodeRow {
-  readonly key: string;
-  readonly model: number;
-  readonly account_id: string | null;
-  readonly server_id: string;
-  readonly payload: Record<string, unknown>;
-  readonly expires: number;
-}
-
-/** Finds the request of a device, or an application's sign-in request, by the digests of its code, one a key. @param serverKey absent: at any server, each by one probe of the index */
-export async function findDeviceCode(
-  pool: pg.Pool,
-  uids: readonly string[],
-  now: number,
-  serverKey?: number,
-): Promise<FoundDeviceCode | undefined> {
-  const { rows } = await pool.query<DeviceCodeRow>({
-    values: [uids, now, serverKey ?? null],
-    ...FIND_DEVICE_CODE,
-  });
-  const [row] = rows;
-  const model = row && NAME_OF.get(row.model);
-  if (row === undefined || model === undefined) return undefined;
-  return {
-    key: row.key,
-    model,
-    accountId: row.account_id ?? undefined,
-    serverId: row.server_id,
-    payload: row.payload,
-    expiresAt: row.expires,
-  };
-}
 
 const ANSWER = {
   name: 'answer-interaction',

@@ -1,0 +1,55 @@
+/** Requests of devices (RFC 8628) and sign-in requests of applications (CIBA), by the code under which their user answers. */
+import type pg from 'pg';
+import { MODEL_NAMES, MODELS, type ModelName } from './protocol-state.store.ts';
+
+const FIND = {
+  name: 'find-device-code',
+  text: `SELECT p.id AS key, p.model, p.account_id, s.id AS server_id, p.payload, extract(epoch FROM p.expires_at)::float8 AS expires
+    FROM authorization_servers s JOIN oidc_payload p ON p.server_key = s.key
+    WHERE p.uid = ANY ($1::text[]) AND p.model IN (${MODELS.DeviceCode}, ${MODELS.BackchannelAuthenticationRequest}) AND p.expires_at > to_timestamp($2::float8) AND s.key = coalesce($3, s.key) LIMIT 1`,
+};
+
+interface FoundDeviceCode {
+  /** The hashed id of its row. */
+  readonly key: string;
+  readonly model: ModelName;
+  /** Whose answer a sign-in request waits for. */
+  readonly accountId: string | undefined;
+  readonly serverId: string;
+  readonly payload: Record<string, unknown>;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
+interface DeviceCodeRow {
+  readonly key: string;
+  readonly model: number;
+  readonly account_id: string | null;
+  readonly server_id: string;
+  readonly payload: Record<string, unknown>;
+  readonly expires: number;
+}
+
+/** Finds the request of a device, or an application's sign-in request, by the digests of its code, one a key. @param serverKey absent: at any server, each by one probe of the index */
+export async function findDeviceCode(
+  pool: pg.Pool,
+  uids: readonly string[],
+  now: number,
+  serverKey?: number,
+): Promise<FoundDeviceCode | undefined> {
+  const { rows } = await pool.query<DeviceCodeRow>({
+    values: [uids, now, serverKey ?? null],
+    ...FIND,
+  });
+  const [row] = rows;
+  const model = row && MODEL_NAMES.get(row.model);
+  if (row === undefined || model === undefined) return undefined;
+  return {
+    key: row.key,
+    model,
+    accountId: row.account_id ?? undefined,
+    serverId: row.server_id,
+    payload: row.payload,
+    expiresAt: row.expires,
+  };
+}
