@@ -10,6 +10,7 @@ import { systemClient } from './features/applications/system-applications.servic
 import { EVENT_HOOK } from './features/audit/audit.store.ts';
 import { listAuthorizationServers } from './features/authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN, issuerOf } from './features/authorization-servers/server-id.policy.ts';
+import { BACKCHANNEL_PING } from './features/backchannel-requests/ping.policy.ts';
 import { SIGN_IN_REQUEST, signInRequestMails } from './features/backchannel-requests/request-mails.service.ts';
 import { BULK_JOB } from './features/bulk/bulk-jobs.service.ts';
 import { bulkJobs } from './features/bulk/bulk-runner.service.ts';
@@ -52,7 +53,6 @@ import { destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
 import { sendJson } from './protocol/servers/json-response.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
-import { BACKCHANNEL_PING } from './protocol/storage/protocol-writes.store.ts';
 import { createAuthorizationServers } from './protocol-host.ts';
 
 /** Milliseconds that mails under way are given when the process is to end. */

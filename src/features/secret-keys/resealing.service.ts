@@ -11,6 +11,7 @@ import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { renewSignature } from '../audit/audit-retention.service.ts';
 import { sealBatch } from '../audit/audit-seals.service.ts';
 import { sealingContext as signingKeyContext } from '../authorization-servers/signing-keys.service.ts';
+import { BACKCHANNEL_PING, pingContext } from '../backchannel-requests/ping.policy.ts';
 import { emailCodeContext } from '../email-codes/email-codes.service.ts';
 import type { HookKind } from '../event-hooks/event-hooks.resource.ts';
 import { headerContext, hookSecretContext } from '../event-hooks/hook-secrets.service.ts';
@@ -61,12 +62,17 @@ const channelOf =
     return JSON.stringify({ ...rest, headers: headers.map(anew), authScheme: authScheme && anew(authScheme) });
   };
 
-/** A mail names its kind; what somebody typed who forgot their password does not. */
+/** A mail names its kind, and so does a notification of an application; what somebody typed who forgot their password does not. */
 const note = z.looseObject({ id: z.string(), sealed: z.string(), kind: z.string().optional() });
 
 function noteAnew({ value }: SealedRow, again: Again): string {
   const { id, sealed, ...rest } = note.parse(JSON.parse(value));
-  return JSON.stringify({ ...rest, id, sealed: again(sealed, rest.kind === undefined ? resetRequestContext(id) : mailContext(id)) });
+  return JSON.stringify({ ...rest, id, sealed: again(sealed, contextOfNote(id, rest.kind)) });
+}
+
+function contextOfNote(id: string, kind: string | undefined): string {
+  if (kind === undefined) return resetRequestContext(id);
+  return kind === BACKCHANNEL_PING ? pingContext(id) : mailContext(id);
 }
 
 /** The settings that have something sealed: its member, and its context. */

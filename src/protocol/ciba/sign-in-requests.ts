@@ -3,6 +3,7 @@
  * backchannel-authentication; the user is told by mail and answers at /account/requests, on the page of the server that confirms devices
  * (protocol/device/device-flow.ts). So the same sign-in, second factor, policies and consent come before the tokens as in a browser.
  */
+import { decodeJwt } from 'jose';
 import { signInRequestNote } from '../../features/backchannel-requests/request-mails.service.ts';
 import { userNamedBy } from '../../features/backchannel-requests/requests.service.ts';
 import { type Configuration, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
@@ -30,7 +31,16 @@ interface CibaParts extends Pick<ProviderParts, 'database' | 'countSignInRequest
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The library's feature. What it asks first is asked of every request, so that the time tells nothing of a user. */
+/** A user has many ID tokens. Not verified yet: of a forged one nothing is sent. */
+function subjectOf(idToken: string): string {
+  try {
+    return decodeJwt(idToken).sub ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** The library's feature. What names a user is counted, whether there is such a user or not. */
 export function cibaFeature({ database, countSignInRequest, serverId }: CibaParts): Ciba {
   return {
     enabled: true,
@@ -41,8 +51,7 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
       const { client, params } = ctx.oidc;
       for (const name of ['login_hint_token', 'user_code', 'request'])
         if (params?.[name] !== undefined) throw new errors.InvalidRequest(`the parameter ${name} is not supported`);
-      const hint = text(params?.login_hint) || text(params?.id_token_hint);
-      const barred = await countSignInRequest(client?.clientId ?? '', hint);
+      const barred = await countSignInRequest(client?.clientId ?? '', text(params?.login_hint) || subjectOf(text(params?.id_token_hint)));
       if (barred === undefined) return;
       ctx.set('Retry-After', String(barred));
       throw new TooManySignInRequests();
@@ -68,7 +77,7 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
     /** The last step before the request is stored: the user's own name becomes the hint for the sign-in page. */
     async verifyUserCode(ctx, account) {
       const known = requestStateOf(ctx)?.accounts.get(account.accountId);
-      if (ctx.oidc.params !== undefined) ctx.oidc.params.login_hint = known?.login;
+      if (ctx.oidc.params !== undefined && known !== undefined) ctx.oidc.params.login_hint = known.login;
     },
 
     async triggerAuthenticationDevice(ctx, _request, account, client) {

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { writingEvent } from '../../features/audit/audit.store.ts';
+import { BACKCHANNEL_PING } from '../../features/backchannel-requests/ping.policy.ts';
 import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
 import { endSuccessor } from './refresh-leeway.store.ts';
 import { hour, inserting, isUnused, type SingleUse, valueList, writeShared } from './shared-writes.store.ts';
@@ -25,9 +26,6 @@ export interface Note {
   readonly orderingKey: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }
-
-/** `outbox.kind` of the news for an application that its user has answered (CIBA section 10.2). */
-export const BACKCHANNEL_PING = 'backchannel-ping';
 
 /** A session that was found and is saved again, perhaps under a new id. */
 export interface SessionSave extends StoredModel {
@@ -170,7 +168,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
         WHERE ${unanswered.join(' AND ')} RETURNING id, client_id, payload)`,
     );
     if (answer.model === 'BackchannelAuthenticationRequest')
-      pings.push(`SELECT '${BACKCHANNEL_PING}', client_id, jsonb_build_object('key', id, 'clientId', client_id, 'sealed', payload->'notify', 'until', payload->'until'),
+      pings.push(`SELECT '${BACKCHANNEL_PING}', client_id, jsonb_build_object('id', id, 'kind', '${BACKCHANNEL_PING}', 'clientId', client_id, 'sealed', payload->'notify', 'until', payload->'until'),
         ${time(now)}, ${time(now)} FROM ${name} WHERE payload ? 'notify'`);
     if (answer.event !== undefined) told.push(`SELECT ${put(answer.event, 'text')} AS event FROM ${name}`);
   }

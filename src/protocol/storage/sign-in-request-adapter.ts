@@ -4,6 +4,7 @@
  * `accountId` for an answer. The answer is that of a device code (device-code-adapter.ts), which finds the row by its code.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
+import { pingContext } from '../../features/backchannel-requests/ping.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { type Keyring, randomBase62 } from '../../platform/crypto/secrets.ts';
 import type { AdapterPayload } from '../library/oidc-provider.ts';
@@ -21,8 +22,6 @@ export const UNKNOWN_USER = 'nobody';
 
 /** Letters that survive the library's form for user codes. With 26 of them nobody guesses one, and it opens nothing for another user. */
 const newCode = (): string => randomBase62(26).toUpperCase();
-
-export const pingContext = (key: string): string => `backchannel ping ${key}`;
 
 /** Parameters that are not kept: secrets, and what the user has become known by. */
 const NOT_KEPT = ['client_notification_token', 'binding_message', 'id_token_hint', 'login_hint_token', 'user_code', 'request_context'];

@@ -4,8 +4,14 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
+import { pino } from 'pino';
+import { pingContext } from '../../../src/features/backchannel-requests/ping.policy.ts';
+import { resealEverything } from '../../../src/features/secret-keys/resealing.service.ts';
+import { Keyring } from '../../../src/platform/crypto/secrets.ts';
+import { openDatabase } from '../../../src/platform/database/database.ts';
 import { eventsOf } from '../../features/users/user-holdings.ts';
 import { setPolicies } from '../../support/access-policies.ts';
+import { afterwards } from '../../support/afterwards.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
 import { codeOf, enrolledUser, TWO_FACTORS } from '../../support/factors.ts';
@@ -13,7 +19,7 @@ import { listen } from '../../support/listen.ts';
 import { startMailServer } from '../../support/mail.ts';
 import { eventually } from '../../support/process.ts';
 import { setScope } from '../../support/scopes.ts';
-import { type Service, type ServiceCalls, startService } from '../../support/service.ts';
+import { newSecretKey, type Service, type ServiceCalls, startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 import { createClient, type TestClient, tokensFor } from '../servers/relying-party.ts';
 import { GRANT, pendingAt, poll, request, reviewed, SETTINGS, signedIn } from './sign-in-requests.ts';
@@ -243,4 +249,23 @@ test('the database holds no auth_req_id, no notification token and no ID token',
   const outbox = await onServer(service.database.url, async (db) => (await db.query('SELECT payload::text AS row FROM outbox')).rows);
   const stored = [...(await rowsOf(service)), ...outbox].map(({ row }) => row).join('\n');
   for (const secret of [body.auth_req_id, 'secret-of-the-application', before.id_token]) assert.ok(!stored.includes(secret), secret);
+});
+
+test('a notification that waits survives a rotation of SECRET_KEY', async (t) => {
+  const [former, fresh] = [newSecretKey(), newSecretKey()];
+  const ping = { backchannel_token_delivery_mode: 'ping', backchannel_client_notification_endpoint: 'https://app.example/ping' };
+  const { service, user, one, browser } = await begun(t, ping, { env: { SECRET_KEY: former } });
+  const { body } = await request(service, one, { login_hint: user.login, client_notification_token: 'secret-of-the-application' });
+  await allow(browser, await reviewed(browser));
+  const ringOf = (...keys: string[]) => new Keyring(keys.map((key) => Buffer.from(key, 'base64url')));
+  const database = await openDatabase({ connection: { connectionString: service.database.url }, onError: () => {} });
+  afterwards(t, () => database.close());
+  await resealEverything({ database, log: pino({ level: 'silent' }), keyring: ringOf(fresh, former) });
+  const [row] = await database
+    .knex('outbox')
+    .where({ kind: 'backchannel-ping' })
+    .select<{ payload: { id: string; sealed: string } }[]>('payload');
+  const { id = '', sealed = '' } = row?.payload ?? {};
+  const told = JSON.parse(ringOf(fresh).open(sealed, pingContext(id)));
+  assert.deepEqual(told, { id: body.auth_req_id, token: 'secret-of-the-application' });
 });
