@@ -1,18 +1,20 @@
 /** Notifies an application that its user has answered its sign-in request (CIBA section 10.2). Noted in the statement of the answer itself; what is sent lies sealed in the note. */
 import { z } from 'zod';
 import { findApplication } from '../../features/applications/application-lists.service.ts';
-import { pingContext, pingNote } from '../../features/backchannel-requests/ping.policy.ts';
+import { pingContext } from '../../features/backchannel-requests/ping.policy.ts';
 import { type Carrier, Undeliverable } from '../../features/outbox/outbox.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 
+/** `until`: when the request expires, in epoch seconds. */
+const note = z.object({ id: z.string(), clientId: z.string(), sealed: z.string(), until: z.number() });
 const content = z.object({ id: z.string(), token: z.string() });
 
 export function backchannelPings({ database, keyring }: Pick<Services, 'database' | 'keyring'>, outbound: Outbound): Carrier {
   return {
     async deliver(payload) {
-      const { id: key, clientId, sealed, until } = pingNote.parse(payload);
+      const { id: key, clientId, sealed, until } = note.parse(payload);
       const application = await findApplication(database, clientId);
       const address = application?.settings.backchannel_client_notification_endpoint;
       if (address === undefined || application?.status !== 'ACTIVE' || until <= epochSeconds()) return 'dropped';
@@ -28,7 +30,7 @@ export function backchannelPings({ database, keyring }: Pick<Services, 'database
         : new Error(reason);
     },
     givenUp(payload) {
-      const { clientId } = pingNote.parse(payload);
+      const { clientId } = note.parse(payload);
       return {
         eventType: 'app.oauth2.as.backchannel.notify',
         displayMessage: 'Notify application of the answer to its sign-in request',
