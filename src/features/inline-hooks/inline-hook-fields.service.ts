@@ -25,6 +25,14 @@ export const inlineHookBody = z
     message: 'must be CLOSED for com.okta.user.credential.password.import: a password that nobody has verified opens nothing',
   });
 
+/** The body of a change. What Okta's has no field for stays where it is absent. */
+export const inlineHookChange = z.strictObject({ ...inlineHookFields, type: inlineHookFields.type.exactOptional() });
+
+export const inlineHookChangeInput = ({ name, type, failure, channel }: z.output<typeof inlineHookChange>) => ({
+  ...{ name, type, failure },
+  ...givenChannel(channel),
+});
+
 /** A body as the service takes it. */
 export const inlineHookInput = ({ name, type, failure, channel }: z.output<typeof inlineHookBody>) => ({
   name,

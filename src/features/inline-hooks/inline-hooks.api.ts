@@ -31,7 +31,7 @@ const hook = z.object({
   createdBy: z.string(),
   created: time,
   lastUpdated: time,
-  _links: z.object({ self: link, execute: link, activate: link.optional(), deactivate: link.optional(), delete: link }),
+  _links: z.object({ self: link, execute: link, activate: link.optional(), deactivate: link.optional() }),
 });
 
 const trial = z.object({
@@ -173,7 +173,6 @@ function present(found: InlineHook, baseUrl: string, secret?: string): z.input<t
     _links: {
       self: { href: self },
       execute: step('execute'),
-      delete: { href: self, hints: { allow: ['DELETE'] } },
       ...(status === 'ACTIVE' ? { deactivate: step('lifecycle/deactivate') } : { activate: step('lifecycle/activate') }),
     },
   };

@@ -26,9 +26,16 @@ import {
 
 export interface InlineHookInput extends GivenChannel {
   readonly name: string;
-  /** Cannot be changed. */
   readonly type: InlineHookType;
   readonly failure: HookFailure;
+}
+
+/** Absent: as it is. */
+export interface InlineHookChange extends GivenChannel {
+  readonly name: string;
+  /** It cannot be changed. */
+  readonly type?: InlineHookType | undefined;
+  readonly failure?: HookFailure | undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IdentityProvider } from '@okta/okta-sdk-nodejs';
 import { hookReceiver } from '../../support/event-hooks.ts';
+import { inlineHookBody, inlineReceiver } from '../../support/inline-hooks.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 import { all, oktaClient, refusal, requestsOf, shown, timed, wholeLife } from './client.ts';
@@ -10,7 +11,7 @@ import { all, oktaClient, refusal, requestsOf, shown, timed, wholeLife } from '.
 test('the other resources by the official Okta SDK (issue 7)', async (t) => {
   const service = await startService(t, { env: { ALLOW_PRIVATE_NETWORK: 'true' } });
   const okta = oktaClient(service);
-  const { apiTokenApi, eventHookApi, groupApi, identityProviderApi, sessionApi, systemLogApi, userApi } = okta;
+  const { apiTokenApi, eventHookApi, groupApi, inlineHookApi, identityProviderApi, sessionApi, systemLogApi, userApi } = okta;
   const api = `${service.baseUrl}/api/v1`;
   const { id: adminId } = await userApi.getUser({ userId: 'admin' });
 
@@ -99,6 +100,37 @@ test('the other resources by the official Okta SDK (issue 7)', async (t) => {
     const verified = await eventHookApi.verifyEventHook({ eventHookId });
     assert.equal(verified.verificationStatus, 'VERIFIED', 'by the challenge of Okta’s documentation');
     assert.deepEqual(shown(await eventHookApi.getEventHook({ eventHookId })), shown(verified));
+  });
+
+  await t.test('inline hooks: create, read, list, replace, deactivate, activate, delete, and execute', async () => {
+    const type = 'com.okta.oauth2.tokens.transform';
+    const uri = 'https://receiver.example/tokens';
+    const authScheme = { type: 'HEADER', key: 'Authorization' } as const;
+    const config = { uri, method: 'POST', headers: [{ key: 'X-Tenant', value: 'one' }], authScheme: { ...authScheme, value: 'secret' } };
+    const hints = { allow: ['POST'] };
+    const at = (id: string, path = '') => `${api}/inlineHooks/${id}${path}`;
+    await wholeLife(
+      inlineHookApi,
+      { name: 'InlineHook', id: 'inlineHookId', body: 'inlineHook', hasStates: true },
+      { name: '<b>Tokens</b>', type, version: '1.0.0', channel: { type: 'HTTP', version: '1.0.0', config } },
+      (id) => ({
+        ...{ id, name: '<b>Tokens</b>', type, version: '1.0.0', status: 'ACTIVE' },
+        channel: { type: 'HTTP', version: '1.0.0', config: { uri, method: 'POST', headers: [{ key: 'X-Tenant' }], authScheme } },
+        _links: {
+          self: { href: at(id) },
+          execute: { href: at(id, '/execute'), hints },
+          deactivate: { href: at(id, '/lifecycle/deactivate'), hints },
+        },
+      }),
+      { name: 'Other tokens' },
+    );
+    const receiver = await inlineReceiver(t);
+    receiver.answers({ commands: [{ type: 'com.okta.access.patch', value: [{ op: 'add', path: '/claims/plan', value: 'gold' }] }] });
+    const inlineHook = inlineHookBody(type, receiver.uri) as never;
+    const { id: inlineHookId = '' } = await inlineHookApi.createInlineHook({ inlineHook });
+    const { commands } = await inlineHookApi.executeInlineHook({ inlineHookId, payloadData: { data: { context: {} } } as never });
+    assert.deepEqual(commands?.[0]?.type, 'com.okta.access.patch');
+    assert.deepEqual(receiver.asked[0]?.event.data, { context: {} });
   });
 
   await t.test('API tokens, which the SDK reads and revokes but does not make', async () => {

@@ -62,7 +62,6 @@ describe('inline hooks', () => {
       _links: {
         self: { href: self },
         execute: step('execute'),
-        delete: { href: self, hints: { allow: ['DELETE'] } },
         deactivate: step('lifecycle/deactivate'),
       },
     });
