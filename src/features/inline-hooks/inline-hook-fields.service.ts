@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { text } from '../../platform/validation/text.ts';
 import { givenChannel, hookChannel } from '../event-hooks/hook-channel.service.ts';
-import { type HookFailure, INLINE_HOOK_TYPES, type InlineHookType, PASSWORD_IMPORT, TOKENS_TRANSFORM } from './inline-hooks.resource.ts';
+import {
+  type HookFailure,
+  INLINE_HOOK_TYPES,
+  type InlineHookType,
+  MUST_BE_CLOSED,
+  PASSWORD_IMPORT,
+  TOKENS_TRANSFORM,
+} from './inline-hooks.resource.ts';
 
 /** As Okta does: tokens are issued as they are, a registration is refused, a password counts as wrong. */
 const defaultFailure = (type: InlineHookType): HookFailure => (type === TOKENS_TRANSFORM ? 'OPEN' : 'CLOSED');
@@ -22,7 +29,7 @@ export const inlineHookBody = z
   .strictObject(inlineHookFields)
   .refine(({ type, failure }) => type !== PASSWORD_IMPORT || failure !== 'OPEN', {
     path: ['failure'],
-    message: 'must be CLOSED for com.okta.user.credential.password.import: a password that nobody has verified opens nothing',
+    message: MUST_BE_CLOSED,
   });
 
 /** The body of a change. What Okta's has no field for stays where it is absent. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, time, writeTime } from '../../api/fields.ts';
 import { presentChannel, shownHookChannel } from '../event-hooks/hook-channel.service.ts';
-import { inlineHookBody, inlineHookInput } from './inline-hook-fields.service.ts';
+import { inlineHookBody, inlineHookChange, inlineHookChangeInput, inlineHookInput } from './inline-hook-fields.service.ts';
 import { tryInlineHook } from './inline-hook-trial.service.ts';
 import { INLINE_HOOK_TYPES, type InlineHook } from './inline-hooks.resource.ts';
 import {
@@ -101,12 +101,12 @@ export const inlineHooks: readonly Endpoint[] = [
     method: 'PUT',
     path: '/inlineHooks/:id',
     access: 'service',
-    summary: 'Replace an inline hook, but not its type. A header without a value keeps its value at the same host',
+    summary: 'Replace an inline hook, but not its type. A header without a value keeps its value at the same host; an absent failure stays',
     params: idParams,
-    body: inlineHookBody,
+    body: inlineHookChange,
     response: hook,
     handler: async ({ services, params, body, request }) =>
-      present(await updateInlineHook(services, params.id, inlineHookInput(body), request), services.config.baseUrl),
+      present(await updateInlineHook(services, params.id, inlineHookChangeInput(body), request), services.config.baseUrl),
   }),
   endpoint({
     method: 'DELETE',

@@ -32,3 +32,5 @@ export interface InlineHook {
   readonly created: Date;
   readonly lastUpdated: Date;
 }
+
+export const MUST_BE_CLOSED = `must be CLOSED for ${PASSWORD_IMPORT}: a password that nobody has verified opens nothing`;

@@ -14,7 +14,7 @@ import type { EventType } from '../audit/event-types.policy.ts';
 import { describedChannel, type GivenChannel, sealChannel } from '../event-hooks/hook-channel.service.ts';
 import { newSigningSecret, replacedSecret, sealSigningSecret } from '../event-hooks/hook-secrets.service.ts';
 import { listRulesWithHook } from '../policies/policies.store.ts';
-import type { HookFailure, InlineHook, InlineHookType } from './inline-hooks.resource.ts';
+import { type HookFailure, type InlineHook, type InlineHookType, MUST_BE_CLOSED, PASSWORD_IMPORT } from './inline-hooks.resource.ts';
 import {
   deleteInlineHookRow,
   findInlineHook,
@@ -88,12 +88,13 @@ export async function getInlineHook({ database }: Services, id: string): Promise
 export async function updateInlineHook(
   services: Services,
   id: string,
-  input: InlineHookInput,
+  input: InlineHookChange,
   request: RequestContext,
 ): Promise<InlineHook> {
   return changeInlineHook(services, id, async (trx, before) => {
-    if (input.type !== before.type) throw validation([{ field: 'type', message: `cannot be changed: it is ${before.type}` }]);
-    const { name, failure } = input;
+    const { name, type = before.type, failure = before.failure } = input;
+    if (type !== before.type) throw validation([{ field: 'type', message: `cannot be changed: it is ${before.type}` }]);
+    if (type === PASSWORD_IMPORT && failure === 'OPEN') throw validation([{ field: 'failure', message: MUST_BE_CLOSED }]);
     const channel = sealChannel(services.keyring, 'inline_hook', id, input, before.channel);
     const changes = { name, failure, channel, lastUpdated: present() };
     if (!(await updateInlineHookRow(trx, id, changes))) throw nameTaken();
