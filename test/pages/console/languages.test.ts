@@ -65,7 +65,7 @@ function shownIn(html: string): readonly string[] {
 
 /** What is data although the source has it as well: protocol values, names of attributes and of event types, addresses, and names that tours and policies have. */
 const DATA =
-  /^[a-z]+([A-Z]\w*|\d?[._]\w+)*$|^(code|id_token)( id_token| token)+$|^(RS|ES)256$|@|:\/\/|^(Nothing|Everyone|Authenticator app)$/;
+  /^[a-z]+([A-Z]\w*|\d?[._]\w+)*$|^(code|id_token)( id_token| token)+$|^(RS|ES|PS)256$|^EdDSA$|@|:\/\/|^(Nothing|Everyone|Authenticator app)$/;
 
 /** Words that the language shares with English, and data. */
 const isShared = (language: string, text: string): boolean => CATALOGS[language.slice(0, 2)]?.pages[text] === text || DATA.test(text);
