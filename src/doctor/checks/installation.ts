@@ -8,6 +8,7 @@ import { database } from './database.ts';
 import { hooks } from './hooks.ts';
 import { keys } from './keys.ts';
 import { mail } from './mail.ts';
+import { mutualTls } from './mutual-tls.ts';
 import { passwordChecks } from './passwords.ts';
 
 export const INSTALLATION: readonly Rule<CheckContext>[] = [
@@ -17,6 +18,7 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...keys,
   ...clock,
   ...mail,
+  ...mutualTls,
   ...passwordChecks,
   ...hooks,
 ];

@@ -22,6 +22,15 @@ export const audiencesOf = ({ audience, furtherAudiences }: Audiences): readonly
 export const isForServer = (aud: unknown, { audience, issuer }: { readonly audience: string; readonly issuer: string }): boolean =>
   aud === undefined || [aud].flat().some((one) => one === issuer || one === audience);
 
+/** @param audiences that were decided; none: the default one, of an opaque token the server itself @returns `aud` as a JWT or introspection tells it */
+export function audienceClaim(
+  server: { readonly audience: string; readonly issuer: string; readonly accessTokenFormat: 'opaque' | 'jwt' },
+  audiences: readonly string[],
+): string | readonly string[] {
+  const [first = server.accessTokenFormat === 'jwt' ? server.audience : server.issuer, ...further] = audiences;
+  return further.length === 0 ? first : [first, ...further];
+}
+
 export interface AudienceFacts {
   /** Of the server, the default one first. */
   readonly offered: readonly string[];

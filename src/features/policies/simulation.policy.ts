@@ -10,7 +10,7 @@ import {
   type Profile,
 } from '../applications/application-settings.policy.ts';
 import { fapi2Refusal, profileInForce } from '../applications/fapi2.policy.ts';
-import { audiencesOf, decideAudiences, isForServer } from '../authorization-servers/audience.policy.ts';
+import { audienceClaim, audiencesOf, decideAudiences, isForServer } from '../authorization-servers/audience.policy.ts';
 import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
 import { type ClaimSource, idTokenClaims, userClaims } from '../claims/claims.policy.ts';
 import {
@@ -261,16 +261,10 @@ const hasIdToken = ({ grantType }: SimulationFacts, responseType: string | undef
 const audienceOf = ({ server, resources }: SimulationFacts) =>
   decideAudiences({ offered: audiencesOf(server), asked: resources, granted: undefined });
 
-function audOf(facts: SimulationFacts): string | readonly string[] {
-  const { server } = facts;
-  const isJwt = server.accessTokenFormat === 'jwt';
-  const [first = isJwt ? server.audience : server.issuer, ...further] = audienceOf(facts).audiences ?? [];
-  return further.length === 0 ? first : [first, ...further];
-}
+const audOf = (facts: SimulationFacts) => audienceClaim(facts.server, audienceOf(facts).audiences ?? []);
 
 function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Claims {
   const { server, application, user, subject } = facts;
-  const isJwt = server.accessTokenFormat === 'jwt';
   const protocol = {
     iss: server.issuer,
     sub: subject ?? application.id,
@@ -279,7 +273,10 @@ function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Clai
     ...(granted.length > 0 && { scope: granted.join(' ') }),
   };
   const own = decideClaims(server.claims, { claimType: 'RESOURCE', scopes: granted, person: user }).claims;
-  return { ...(isJwt ? fitIntoToken(own, jsonSize(protocol) + REST_OF_ACCESS_TOKEN).claims : own), ...protocol };
+  return {
+    ...(server.accessTokenFormat === 'jwt' ? fitIntoToken(own, jsonSize(protocol) + REST_OF_ACCESS_TOKEN).claims : own),
+    ...protocol,
+  };
 }
 
 function idTokenOf(

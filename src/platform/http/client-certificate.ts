@@ -26,7 +26,7 @@ const LOGGED_EVERY = 60_000;
 /** @throws {Error} MTLS_CA_FILE cannot be read, or holds no certificate */
 export function clientCertificates({ mtls }: Pick<Config, 'mtls'>, log: Pick<Logger, 'warn'>): ClientCertificates {
   if (mtls === undefined) return { offered: false, of: () => undefined, isTrusted: () => false };
-  const authorities = mtls.caFile === undefined ? [] : certificatesIn(readFileSync(mtls.caFile, 'utf8'));
+  const authorities = mtls.caFile === undefined ? [] : readAuthorities(mtls.caFile);
   if (mtls.caFile !== undefined && authorities.length === 0) throw new Error(`MTLS_CA_FILE holds no certificate: ${mtls.caFile}`);
   const known = new WeakMap<IncomingMessage, X509Certificate | undefined>();
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -54,13 +54,34 @@ export function clientCertificates({ mtls }: Pick<Config, 'mtls'>, log: Pick<Log
     },
     isTrusted(certificate) {
       const now = present();
-      const isCurrent = new Date(certificate.validFrom) <= now && now < new Date(certificate.validTo);
+      const issued = (by: X509Certificate) => certificate.checkIssued(by) && certificate.verify(by.publicKey);
       return (
-        isCurrent && authorities.some((issuer) => issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey))
+        timeProblem(certificate, now) === undefined &&
+        isForClients(certificate) &&
+        authorities.some((issuer) => authorityProblem(issuer, now) === undefined && issued(issuer))
       );
     },
   };
 }
+
+/** @returns the certificates of MTLS_CA_FILE @throws {Error} it cannot be read, or one of them cannot */
+export const readAuthorities = (file: string): X509Certificate[] => certificatesIn(readFileSync(file, 'utf8'));
+
+/** @returns why nothing that the authority issued counts at that time; undefined: it does */
+export const authorityProblem = (authority: X509Certificate, now: Date): string | undefined =>
+  authority.ca ? timeProblem(authority, now) : 'is not the certificate of an authority (basicConstraints)';
+
+function timeProblem({ validFrom, validTo }: X509Certificate, now: Date): string | undefined {
+  if (now < new Date(validFrom)) return `is not valid before ${validFrom}`;
+  return now < new Date(validTo) ? undefined : `has expired on ${validTo}`;
+}
+
+/** RFC 5280 section 4.2.1.12: clientAuth, or any purpose; one that names none is for all. */
+const CLIENT_PURPOSES: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+
+/** Node calls the extended key usage by the name of the other one. */
+const isForClients = ({ keyUsage }: X509Certificate): boolean =>
+  keyUsage === undefined || keyUsage.some((purpose) => CLIENT_PURPOSES.includes(purpose));
 
 const certificatesIn = (pem: string): X509Certificate[] =>
   (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((one) => new X509Certificate(one));

@@ -6,8 +6,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import * as client from 'openid-client';
-import { AUTHORITY, CERTIFICATE, EXPIRED, FOREIGN, SELF_SIGNED } from '../../support/certificates.ts';
-import { type Service, startService } from '../../support/service.ts';
+import { outcomes } from '../../doctor/altered-service.ts';
+import {
+  AUTHORITY,
+  CERTIFICATE,
+  EXPIRED,
+  FOR_SERVERS,
+  FOREIGN,
+  FORMER_AUTHORITY,
+  OF_FORMER,
+  OF_SECOND,
+  SECOND_AUTHORITY,
+  SELF_SIGNED,
+} from '../../support/certificates.ts';
+import { runCommand } from '../../support/process.ts';
+import { type Service, STARTED, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 import { answerOf, authorizeUrl, CALLBACK, challengeOf, createClient, type JsonAnswer, verifier } from '../servers/relying-party.ts';
 
@@ -216,4 +229,43 @@ test('settings that contradict each other are refused by name', async (t) => {
     assert.equal(status, 400, JSON.stringify([settings, method]));
     assert.match(JSON.stringify(body.errorCauses ?? body), new RegExp(field));
   }
+});
+
+test('an authority counts in its time, and a certificate for what it was issued for (RFC 5280 sections 4.1.2.5 and 4.2.1.12); the doctor tells', async (t) => {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'gatehouse-mtls-')), 'ca.pem');
+  writeFileSync(file, pem(SECOND_AUTHORITY) + pem(FORMER_AUTHORITY));
+  const service = await behindProxy(t, { MTLS_CA_FILE: file });
+  const { clientId } = await machineBy(service, { tls_client_auth_subject_dn: 'CN=client,O=Bank,C=DE' });
+  assert.equal((await ask(service, clientId, header(OF_SECOND))).status, 200);
+  for (const [what, der] of [
+    ['of an authority that is over', OF_FORMER],
+    ['for servers', FOR_SERVERS],
+    ['the authority itself', SECOND_AUTHORITY],
+  ] as const)
+    assert.equal((await ask(service, clientId, header(der))).status, 401, what);
+
+  const own = { DATABASE_URL: service.database.url, SECRET_KEY: STARTED.SECRET_KEY, BASE_URL: service.baseUrl };
+  const examined = async (env: Record<string, string>) => {
+    const { output, ended } = runCommand(t, 'doctor', { ...own, ...env });
+    await ended;
+    const lineOf = (id: string) => output.stdout.split('\n').find((line) => line.includes(`  ${id}: `)) ?? output.stdout;
+    return { ...outcomes(output.stdout), lineOf };
+  };
+  const mtls = { TRUST_PROXY: '1', MTLS_HEADER: 'Client-Cert' };
+  const former = await examined({ ...mtls, MTLS_CA_FILE: file });
+  assert.ok(former.FAIL.includes('mutual-tls.authorities'));
+  assert.match(former.lineOf('mutual-tls.authorities'), /Former CA has expired on/);
+  assert.ok(former.ok.includes('mutual-tls.applications'));
+  writeFileSync(file, pem(SECOND_AUTHORITY));
+  assert.ok((await examined({ ...mtls, MTLS_CA_FILE: file })).ok.includes('mutual-tls.authorities'));
+  writeFileSync(file, pem(OF_SECOND));
+  assert.match(
+    (await examined({ ...mtls, MTLS_CA_FILE: file })).lineOf('mutual-tls.authorities'),
+    /is not the certificate of an authority/,
+  );
+  for (const [env, words] of [
+    [mtls, /Set MTLS_CA_FILE/],
+    [{}, /Set MTLS_HEADER/],
+  ] as const)
+    assert.match((await examined(env)).lineOf('mutual-tls.applications'), words);
 });

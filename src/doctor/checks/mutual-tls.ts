@@ -1,0 +1,53 @@
+/** Can applications show their certificates (RFC 8705)? */
+import { listApplicationsWithCertificate } from '../../features/applications/application-certificates.store.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { authorityProblem, readAuthorities } from '../../platform/http/client-certificate.ts';
+import { must, type Rule, Skipped, section } from '../rule.ts';
+import { type CheckContext, ownConfig } from './check-context.ts';
+
+/** So many applications are told by name. */
+const TOLD = 10;
+
+export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [
+  {
+    id: 'mutual-tls.authorities',
+    sentence: 'MTLS_CA_FILE holds authorities, each of them in its time.',
+    async run(ground) {
+      const file = ownConfig(ground).mtls?.caFile;
+      if (file === undefined) throw new Skipped('MTLS_CA_FILE is not set');
+      const authorities = readAuthorities(file);
+      must(authorities.length > 0, `${file} holds no certificate`);
+      const problems = authorities.flatMap((one) => {
+        const problem = authorityProblem(one, present());
+        return problem === undefined ? [] : [`${one.subject.replaceAll('\n', ', ')} ${problem}`];
+      });
+      must(problems.length === 0, `${problems.join('; ')}. What it issued is refused: put its successor into the file and restart`);
+      const [first = ''] = authorities.map(({ validTo }) => new Date(validTo).toISOString().slice(0, 10)).sort();
+      return `the first expires on ${first}`;
+    },
+  },
+  {
+    id: 'mutual-tls.applications',
+    sentence: 'Certificates arrive, where applications need one.',
+    async run(ground) {
+      const { mtls } = ownConfig(ground);
+      const { knex } = await ground.database();
+      const found = await listApplicationsWithCertificate(knex, TOLD + 1);
+      if (found.length === 0) throw new Skipped('no application shows a certificate');
+      const named = (some: typeof found) =>
+        `${some
+          .slice(0, TOLD)
+          .map(({ label }) => label)
+          .join(', ')}${some.length > TOLD ? ', and more' : ''}`;
+      must(
+        mtls !== undefined,
+        `they are refused: ${named(found)}. Set MTLS_HEADER to the header in which the proxy hands certificates over`,
+      );
+      const byAuthority = found.filter((one) => one.byAuthority);
+      must(
+        mtls?.caFile !== undefined || byAuthority.length === 0,
+        `they are refused (tls_client_auth): ${named(byAuthority)}. Set MTLS_CA_FILE to the authorities that issue their certificates`,
+      );
+    },
+  },
+]);

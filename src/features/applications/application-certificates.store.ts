@@ -1,0 +1,21 @@
+/** Applications that show a certificate (RFC 8705). */
+import type { Executor } from '../../platform/database/database.ts';
+
+export interface ApplicationWithCertificate {
+  readonly id: string;
+  readonly label: string;
+  /** Does an authority vouch for it? */
+  readonly byAuthority: boolean;
+}
+
+/** Active ones that prove themselves by a certificate, or whose tokens are bound to it; the first by id. */
+export async function listApplicationsWithCertificate(executor: Executor, limit: number): Promise<readonly ApplicationWithCertificate[]> {
+  const { rows } = await executor.raw<{ rows: ApplicationWithCertificate[] }>(
+    `SELECT id, label, settings->>'token_endpoint_auth_method' = 'tls_client_auth' AS "byAuthority" FROM applications
+      WHERE status = 'ACTIVE' AND (settings->>'token_endpoint_auth_method' IN ('tls_client_auth', 'self_signed_tls_client_auth')
+        OR settings->>'tls_client_certificate_bound_access_tokens' = 'true')
+      ORDER BY id LIMIT ?`,
+    [limit],
+  );
+  return rows;
+}
