@@ -85,7 +85,7 @@ export function createAuthorizationServers({
         noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
       ),
     runTokenHook: (facts, req) => runTokenHook(services, facts, describe(req)),
-    needsSecondFactor: (userId, applicationId) => needsSecondFactor(services, userId, applicationId),
+    needsSecondFactor: (user, applicationId, req) => needsSecondFactor(services, user, applicationId, { actor: NOBODY, ...describe(req) }),
     isTrustedBrowser: (ctx, userId, demandedBy) => isTrustedBrowser(services, userId, demandedBy, trustTokensOf(ctx, config)),
     refuse: (refusal, req) => refusedRequests.note(refusal, describe(req)),
     async reject(reason, rejected, req) {

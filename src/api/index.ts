@@ -16,6 +16,7 @@ import { groupEndpoints } from '../features/groups/groups.api.ts';
 import { idps } from '../features/identity-providers/identity-providers.api.ts';
 import { inlineHooks } from '../features/inline-hooks/inline-hooks.api.ts';
 import { mailSettingsEndpoints } from '../features/mail/mail-settings.api.ts';
+import { zoneEndpoints } from '../features/network-zones/network-zones.api.ts';
 import { departmentEndpoints } from '../features/organizations/departments.api.ts';
 import { memberEndpoints } from '../features/organizations/members.api.ts';
 import { organizationEndpoints } from '../features/organizations/organizations.api.ts';
@@ -81,6 +82,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...authorizationServerSimulation,
   ...userFactorEndpoints,
   ...trustedBrowserEndpoints,
+  ...zoneEndpoints,
   ...idps,
   ...apiTokens,
   ...logs,

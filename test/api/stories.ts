@@ -179,6 +179,11 @@ const assigned =
     return { params };
   };
 
+const zone = () => ({ type: 'IP', name: unique('Zone'), gateways: [{ type: 'CIDR', value: '192.0.2.0/24' }] });
+const onZone =
+  (rest: () => Omit<ValidCall, 'params'> = () => ({})): Story =>
+  async (make) => ({ params: { id: String((await make.call('POST', '/zones', zone())).id) }, ...rest() });
+
 /** @param one is it about one browser of the user? */
 const trustedBrowser =
   (one: boolean): Story =>
@@ -451,6 +456,11 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'DELETE /users/:id/factors': withFactor(false),
   'GET /users/:id/factors/:factorId': withFactor(true),
   'DELETE /users/:id/factors/:factorId': withFactor(true),
+  'POST /zones': async () => ({ body: zone() }),
+  'GET /zones': none,
+  'GET /zones/:id': onZone(),
+  'PUT /zones/:id': onZone(() => ({ body: zone() })),
+  'DELETE /zones/:id': onZone(),
   'GET /users/:id/trustedBrowsers': trustedBrowser(false),
   'DELETE /users/:id/trustedBrowsers': trustedBrowser(false),
   'DELETE /users/:id/trustedBrowsers/:browserId': trustedBrowser(true),

@@ -175,6 +175,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
     'inlineHooks',
     'applications',
     'authorizationServers',
+    'networkZones',
     'settings',
     'mailTemplates',
     'texts',

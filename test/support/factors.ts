@@ -56,9 +56,12 @@ export async function enrolledUser(service: ServiceCalls, profile?: Record<strin
 }
 
 /** Signs a user who has just enrolled in, in a browser that they trust from now on: uses up the next code. The policy must allow it. */
-export async function trustedBrowserOf(service: ServiceCalls, user: Enrolled): Promise<UserAgent> {
+export async function trustedBrowserOf(
+  service: ServiceCalls,
+  user: Enrolled,
+  browser = new UserAgent(service.baseUrl),
+): Promise<UserAgent> {
   const { clientId } = await createClient(service);
-  const browser = new UserAgent(service.baseUrl);
   const page = await browser.signIn(await browser.visit(authorizeUrl(service, 'built-in', { client_id: clientId })), user);
   const done = await browser.submit(page, 'factor-form', { passCode: codeOf(user.secret, 1), trustBrowser: 'true' });
   assert.ok(answerOf(done).code, done.text);

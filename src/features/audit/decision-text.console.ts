@@ -6,6 +6,7 @@ import type { AccessRefused, ConsentAsked, Decision, KeptScope, RequestRefused }
 import { policyLink } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { hookText } from './hook-text.console.ts';
+import { ruleText } from './sign-in-rule-text.console.ts';
 import {
   DEMANDS,
   factorText,
@@ -40,6 +41,8 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
       };
     case 'session':
       return sessionText(decision);
+    case 'sign-in-rule':
+      return ruleText(decision);
     case 'consent':
       return consent(decision);
     case 'inline-hook':

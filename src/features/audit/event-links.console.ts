@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
   IdentityProvider: at('security/identity-providers'),
   EventHook: at('api/event-hooks'),
   InlineHook: at('api/inline-hooks'),
+  Zone: at('security/zones'),
 };
 
 export const policyLink = (serverId: string, policyId: string): string =>
@@ -57,6 +58,7 @@ const TYPES: Readonly<Record<string, string>> = {
   IdentityProvider: 'identity provider',
   EventHook: 'event hook',
   InlineHook: 'inline hook',
+  Zone: 'network zone',
   Token: 'API token',
   SystemPrincipal: 'the service itself',
 };

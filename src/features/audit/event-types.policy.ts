@@ -35,6 +35,7 @@ const ABOUT_PEOPLE = [
   'user.schema.update',
   'user.mfa.trusted_browser.add',
   'user.mfa.trusted_browser.remove',
+  'policy.evaluate_sign_on',
   'user.session.clear',
   'user.session.end',
   'user.session.start',
@@ -135,6 +136,9 @@ const ABOUT_THE_SERVICE = [
   'system.idp.lifecycle.update',
   'system.secret_key.reseal',
   'system.settings.update',
+  'zone.create',
+  'zone.delete',
+  'zone.update',
 ] as const;
 
 /** What hooks can be told of, by what it is about. */

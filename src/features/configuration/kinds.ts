@@ -114,6 +114,7 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     open: (key) => (key === BUILT_IN ? openOfBuiltIn : undefined),
     lasting: [BUILT_IN, DEFAULT],
   },
+  { noun: 'network zone', section: 'networkZones', path: '/zones', key: ['name'], inner: [] },
   { noun: 'settings', section: 'settings', path: '/settings', key: ['id'], inner: [], address: ['id'], names: SETTINGS, lasting: SETTINGS },
   {
     noun: 'e-mail template',

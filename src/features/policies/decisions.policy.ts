@@ -5,6 +5,7 @@
 
 import type { ConsentReason, ScopeDecision } from '../consents/consent.policy.ts';
 import type { DemandReason } from '../second-factors/second-factor.policy.ts';
+import type { SignInAction, SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import type { AccessDecision, AccessGrantType, AccessReason } from './access-policy.policy.ts';
 
 /** Of a password that was not enough. */
@@ -52,6 +53,16 @@ export interface SessionBegun {
   /** How the user has proved themselves so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly secondFactor: SecondFactorRecord;
+}
+
+/** A sign-in that a rule of the sign-in policy refused, or asked a second factor of. */
+export interface SignInRuled {
+  readonly kind: 'sign-in-rule';
+  readonly action: SignInAction;
+  readonly rule: string;
+  /** Had the user a second factor? */
+  readonly canProve: boolean;
+  readonly steps: SignInDecision['steps'];
 }
 
 /** A request as it was refused: enough to ask what it would come to today. */
@@ -123,7 +134,7 @@ export interface HookAsked {
   readonly changed?: readonly string[];
 }
 
-export type Decision = PasswordRefused | FactorTried | AddressBarred | SessionBegun | RequestRefused | ConsentAsked | HookAsked;
+export type Decision = PasswordRefused | FactorTried | AddressBarred | SessionBegun | SignInRuled | RequestRefused | ConsentAsked | HookAsked;
 
 export const MOST_STEPS = 20;
 export const MOST_SCOPES = 50;

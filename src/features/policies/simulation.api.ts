@@ -8,6 +8,7 @@ import { text } from '../../platform/validation/text.ts';
 import { consentMethodOf } from '../applications/application-settings.policy.ts';
 import { MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
+import { SIGN_IN_ACTIONS } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { ACCESS_GRANT_TYPES } from './access-policy.policy.ts';
 import { type SimulatedAnswer, simulateRequest } from './simulation.service.ts';
 
@@ -37,6 +38,14 @@ const simulatedRequest = z.strictObject({
     .default([]),
   /** Is the inline hook of the rule asked? Its answer changes what is shown here and nothing else. */
   run_inline_hook: z.boolean().default(false),
+  /** From where and how the user signs in, for the rules of the sign-in policy. */
+  sign_in: z
+    .strictObject({
+      ip_address: z.union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' }).exactOptional(),
+      new_browser: z.boolean().default(false),
+      days_since_last_sign_in: z.int().min(0).max(36_500).exactOptional(),
+    })
+    .exactOptional(),
 });
 
 const claims = z.record(z.string(), z.unknown());
@@ -61,6 +70,14 @@ const simulation = z.object({
     /** Every policy and rule that was looked at, in this order. */
     steps: z.array(z.object({ policy: z.string().optional(), rule: z.string().optional(), reason: z.string() })),
   }),
+  /** Which rule of the sign-in policy decides; null where `sign_in` was not asked. */
+  sign_in: z
+    .object({
+      action: z.enum(SIGN_IN_ACTIONS),
+      rule: z.string().nullable(),
+      steps: z.array(z.object({ rule: z.string(), reason: z.string() })),
+    })
+    .nullable(),
   /** null where nobody can be asked. */
   consent: z
     .object({
@@ -108,8 +125,13 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
     body: simulatedRequest,
     response: simulation,
     handler: async ({ services, params, body, request: caller }) => {
-      const { client_id: clientId, user, grant_type: grantType, scopes, resources, prompt, run_inline_hook: runHook } = body;
-      const request = { clientId, user, grantType, scopes, resources, prompts: new Set(prompt), runHook };
+      const { client_id: clientId, user, grant_type: grantType, scopes, resources, prompt, run_inline_hook: runHook, sign_in: signsIn } = body;
+      const signIn = signsIn && {
+        ipAddress: signsIn.ip_address,
+        newBrowser: signsIn.new_browser,
+        daysSinceLastSignIn: signsIn.days_since_last_sign_in,
+      };
+      const request = { clientId, user, grantType, scopes, resources, prompts: new Set(prompt), runHook, signIn };
       return present(await simulateRequest(services, params.id, request, caller), request.prompts.has('consent'));
     },
   }),
@@ -133,6 +155,10 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
       rule: access.rule ?? null,
       steps: [...access.reasons],
     },
+    sign_in:
+      found.signIn === undefined
+        ? null
+        : { action: found.signIn.action, rule: found.signIn.rule?.name ?? null, steps: [...found.signIn.steps] },
     consent:
       consent === undefined
         ? null

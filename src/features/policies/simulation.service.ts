@@ -1,6 +1,7 @@
 /** Reads what a simulated request depends on, and has features/policies/simulation.policy.ts decide it. Nothing is changed by it. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { type FieldProblem, notFound, validation } from '../../platform/errors/errors.ts';
@@ -17,6 +18,9 @@ import { listGroupIds } from '../groups/groups.store.ts';
 import { withChanges } from '../inline-hooks/token-hook.policy.ts';
 import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { decideSignIn, type SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
+import { zonesAround } from '../sign-in-rules/sign-in-rules.service.ts';
 import { sectorOf } from '../subjects/pairwise.policy.ts';
 import { subjectFor } from '../subjects/pairwise-subjects.service.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
@@ -34,6 +38,15 @@ export interface SimulatedRequest {
   readonly prompts: ReadonlySet<SimulatedPrompt>;
   /** Is the inline hook of the rule asked? What it answers is shown and changes nothing else. */
   readonly runHook: boolean;
+  /** From where and how the user signs in; absent: the rules of the sign-in policy are left out. */
+  readonly signIn?: SimulatedSignIn | undefined;
+}
+
+export interface SimulatedSignIn {
+  readonly ipAddress?: string | undefined;
+  readonly newBrowser: boolean;
+  /** Absent: as long as it is ago for this user. */
+  readonly daysSinceLastSignIn?: number | undefined;
 }
 
 /** The inline hook of the rule that allowed the request. */
@@ -56,6 +69,8 @@ export interface SimulatedAnswer extends Simulation {
   readonly hook: SimulatedHook | undefined;
   /** Seconds, where the hook shortens them. */
   readonly hookedLifetimes: { readonly access?: number | undefined; readonly identity?: number | undefined };
+  /** What the rules of the sign-in policy come to; undefined: they were left out, or there is no user. */
+  readonly signIn: SignInDecision | undefined;
 }
 
 /** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or one is given where the grant has none */
@@ -89,8 +104,26 @@ export async function simulateRequest(
     resources: request.resources,
     prompts: request.prompts,
   });
-  const found = { ...simulation, server, application, user, isAssigned: assigned, offered: scopes };
+  const signIn = request.signIn && user && (await simulateSignIn(services, user.id, request.signIn));
+  const judged =
+    signIn?.action === 'DENY' ? { ...simulation, outcome: 'REFUSED' as const, refusal: SIGN_IN_DENIED, tokens: undefined } : simulation;
+  const found = { ...judged, server, application, user, isAssigned: assigned, offered: scopes, signIn };
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
+}
+
+const SIGN_IN_DENIED = { error: 'sign_in_denied', reason: 'a rule of the sign-in policy refuses the sign-in' } as const;
+
+/** As a real sign-in is judged, on these facts. */
+async function simulateSignIn(
+  services: Services,
+  userId: string,
+  { ipAddress, newBrowser, daysSinceLastSignIn }: SimulatedSignIn,
+): Promise<SignInDecision> {
+  const { rules } = await readSettings(services, 'sign-in');
+  const now = present();
+  const lastLogin = (await findUserById(services.database.knex, userId))?.lastLogin ?? undefined;
+  const lastSignIn = daysSinceLastSignIn === undefined ? lastLogin : new Date(now.getTime() - daysSinceLastSignIn * 86_400_000);
+  return decideSignIn(rules, { zones: await zonesAround(services, ipAddress), newBrowser, lastSignIn }, now);
 }
 
 /** What the hook of the rule makes of the tokens; it is asked only where that is wished. */

@@ -20,11 +20,13 @@ import { validation } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
+import { ruleReason } from '../audit/sign-in-rule-text.console.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
 import { inlineHookPath } from '../inline-hooks/inline-hook-page.console.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
+import type { SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
 import type { SimulatedPrompt } from './simulation.policy.ts';
@@ -36,6 +38,11 @@ const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['login', 'login: sign in again'],
   ['consent', 'consent: ask again'],
   ['login consent', 'login consent: both'],
+];
+
+const BROWSERS: readonly (readonly [value: string, label: string])[] = [
+  ['', 'Known to the user'],
+  ['new', 'New to the user'],
 ];
 
 /** Applications that are suggested while one types. */
@@ -78,6 +85,8 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
         { value: 'run', label: 'Ask it: the hook gets a request' },
       ],
     },
+    { name: 'ip', label: 'IP address', hint: 'From where the user signs in, for the rules of the sign-in policy.', value: held('ip') },
+    { name: 'browser', label: 'Browser', value: held('browser'), options: BROWSERS.map(([value, label]) => ({ value, label })) },
     { name: 'prompt', label: 'Prompt', value: held('prompt'), options: PROMPTS.map(([value, label]) => ({ value, label })) },
   ];
 }
@@ -102,6 +111,7 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     scopes: spaceSeparated(held('scopes').replace(/\s+/g, ' ')),
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
     runHook: held('hook') === 'run',
+    signIn: grant === 'client_credentials' ? undefined : { ipAddress: held('ip') || undefined, newBrowser: held('browser') === 'new' },
     prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (spaceSeparated(prompt) as SimulatedPrompt[]) : []),
   };
 }
@@ -167,6 +177,7 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
       })),
       empty: '',
     },
+    ...(found.signIn === undefined || found.signIn.steps.length === 0 ? [] : [signInRulesOf(found.signIn)]),
     {
       kind: 'table',
       title: 'Scopes',
@@ -186,6 +197,18 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
     },
     ...(tokens === undefined ? [] : [lifetimesOf(found), ...claimsOf(found), ...textsOf(found)]),
   ];
+}
+
+function signInRulesOf({ steps }: SignInDecision): Part {
+  const title = 'Rules of the sign-in policy';
+  return {
+    kind: 'table',
+    title,
+    name: title,
+    columns: ['Rule', 'Result'],
+    rows: steps.map(({ rule, reason }) => ({ cells: [rule, ruleReason(reason)] })),
+    empty: '',
+  };
 }
 
 const HOOK_OUTCOMES: Readonly<Record<SimulatedHook['outcome'], string>> = {

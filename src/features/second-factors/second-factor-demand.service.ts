@@ -4,9 +4,12 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { findRoles } from '../administrators/roles.store.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { SecondFactorRecord } from '../policies/decisions.policy.ts';
 import { readMfaPolicy } from '../settings/settings.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
+import { admitSignIn, SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { hasFactor } from './factors.store.ts';
 import { type DemandReason, demandOfSecondFactor, isInGrace, type MfaPolicy, mfaPolicyAt } from './second-factor.policy.ts';
 
@@ -57,6 +60,21 @@ export async function secondFactorFacts(executor: Executor, userId: string, purp
   return { enrolled: await hasFactor(executor, userId), ...(demandedBy !== undefined && { demandedBy }) };
 }
 
-/** Must the user be asked for a second factor at a sign-in to this application: because they have one, or because it is demanded? */
-export const needsSecondFactor = async (services: Services, userId: string, applicationId: string): Promise<boolean> =>
-  (await hasFactor(services.database.knex, userId)) || isSecondFactorDemanded(services, userId, { applicationId });
+/**
+ * Must the user be asked for a second factor at a sign-in to this application, where nobody can be asked: because they have one, because it is demanded, or
+ * because a rule of the sign-in policy does not simply allow the sign-in?
+ */
+export async function needsSecondFactor(
+  services: Services,
+  user: Pick<User, 'id' | 'login'>,
+  applicationId: string,
+  request: RequestContext,
+): Promise<boolean> {
+  try {
+    await admitSignIn(services, user, { canProve: false }, request);
+  } catch (error) {
+    if (error instanceof SignInDenied) return true;
+    throw error;
+  }
+  return (await hasFactor(services.database.knex, user.id)) || isSecondFactorDemanded(services, user.id, { applicationId });
+}

@@ -15,6 +15,7 @@ import { poorPassword } from '../passwords/password-policy.service.ts';
 import type { SecondFactor } from '../second-factors/factors.service.ts';
 import { checkPassword, type PasswordCredentials } from '../sign-in/sign-in.service.ts';
 import { afterFirstStep, byPassword, readStep, type SignInStep, StepGone, verifyFactor } from '../sign-in/sign-in-steps.service.ts';
+import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
 import { insertSessionToken, type SessionToken, takeSessionToken } from './session-tokens.store.ts';
@@ -62,12 +63,12 @@ export async function authenticateByApi(services: Services, credentials: Passwor
   );
 }
 
-/** @throws {ApiError} the refusal, where the step is gone */
+/** @throws {ApiError} the refusal, where the step is gone or a rule of the sign-in policy refuses */
 async function orRefused<T>(refusal: () => ApiError, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw error instanceof StepGone ? refusal() : error;
+    throw error instanceof StepGone || error instanceof SignInDenied ? refusal() : error;
   }
 }
 

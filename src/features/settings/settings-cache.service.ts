@@ -3,6 +3,7 @@
 import { CachedValue } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { ChangedTexts } from '../../platform/i18n/messages.ts';
+import { findCommittedZones } from '../network-zones/network-zones.store.ts';
 import { findCommittedTexts } from '../texts/texts.store.ts';
 import { DEFAULT_SETTINGS, readCommittedSettings, type Settings, type SettingsName } from './settings.service.ts';
 
@@ -10,7 +11,9 @@ type Caches = { readonly [N in SettingsName]: CachedValue<Settings[N]> };
 interface Known {
   readonly settings: Caches;
   readonly texts: CachedValue<ChangedTexts>;
+  readonly zones: CachedValue<Zones>;
 }
+type Zones = Awaited<ReturnType<typeof findCommittedZones>>;
 type Parts = Pick<Services, 'database' | 'notifications'>;
 
 /** By the pool: services within a transaction have a database of their own, but this one of the process. */
@@ -26,6 +29,9 @@ export const currentSettings = <N extends SettingsName>(services: Parts, name: N
 /** The words of pages and e-mails that the operator has changed; where they cannot be read, those that were known last. */
 export const currentTexts = (services: Parts): Promise<ChangedTexts> => cachesOf(services).texts.current();
 
+/** The network zones, which the rules of the sign-in policy name. */
+export const currentZones = (services: Parts): Promise<Zones> => cachesOf(services).zones.current();
+
 function cachesOf({ database, notifications }: Parts): Known {
   const known = caches.get(database.pool);
   if (known !== undefined) return known;
@@ -39,12 +45,13 @@ function cachesOf({ database, notifications }: Parts): Known {
     mail: cache('mail'),
   };
   const texts = new CachedValue<ChangedTexts>(() => findCommittedTexts(database.pool), {});
+  const zones = new CachedValue<Zones>(() => findCommittedZones(database.pool));
   notifications.subscribe((change) => {
-    for (const [name, one] of Object.entries({ ...made, texts })) {
+    for (const [name, one] of Object.entries({ ...made, texts, zones })) {
       if (change === 'everything' || (change.kind === 'settings' && change.id === name)) one.forget();
     }
   });
-  const all = { settings: made, texts };
+  const all = { settings: made, texts, zones };
   caches.set(database.pool, all);
   return all;
 }

@@ -5,6 +5,7 @@ import { isHttpsAddress, isLocalAddress } from '../../platform/validation/https-
 import { shownText, text } from '../../platform/validation/text.ts';
 import { BREACHED_POLICIES, LONGEST_HISTORY } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
+import { signInRules } from '../sign-in-rules/sign-in-rules.resource.ts';
 import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
 import { colourProblem, completeColours, isColour, nearestReadable, type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
 import { type BrandCss, cssProblems, surroundingsOf } from './brand-css.policy.ts';
@@ -88,6 +89,9 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail'>]: z.
       .nullable()
       .exactOptional()
       .meta({ description: '`mfa` applies from this moment on, until then as OPTIONAL; null: at once' }),
+    rules: signInRules
+      .exactOptional()
+      .meta({ description: 'From where, in which browser and after how long somebody signs in: the first rule that fits decides' }),
     rememberBrowserDays: z.int().min(0).max(LONGEST_TRUST).exactOptional().meta({
       description:
         'Users may trust a browser for so many days; it is then not asked for the second factor. 0: never. Administrators never may',

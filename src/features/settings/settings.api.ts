@@ -4,6 +4,7 @@ import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { time } from '../../api/fields.ts';
 import { BREACHED_POLICIES } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
+import { signInRule } from '../sign-in-rules/sign-in-rules.resource.ts';
 import type { BrandCss } from './brand-css.policy.ts';
 import { brandCss } from './brand-css.resource.ts';
 import { readSettings, replaceSettings, type Settings, type SettingsName, SIGN_IN_METHODS } from './settings.service.ts';
@@ -46,6 +47,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
       mfa: z.enum(MFA_POLICIES),
       mfaFrom: time.nullable(),
       rememberBrowserDays: z.int(),
+      rules: z.array(signInRule).readonly(),
     }),
   ),
   ...both(

@@ -3,11 +3,14 @@ import { BRAND, LIFETIMES, PASSWORD_HISTORY, SHORTEST_PASSWORD } from '../../../
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { type MailServerSettings, NO_MAIL_SERVER } from '../mail/mail-settings.resource.ts';
+import { listZoneNames } from '../network-zones/network-zones.store.ts';
 import type { PasswordPolicy } from '../passwords/password.policy.ts';
 import { type MfaPolicy, type MfaSettings, mfaPolicyAt } from '../second-factors/second-factor.policy.ts';
+import { type SignInRule, zonesOf } from '../sign-in-rules/sign-in-rules.policy.ts';
 import type { BrandCss } from './brand-css.policy.ts';
 import type { FooterLink } from './foot-links.resource.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
@@ -28,6 +31,8 @@ export interface SignInSettings extends MfaSettings {
   readonly methods: readonly SignInMethod[];
   /** For so many days a user may trust a browser, which is then not asked for a second factor; 0: never. */
   readonly rememberBrowserDays: number;
+  /** In the order in which they are looked at. */
+  readonly rules: readonly SignInRule[];
 }
 
 /** How the service presents itself to people; null: there is no such link. */
@@ -77,6 +82,7 @@ export const DEFAULT_SETTINGS: Settings = {
     mfa: 'OPTIONAL',
     mfaFrom: null,
     rememberBrowserDays: 0,
+    rules: [],
   },
   password: {
     minLength: SHORTEST_PASSWORD,
@@ -140,6 +146,7 @@ export async function decideSettings<N extends SettingsName>(
     const now = present();
     const stored = await lockSettings(trx, name, now);
     const set = decide(stored as Partial<Settings[N]>);
+    if ('rules' in set) await requireZones(trx, (set as Partial<SignInSettings>).rules ?? []);
     const [before, after] = [withDefaults(name, stored), withDefaults(name, set)];
     await updateSettings(trx, name, set, now);
     await recordEvent(trx, {
@@ -155,6 +162,20 @@ export async function decideSettings<N extends SettingsName>(
   });
   notifications.announce({ kind: 'settings', id: name });
   return after;
+}
+
+/** @throws {ApiError} validation: a rule names a zone that does not exist */
+async function requireZones(trx: Executor, rules: readonly SignInRule[]): Promise<void> {
+  if (rules.every((rule) => zonesOf(rule).length === 0)) return;
+  const known = new Set(await listZoneNames(trx));
+  const problems = rules.flatMap((rule, at) =>
+    (['include', 'exclude'] as const).flatMap((list) =>
+      (rule.conditions.zones?.[list] ?? [])
+        .filter((name) => !known.has(name))
+        .map((name) => ({ field: `rules.${at}.conditions.zones.${list}`, message: `there is no zone ${name}` })),
+    ),
+  );
+  if (problems.length > 0) throw validation(problems);
 }
 
 /** Of what is sealed, an event says only that it is there. */

@@ -9,6 +9,7 @@ import { counted, phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { isInGrace, type MfaPolicy } from '../second-factors/second-factor.policy.ts';
+import { signInRulesTable } from '../sign-in-rules/sign-in-rules.console.ts';
 import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
 import {
   changeSettings,
@@ -81,7 +82,8 @@ const fieldsOf = ({ identifierFirst, methods, mfa, mfaFrom, rememberBrowserDays 
 const policy: ConsolePage = {
   path: '/security/sign-in-policy',
   access: 'service',
-  async show({ services, request }) {
+  async show(visit) {
+    const { services, request } = visit;
     const settings = await readSettings(services, 'sign-in');
     const { mfa, mfaFrom, identifierFirst, methods, rememberBrowserDays } = settings;
     const [who, meaning] = MFA[mfa];
@@ -113,6 +115,7 @@ const policy: ConsolePage = {
             { label: 'How long a sign-in counts', value: { text: phrase('Set under Sessions'), href: '/admin/security/sessions' } },
           ],
         },
+        signInRulesTable(visit, settings.rules),
         {
           kind: 'words',
           title: 'What this means',

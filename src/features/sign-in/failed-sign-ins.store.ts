@@ -90,6 +90,12 @@ export async function isKnownDevice(executor: Executor, userId: string, deviceHa
   return (await known.first('user_id')) !== undefined;
 }
 
+/** Has the user signed in with this browser to the last step? A right password alone makes it known, but not theirs. */
+export async function hasSignedInWith(executor: Executor, userId: string, deviceHash: string, now: Date): Promise<boolean> {
+  const known = executor('user_devices').where({ user_id: userId, device_hash: deviceHash, told: true }).where('expires_at', '>', now);
+  return (await known.first('user_id')) !== undefined;
+}
+
 /** Ends every lock of the user's password and begins all its counts again; their browsers stay known. Codes have a count of their own (factors.ts): a new password does not end it. */
 export async function forgetFailedAttempts(trx: Executor, userId: string): Promise<void> {
   const none = { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null };

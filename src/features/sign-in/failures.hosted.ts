@@ -11,6 +11,7 @@ import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { CodeGone } from '../email-codes/email-code.hosted.ts';
 import { LinkGone } from '../passwords/choose-password.hosted.ts';
+import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
 import { VerificationGone } from '../users/verify-email.hosted.ts';
 import { errorPage } from './error-page.hosted.ts';
 import { TooManyFailures } from './failure-limits.service.ts';
@@ -38,6 +39,7 @@ function failureOf(error: unknown): Failure {
   if (error instanceof VerificationGone) return { status: 410, code: 'verification_gone', message: 'failure.verification_gone' };
   if (error instanceof ForgedForm) return { status: 403, code: 'form_refused', message: `failure.form_refused.${error.reason}` };
   if (error instanceof TooManyFailures) return { status: 429, code: 'too_many_failures', message: 'failure.too_many_failures' };
+  if (error instanceof SignInDenied) return { status: 403, code: 'sign_in_denied', message: 'failure.sign_in_denied' };
   if (isUnavailable(error)) return { status: 503, code: 'temporarily_unavailable', message: 'failure.temporarily_unavailable' };
   // The body parser's refusals: too large, an encoding it does not know, cut off.
   if (isClientError(error)) return { status: error.status, code: 'bad_request', message: 'failure.bad_request' };

@@ -15,6 +15,7 @@ import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor
 import { isSecondFactorDemanded, type Purpose, reasonOfDemand } from '../second-factors/second-factor-demand.service.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret } from '../second-factors/totp.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
+import { admitSignIn } from '../sign-in-rules/sign-in-rules.service.ts';
 import { type GivenTrust, trustBrowser, useTrust } from '../trusted-browsers/trusted-browsers.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, lockUser } from '../users/users.store.ts';
@@ -94,15 +95,17 @@ export async function finishSteps(
 
 export const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
 
-/** Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed */
+/** Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed @throws {SignInDenied} */
 export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const { user, amr, expired } = first;
   if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
   const finish = () => services.database.transaction((trx) => finishSteps(trx, user, amr, { ...first, purpose: demand }, request));
+  const factors = isMultiFactor(amr) ? [] : await listSecondFactors(services.database.knex, user.id);
+  const canProve = isMultiFactor(amr) || factors.length > 0;
+  const mustProve = !first.stepsUp && (await admitSignIn(services, user, { canProve }, request));
   if (isMultiFactor(amr)) return finish();
-  const factors = await listSecondFactors(services.database.knex, user.id);
   if (factors.length > 0) {
-    const trusted = await finishByTrust(services, first, demand, request);
+    const trusted = mustProve ? undefined : await finishByTrust(services, first, demand, request);
     return trusted ?? { kind: 'factor', factors, ...(await wait(services, first, demand.place, 'FACTOR', request)) };
   }
   if (expired !== undefined) return { kind: 'password', ...(await wait(services, first, demand.place, 'PASSWORD', request)) };

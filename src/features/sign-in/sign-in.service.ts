@@ -18,6 +18,7 @@ import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { isImported, verifyPassword } from '../passwords/passwords.service.ts';
 import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from '../second-factors/second-factor-demand.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
+import { hasSignInRules } from '../sign-in-rules/sign-in-rules.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, touchLastLogin } from '../users/users.store.ts';
 import { untilEven } from './answer-time.service.ts';
@@ -210,7 +211,7 @@ async function endPlainly(
     deviceHash === undefined ||
     request.device === undefined ||
     deviceHash !== digest(request.device);
-  if (inTheWay || (await isSecondFactorDemanded(services, user.id, purpose))) return undefined;
+  if (inTheWay || (await hasSignInRules(services)) || (await isSecondFactorDemanded(services, user.id, purpose))) return undefined;
   const himself = asHimself(user, request);
   const signedIn = await signInPlainly(services.database.pool, {
     ...{ user, deviceHash, now, deviceExpires: afterAYear(now) },

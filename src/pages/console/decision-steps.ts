@@ -38,6 +38,7 @@ const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
     phrase('the authorization server “{server}” is deactivated', { server: server.name }),
   'the application is not active': ({ application }) =>
     phrase('the application “{application}” is deactivated', { application: application.label }),
+  'a rule of the sign-in policy refuses the sign-in': () => phrase('a rule of the sign-in policy refuses the sign-in'),
   'the application may not use this grant': ({ application }) =>
     phrase('the application “{application}” may not use this grant: its settings do not name it, or no response type that goes with it', {
       application: application.label,

@@ -17,6 +17,8 @@ const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/security\/sign-in-policy/, 'how-to/sign-in-by-email'],
   [/^\/admin\/security\/identity-providers/, 'how-to/add-an-identity-provider'],
   [/^\/admin\/security\/administrators/, 'how-to/recover-an-administrator'],
+  [/^\/admin\/security\/(zones|sign-in-policy)/, 'how-to/sign-in-rules'],
+  [/^\/admin\/security\/passwords/, 'how-to/reject-breached-passwords'],
   [/^\/admin\/security/, 'explanation/security'],
   [/^\/admin\/reports/, 'how-to/find-out-why'],
   [/^\/admin\/settings\/mail/, 'reference/environment'],

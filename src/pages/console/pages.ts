@@ -14,6 +14,7 @@ import { identityProviderPages } from '../../features/identity-providers/pages.c
 import { importPage } from '../../features/import/user-import.console.ts';
 import { inlineHookPages } from '../../features/inline-hooks/inline-hooks.console.ts';
 import { mailPages } from '../../features/mail/mail.console.ts';
+import { zonePages } from '../../features/network-zones/network-zones.console.ts';
 import { departmentPages } from '../../features/organizations/departments.console.ts';
 import { memberPages } from '../../features/organizations/members.console.ts';
 import { organizationPages } from '../../features/organizations/organizations.console.ts';
@@ -21,6 +22,7 @@ import { passwordPolicyPages } from '../../features/passwords/passwords.console.
 import { sessionLifetimes } from '../../features/sessions/session-lifetimes.console.ts';
 import { brandingPages } from '../../features/settings/branding.console.ts';
 import { signInPolicyPages } from '../../features/settings/sign-in.console.ts';
+import { signInRulePages } from '../../features/sign-in-rules/sign-in-rules.console.ts';
 import { mailTemplatePages } from '../../features/texts/mail-templates.console.ts';
 import { pageTextPages } from '../../features/texts/page-texts.console.ts';
 import { userPages } from '../../features/users/pages.console.ts';
@@ -48,6 +50,8 @@ export const PAGES: readonly ConsolePage[] = [
   ...identityProviderPages,
   ...identityProviderUserPages,
   ...signInPolicyPages,
+  ...signInRulePages,
+  ...zonePages,
   ...passwordPolicyPages,
   ...brandingPages,
   ...mailPages,

@@ -38,6 +38,7 @@ const FILES = {
   secret: 'key',
   server: 'server-stack',
   session: 'clock',
+  zone: 'globe-alt',
   signOut: 'arrow-right-start-on-rectangle',
   takeOut: 'user-minus',
   unlock: 'lock-open',

@@ -49,7 +49,7 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
       throw new errors.AccessDenied('the application is not assigned to the user');
     }
     await unlessAway(async () => {
-      if (await parts.needsSecondFactor(id, client.clientId)) {
+      if (await parts.needsSecondFactor(user, client.clientId, ctx.req)) {
         await parts.denied({ kind: 'second-factor-needed', ...judged });
         throw new SecondFactorNeeded();
       }

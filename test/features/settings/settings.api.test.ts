@@ -16,6 +16,7 @@ const DEFAULTS = {
     mfa: 'OPTIONAL',
     mfaFrom: null,
     rememberBrowserDays: 0,
+    rules: [],
   },
   password: { minLength: 8, historyCount: 4, maxAgeDays: null, breached: 'OFF', breachedRangeUrl: null },
   branding: {

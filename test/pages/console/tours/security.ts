@@ -79,6 +79,18 @@ export const security: Tour = async (service) => {
     200,
   );
 
+  const zone = await made('/zones', {
+    ...{ type: 'IP', name: LONG },
+    gateways: ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'].map((value) => ({ type: 'CIDR', value })),
+  });
+  const conditions = { zones: { include: [LONG], exclude: [LONG] }, newBrowser: true, daysSinceLastSignIn: 30 };
+  const signIn = (await service.api('GET', '/settings/sign-in')).body;
+  const rules = [
+    { name: 'Never', conditions, action: 'DENY' },
+    { name: 'Always', conditions: {}, action: 'ALLOW' },
+  ];
+  assert.equal((await service.api('PUT', '/settings/sign-in', { ...signIn, rules })).status, 200);
+
   const providers = '/security/identity-providers';
   const hooks = '/api/event-hooks';
   const inlineHooks = '/api/inline-hooks';
@@ -95,6 +107,9 @@ export const security: Tour = async (service) => {
     `${providers}/${off.id}/users`,
     '/security/sign-in-policy',
     '/security/sign-in-policy/edit',
+    ...['new', 'Never', 'Never/delete'].map((page) => `/security/sign-in-policy/rules/${page}`),
+    '/security/zones',
+    ...['new', zone.id, `${zone.id}/delete`].map((page) => `/security/zones/${page}`),
     '/security/passwords',
     '/security/passwords/edit',
     hooks,

@@ -1,0 +1,39 @@
+/** What a rule of the sign-in policy decided, in plain sentences. */
+import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
+import type { SignInRuled } from '../policies/decisions.policy.ts';
+import type { RuleReason, SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
+import { NOTHING, type ToldDecision, type ToldStep } from './sign-in-text.console.ts';
+
+const REASONS: Readonly<Record<RuleReason, string>> = {
+  'the rule fits': 'It fits, and decides',
+  'the address is in none of its zones': 'The address is in none of its zones',
+  'the address is in an excluded zone': 'The address is in an excluded zone',
+  'the browser is new': 'The browser is new',
+  'the browser is known': 'The browser is known',
+  'the last sign-in is not that long ago': 'The last sign-in is not that long ago',
+};
+
+/** What became of one rule. */
+export const ruleReason = (reason: RuleReason): Phrase => phrase(REASONS[reason]);
+
+export const ruleSteps = (steps: SignInDecision['steps']): readonly ToldStep[] =>
+  steps.map(({ rule, reason }) => ({ what: [{ text: rule }], outcome: ruleReason(reason) }));
+
+export function ruleText({ action, rule, canProve, steps }: SignInRuled): ToldDecision {
+  const told = { steps: ruleSteps(steps), advice: ['The rules are under Security → Sign-in policy.'] };
+  if (action === 'DENY')
+    return {
+      ...NOTHING,
+      ...told,
+      tone: 'bad',
+      sentences: [phrase('The rule “{rule}” of the sign-in policy refused the sign-in.', { rule })],
+    };
+  const asked = phrase('The rule “{rule}” of the sign-in policy asked for a second factor.', { rule });
+  if (canProve) return { ...NOTHING, ...told, tone: 'plain', sentences: [asked] };
+  return {
+    ...NOTHING,
+    ...told,
+    tone: 'bad',
+    sentences: [asked, 'The user has none. One that is set up at such a sign-in would prove nothing, so the sign-in was refused.'],
+  };
+}

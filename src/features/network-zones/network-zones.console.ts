@@ -1,0 +1,119 @@
+/** Security → Network zones: named lists of networks, for the rules of the sign-in policy. */
+import { z } from 'zod';
+import { listPage } from '../../pages/console/detail-page.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { network, zoneName } from './network-zones.api.ts';
+import { MOST_NETWORKS } from './network-zones.resource.ts';
+import { createZone, deleteZone, getZone, listZones, updateZone, type ZoneFields } from './network-zones.service.ts';
+
+const HOME = '/admin/security/zones';
+const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Network zones', href: HOME }];
+const addressOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
+
+const SHOWN = 3;
+
+const list: ConsolePage = {
+  path: '/security/zones',
+  access: 'service',
+  async show({ services, request, query }) {
+    const { items, next } = await listZones(services, { limit: LIMIT, after: afterIn(query) });
+    const mayChange = mayCall(request.roles, 'service', 'write');
+    const create = { label: 'Create zone', href: `${HOME}/new`, main: true };
+    return listPage({
+      title: 'Network zones',
+      lead: 'Named lists of networks. The rules of the sign-in policy refer to them.',
+      crumbs: CRUMBS.slice(0, 1),
+      actions: mayChange ? [create] : [],
+      list: {
+        name: 'Network zones',
+        columns: ['Name', 'Networks', 'Last change'],
+        rows: items.map(({ id, name, networks, lastUpdated }) => ({
+          cells: [
+            mayChange ? { text: name, href: addressOf(id) } : name,
+            [
+              ...networks.slice(0, SHOWN).map((text) => ({ text, code: true })),
+              ...(networks.length > SHOWN ? [{ text: phrase('and {count} more', { count: networks.length - SHOWN }), soft: true }] : []),
+            ],
+            { moment: momentOf(lastUpdated) },
+          ],
+          actions: mayChange ? [{ label: 'Delete', href: `${addressOf(id)}/delete` }] : [],
+        })),
+        empty: 'No network zones. Create one for your offices or VPN, and name it in a rule of the sign-in policy.',
+        emptyAction: mayChange ? create : undefined,
+        pager: pagerOf(HOME, query, next),
+      },
+    });
+  },
+};
+
+const fieldsOf = (now: Partial<ZoneFields> = {}): readonly Field[] => [
+  { name: 'name', label: 'Name', required: true, value: now.name, hint: 'Rules refer to it. While one does, the name stays.' },
+  {
+    name: 'networks',
+    label: 'Networks',
+    kind: 'lines',
+    required: true,
+    value: now.networks?.join('\n'),
+    hint: phrase('CIDR, one a line, at most {most}: 192.0.2.0/24 or 2001:db8::/32. One address: 192.0.2.7/32.', { most: MOST_NETWORKS }),
+  },
+];
+
+const fieldsIn = (form: URLSearchParams): ZoneFields => {
+  const { name, networks } = parse(
+    z.object({ name: zoneName, networks: z.array(network).min(1).max(MOST_NETWORKS) }),
+    typedValues(fieldsOf(), form),
+  );
+  return { name, networks: [...new Set(networks)] };
+};
+
+const create: ConsolePage = {
+  path: '/security/zones/new',
+  access: 'service',
+  verb: 'write',
+  show: async (_visit, typed) =>
+    formPage({ title: 'Create zone', crumbs: CRUMBS, fields: fieldsOf(), submit: 'Create zone', cancel: HOME }, typed),
+  async receive({ services, request }, form) {
+    await createZone(services, fieldsIn(form), request);
+    return { goTo: HOME, notice: 'zone-created' };
+  },
+};
+
+const zoneOf = ({ services, params }: ConsoleRequest) => getZone(services, params.id ?? '');
+
+const edit: ConsolePage = {
+  path: '/security/zones/:id',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const zone = await zoneOf(visit);
+    return formPage({ title: verbatim(zone.name), crumbs: CRUMBS, fields: fieldsOf(zone), submit: 'Save', cancel: HOME }, typed);
+  },
+  async receive(visit, form) {
+    await updateZone(visit.services, (await zoneOf(visit)).id, fieldsIn(form), visit.request);
+    return { goTo: HOME, notice: 'zone-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/security/zones/:id/delete',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { name } = await zoneOf(visit);
+    const title = phrase('Delete “{zone}”?', { zone: name });
+    const facts = ['A zone that a rule names cannot be deleted.', 'This cannot be undone.'];
+    return formPage({ title, crumbs: CRUMBS, facts, submit: 'Delete zone', danger: true, cancel: HOME }, typed);
+  },
+  async receive(visit) {
+    await deleteZone(visit.services, (await zoneOf(visit)).id, visit.request);
+    return { goTo: HOME, notice: 'zone-deleted' };
+  },
+};
+
+export const zonePages: readonly ConsolePage[] = [list, create, edit, remove];

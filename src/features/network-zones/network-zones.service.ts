@@ -1,0 +1,109 @@
+/**
+ * Network zones: named lists of networks. The rules of the sign-in policy name them, so a zone that a rule names is neither deleted nor called otherwise: a
+ * rule must not come to mean something else. The settings are locked first, as they are when rules change.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, notFound, wrongState } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { lockSettings } from '../settings/settings.store.ts';
+import { type SignInRule, zonesOf } from '../sign-in-rules/sign-in-rules.policy.ts';
+import { MOST_ZONES, type NetworkZone } from './network-zones.resource.ts';
+import { countZones, deleteZoneRow, findZone, insertZone, selectZones, updateZoneRow } from './network-zones.store.ts';
+
+export type ZoneFields = Pick<NetworkZone, 'name' | 'networks'>;
+
+/** What the processes are told that keep the zones. */
+export const ZONES = 'zones';
+
+export const listZones = ({ database }: Services, window: Window): Promise<Page<NetworkZone>> => selectZones(database.knex, window);
+
+/** @throws {ApiError} not found */
+export async function getZone({ database }: Services, id: string): Promise<NetworkZone> {
+  const zone = await findZone(database.knex, id);
+  if (zone === undefined) throw notFound(id, 'Zone');
+  return zone;
+}
+
+/** @throws {ApiError} conflict when the name is taken; wrong state when there are too many */
+export function createZone(services: Services, fields: ZoneFields, request: RequestContext): Promise<NetworkZone> {
+  return changing(services, async (trx) => {
+    if ((await countZones(trx)) >= MOST_ZONES) throw wrongState(`There are ${MOST_ZONES} zones. Delete one first.`);
+    const now = present();
+    const zone: NetworkZone = { id: newId('nzo'), ...fields, created: now, lastUpdated: now };
+    if (!(await insertZone(trx, zone))) throw nameTaken();
+    await recordEvent(trx, {
+      eventType: 'zone.create',
+      displayMessage: 'Create network zone',
+      request,
+      targets: [target(zone)],
+      after: described(zone),
+    });
+    return zone;
+  });
+}
+
+/** @throws {ApiError} not found; conflict of the name; wrong state when a rule names it and it shall be called otherwise */
+export function updateZone(services: Services, id: string, fields: ZoneFields, request: RequestContext): Promise<NetworkZone> {
+  return changing(services, async (trx, rules) => {
+    const before = await findZone(trx, id);
+    if (before === undefined) throw notFound(id, 'Zone');
+    if (fields.name !== before.name) refuseNamed(rules, before);
+    const after = { ...before, ...fields, lastUpdated: present() };
+    if (!(await updateZoneRow(trx, id, after))) throw nameTaken();
+    await recordEvent(trx, {
+      eventType: 'zone.update',
+      displayMessage: 'Update network zone',
+      request,
+      targets: [target(after)],
+      before: described(before),
+      after: described(after),
+    });
+    return after;
+  });
+}
+
+/** @throws {ApiError} not found; wrong state when a rule names it */
+export async function deleteZone(services: Services, id: string, request: RequestContext): Promise<void> {
+  await changing(services, async (trx, rules) => {
+    const before = await findZone(trx, id);
+    if (before === undefined) throw notFound(id, 'Zone');
+    refuseNamed(rules, before);
+    await deleteZoneRow(trx, id);
+    await recordEvent(trx, {
+      eventType: 'zone.delete',
+      displayMessage: 'Delete network zone',
+      request,
+      targets: [target(before)],
+      before: described(before),
+    });
+  });
+}
+
+/** One change at a time, with the rules that hold meanwhile. */
+async function changing<T>(
+  { database, notifications }: Services,
+  change: (trx: Executor, rules: readonly SignInRule[]) => Promise<T>,
+): Promise<T> {
+  const done = await database.transaction(async (trx) => {
+    const { rules = [] } = (await lockSettings(trx, 'sign-in', present())) as { readonly rules?: readonly SignInRule[] };
+    const result = await change(trx, rules);
+    await notifications.publish(trx, { kind: 'settings', id: ZONES });
+    return result;
+  });
+  notifications.announce({ kind: 'settings', id: ZONES });
+  return done;
+}
+
+function refuseNamed(rules: readonly SignInRule[], { name }: NetworkZone): void {
+  const rule = rules.find((one) => zonesOf(one).includes(name));
+  if (rule !== undefined) throw wrongState(`The rule ${rule.name} of the sign-in policy names this zone. Change the rule first.`);
+}
+
+const nameTaken = () => conflict({ field: 'name', message: 'another zone has this name' });
+const target = ({ id, name }: NetworkZone) => ({ id, type: 'Zone', displayName: name });
+const described = ({ name, networks }: NetworkZone) => ({ name, networks });

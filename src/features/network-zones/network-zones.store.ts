@@ -1,0 +1,56 @@
+/** Network zones. The only SQL on that table. */
+import type pg from 'pg';
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { NetworkZone } from './network-zones.resource.ts';
+
+const ZONE: Columns<NetworkZone> = { id: 'id', name: 'name', networks: 'networks', created: 'created', lastUpdated: 'last_updated' };
+
+/** @returns false when another zone has that name */
+export async function insertZone(executor: Executor, zone: NetworkZone): Promise<boolean> {
+  return (await executor('network_zones').insert(toRow(ZONE, zone)).onConflict('name').ignore().returning('id')).length === 1;
+}
+
+/** Oldest first. */
+export const selectZones = (executor: Executor, window: Window): Promise<Page<NetworkZone>> =>
+  readPage<NetworkZone>(executor('network_zones'), ZONE, window);
+
+export async function findZone(executor: Executor, id: string): Promise<NetworkZone | undefined> {
+  return executor('network_zones').where({ id }).first<NetworkZone | undefined>(ZONE);
+}
+
+export async function countZones(executor: Executor): Promise<number> {
+  const row = await executor('network_zones').first<{ n: number }>(executor.raw('count(*)::int AS n'));
+  return row.n;
+}
+
+/** @returns the names that zones have, in alphabetical order */
+export async function listZoneNames(executor: Executor): Promise<string[]> {
+  return executor('network_zones').orderBy('name').pluck('name');
+}
+
+/** @returns false when another zone has that name; the transaction is then good for nothing more */
+export async function updateZoneRow(trx: Executor, id: string, changes: Partial<NetworkZone>): Promise<boolean> {
+  try {
+    await trx('network_zones').where({ id }).update(toRow<NetworkZone>(ZONE, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) === 'network_zones_name_key') return false;
+    throw error;
+  }
+}
+
+export async function deleteZoneRow(trx: Executor, id: string): Promise<void> {
+  await trx('network_zones').where({ id }).delete();
+}
+
+/** As they were committed, whatever transaction is under way. */
+export async function findCommittedZones(pool: pg.Pool): Promise<readonly Pick<NetworkZone, 'name' | 'networks'>[]> {
+  const { rows } = await pool.query<Pick<NetworkZone, 'name' | 'networks'>>({
+    name: 'find-network-zones',
+    text: 'SELECT name, networks FROM network_zones ORDER BY seq',
+  });
+  return rows;
+}

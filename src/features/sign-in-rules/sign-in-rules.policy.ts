@@ -1,0 +1,83 @@
+/**
+ * The rules of the sign-in policy: from where, in which browser and after how long somebody signs in decides whether they may, and whether a second factor is
+ * asked for. The first rule whose conditions are all met decides; where none is, the rest of the policy alone.
+ */
+
+/** ALLOW: as the rest of the policy says. SECOND_FACTOR: one is asked for, in trusted browsers too. DENY: nobody signs in. */
+export const SIGN_IN_ACTIONS = ['ALLOW', 'SECOND_FACTOR', 'DENY'] as const;
+export type SignInAction = (typeof SIGN_IN_ACTIONS)[number];
+
+/** A condition that is absent restricts nothing. */
+export interface SignInConditions {
+  /** Names of zones: within one of those to include, and none of those to exclude. */
+  readonly zones?: { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined } | undefined;
+  /** true: a browser in which the user has not signed in before; false: any other. */
+  readonly newBrowser?: boolean | undefined;
+  /** The last sign-in is so many days ago at least. Somebody who never signed in does not match. */
+  readonly daysSinceLastSignIn?: number | undefined;
+}
+
+export interface SignInRule {
+  readonly name: string;
+  readonly conditions: SignInConditions;
+  readonly action: SignInAction;
+}
+
+export const MOST_RULES = 20;
+
+/** What is known of a sign-in. */
+export interface SignInFacts {
+  /** Names of the zones that the address is in. */
+  readonly zones: readonly string[];
+  readonly newBrowser: boolean;
+  /** undefined: there was none. */
+  readonly lastSignIn: Date | undefined;
+}
+
+export type RuleReason =
+  | 'the rule fits'
+  | 'the address is in none of its zones'
+  | 'the address is in an excluded zone'
+  | 'the browser is new'
+  | 'the browser is known'
+  | 'the last sign-in is not that long ago';
+
+export interface SignInDecision {
+  readonly action: SignInAction;
+  /** The rule that decided; undefined: none fits. */
+  readonly rule: SignInRule | undefined;
+  /** What was looked at, in this order. */
+  readonly steps: readonly { readonly rule: string; readonly reason: RuleReason }[];
+}
+
+const DAY_MS = 86_400_000;
+
+export function decideSignIn(rules: readonly SignInRule[], facts: SignInFacts, now: Date): SignInDecision {
+  const steps: { rule: string; reason: RuleReason }[] = [];
+  for (const rule of rules) {
+    const reason = reasonAgainst(rule.conditions, facts, now) ?? 'the rule fits';
+    steps.push({ rule: rule.name, reason });
+    if (reason === 'the rule fits') return { action: rule.action, rule, steps };
+  }
+  return { action: 'ALLOW', rule: undefined, steps };
+}
+
+function reasonAgainst(
+  { zones, newBrowser, daysSinceLastSignIn }: SignInConditions,
+  facts: SignInFacts,
+  now: Date,
+): RuleReason | undefined {
+  const isIn = (names: readonly string[]) => names.some((name) => facts.zones.includes(name));
+  if (zones?.include !== undefined && !isIn(zones.include)) return 'the address is in none of its zones';
+  if (zones?.exclude !== undefined && isIn(zones.exclude)) return 'the address is in an excluded zone';
+  if (newBrowser !== undefined && newBrowser !== facts.newBrowser) return facts.newBrowser ? 'the browser is new' : 'the browser is known';
+  if (daysSinceLastSignIn === undefined) return undefined;
+  const isLongAgo = facts.lastSignIn !== undefined && facts.lastSignIn.getTime() + daysSinceLastSignIn * DAY_MS <= now.getTime();
+  return isLongAgo ? undefined : 'the last sign-in is not that long ago';
+}
+
+/** @returns the names of all zones that the rule refers to */
+export const zonesOf = ({ conditions: { zones } }: Pick<SignInRule, 'conditions'>): readonly string[] => [
+  ...(zones?.include ?? []),
+  ...(zones?.exclude ?? []),
+];

@@ -1,0 +1,74 @@
+/** Judges a sign-in by the rules of the sign-in policy: collects the facts, and writes down what was not simply allowed. */
+import { present } from '../../platform/clock/clock.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { isInNetworks } from '../network-zones/network-zones.policy.ts';
+import { currentSettings, currentZones } from '../settings/settings-cache.service.ts';
+import { hasSignedInWith } from '../sign-in/failed-sign-ins.store.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { findUserById } from '../users/users.store.ts';
+import { decideSignIn, type SignInDecision, type SignInFacts } from './sign-in-rules.policy.ts';
+
+/** A rule of the sign-in policy refuses the sign-in, or asks for a second factor that the user does not have. */
+export class SignInDenied extends Error {
+  override readonly name = 'SignInDenied';
+}
+
+const ALLOWED: SignInDecision = { action: 'ALLOW', rule: undefined, steps: [] };
+
+/** @returns the names of the zones that the address is in */
+export async function zonesAround(services: Services, address: string | undefined): Promise<readonly string[]> {
+  return (await currentZones(services)).filter(({ networks }) => isInNetworks(networks, address)).map(({ name }) => name);
+}
+
+/** Are there rules, so that a sign-in has to be judged? */
+export const hasSignInRules = async (services: Services): Promise<boolean> => (await currentSettings(services, 'sign-in')).rules.length > 0;
+
+/** Only what a rule asks for is read. A request without a device cookie comes from a new browser. */
+export async function judgeSignIn(
+  services: Services,
+  user: Pick<User, 'id'>,
+  { ipAddress, device }: Pick<RequestContext, 'ipAddress' | 'device'>,
+): Promise<SignInDecision> {
+  const { rules } = await currentSettings(services, 'sign-in');
+  if (rules.length === 0) return ALLOWED;
+  const { knex } = services.database;
+  const now = present();
+  const asks = (name: 'newBrowser' | 'daysSinceLastSignIn') => rules.some(({ conditions }) => conditions[name] !== undefined);
+  const facts: SignInFacts = {
+    zones: await zonesAround(services, ipAddress),
+    newBrowser: asks('newBrowser') && (device === undefined || !(await hasSignedInWith(knex, user.id, digest(device), now))),
+    lastSignIn: asks('daysSinceLastSignIn') ? ((await findUserById(knex, user.id))?.lastLogin ?? undefined) : undefined,
+  };
+  return decideSignIn(rules, facts, now);
+}
+
+/**
+ * The same at a sign-in on the pages or by the API, with its event where a rule refuses it or asks for more.
+ * @param proof.canProve has the user a second factor, or have they used one? One that is set up at a risky sign-in proves nothing
+ * @returns whether a second factor has to be used
+ * @throws {SignInDenied}
+ */
+export async function admitSignIn(
+  services: Services,
+  user: Pick<User, 'id' | 'login'>,
+  { canProve }: { readonly canProve: boolean },
+  request: RequestContext,
+): Promise<boolean> {
+  const { action, rule, steps } = await judgeSignIn(services, user, request);
+  if (action === 'ALLOW' || rule === undefined) return false;
+  const isDenied = action === 'DENY' || !canProve;
+  await recordEvent(services.database.knex, {
+    eventType: 'policy.evaluate_sign_on',
+    displayMessage: 'Evaluation of sign-on policy',
+    request,
+    targets: [userTarget(user)],
+    ...(isDenied && { failure: action === 'DENY' ? 'SIGN_IN_DENIED' : 'NO_SECOND_FACTOR' }),
+    decision: { kind: 'sign-in-rule', action, rule: rule.name, canProve, steps },
+  });
+  if (isDenied) throw new SignInDenied();
+  return true;
+}
