@@ -3,15 +3,8 @@ import { z } from 'zod';
 import { collection } from '../../api/collection.ts';
 import { type Endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { links, time, writeTime } from '../../api/fields.ts';
-import { text } from '../../platform/validation/text.ts';
-import { isNetwork } from './network-zones.policy.ts';
-import { MOST_NETWORKS, type NetworkZone } from './network-zones.resource.ts';
+import { MOST_NETWORKS, type NetworkZone, network, zoneName } from './network-zones.resource.ts';
 import { createZone, deleteZone, getZone, listZones, updateZone, type ZoneFields } from './network-zones.service.ts';
-
-export const zoneName = text({ least: 1, most: 128 });
-export const network = text({ least: 1, most: 64 }).refine(isNetwork, {
-  error: 'must be a network in CIDR notation, such as 192.0.2.0/24 or 2001:db8::/32, without bits behind the prefix',
-});
 
 const gateways = z
   .array(z.strictObject({ type: z.literal('CIDR'), value: network }))

@@ -8,8 +8,7 @@ import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { network, zoneName } from './network-zones.api.ts';
-import { MOST_NETWORKS } from './network-zones.resource.ts';
+import { MOST_NETWORKS, network, zoneName } from './network-zones.resource.ts';
 import { createZone, deleteZone, getZone, listZones, updateZone, type ZoneFields } from './network-zones.service.ts';
 
 const HOME = '/admin/security/zones';

@@ -1,5 +1,8 @@
 /** Network zones: the fields of a record. */
 
+import { isNetwork } from '../../platform/validation/networks.ts';
+import { text } from '../../platform/validation/text.ts';
+
 export interface NetworkZone {
   readonly id: string;
   readonly name: string;
@@ -12,3 +15,8 @@ export interface NetworkZone {
 export const MOST_ZONES = 100;
 /** Of one zone. */
 export const MOST_NETWORKS = 150;
+
+export const zoneName = text({ least: 1, most: 128 });
+export const network = text({ least: 1, most: 64 }).refine(isNetwork, {
+  error: 'must be a network in CIDR notation, such as 192.0.2.0/24 or 2001:db8::/32, without bits behind the prefix',
+});

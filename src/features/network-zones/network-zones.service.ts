@@ -13,7 +13,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { lockSettings } from '../settings/settings.store.ts';
 import { type SignInRule, zonesOf } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { MOST_ZONES, type NetworkZone } from './network-zones.resource.ts';
-import { countZones, deleteZoneRow, findZone, insertZone, selectZones, updateZoneRow } from './network-zones.store.ts';
+import { countZones, deleteZoneRow, findZone, insertZone, listZoneNames, selectZones, updateZoneRow } from './network-zones.store.ts';
 
 export type ZoneFields = Pick<NetworkZone, 'name' | 'networks'>;
 
@@ -21,6 +21,9 @@ export type ZoneFields = Pick<NetworkZone, 'name' | 'networks'>;
 export const ZONES = 'zones';
 
 export const listZones = ({ database }: Services, window: Window): Promise<Page<NetworkZone>> => selectZones(database.knex, window);
+
+/** In alphabetical order. */
+export const zoneNames = ({ database }: Services): Promise<readonly string[]> => listZoneNames(database.knex);
 
 /** @throws {ApiError} not found */
 export async function getZone({ database }: Services, id: string): Promise<NetworkZone> {

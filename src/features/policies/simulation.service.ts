@@ -42,7 +42,7 @@ export interface SimulatedRequest {
   readonly signIn?: SimulatedSignIn | undefined;
 }
 
-export interface SimulatedSignIn {
+interface SimulatedSignIn {
   readonly ipAddress?: string | undefined;
   readonly newBrowser: boolean;
   /** Absent: as long as it is ago for this user. */

@@ -6,7 +6,7 @@ import { notFound, validation } from '../../platform/errors/errors.ts';
 import { counted, type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { listZoneNames } from '../network-zones/network-zones.store.ts';
+import { zoneNames } from '../network-zones/network-zones.service.ts';
 import { decideSettings, readSettings } from '../settings/settings.service.ts';
 import { MOST_RULES, type SignInAction, type SignInConditions, type SignInRule } from './sign-in-rules.policy.ts';
 import { signInRule } from './sign-in-rules.resource.ts';
@@ -65,7 +65,7 @@ export function signInRulesTable({ request }: ConsoleRequest, rules: readonly Si
 }
 
 async function fieldsFor({ services }: ConsoleRequest, rules: readonly SignInRule[], now?: SignInRule): Promise<readonly Field[]> {
-  const zones = (await listZoneNames(services.database.knex)).map((value) => ({ value, label: verbatim(value) }));
+  const zones = (await zoneNames(services)).map((value) => ({ value, label: verbatim(value) }));
   const { conditions = {} } = now ?? {};
   const others = rules.filter((rule) => rule !== now);
   const place = now === undefined ? others.length : rules.indexOf(now);

@@ -2,9 +2,9 @@
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { isInNetworks } from '../../platform/validation/networks.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { isInNetworks } from '../network-zones/network-zones.policy.ts';
 import { currentSettings, currentZones } from '../settings/settings-cache.service.ts';
 import { hasSignedInWith } from '../sign-in/failed-sign-ins.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';

@@ -1,8 +1,8 @@
 /** The rules of the sign-in policy as a pure decision, and the networks of zones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isInNetworks, isNetwork } from '../../../src/features/network-zones/network-zones.policy.ts';
 import { decideSignIn, type SignInFacts, type SignInRule } from '../../../src/features/sign-in-rules/sign-in-rules.policy.ts';
+import { isInNetworks, isNetwork } from '../../../src/platform/validation/networks.ts';
 
 const NOW = new Date('2026-11-24T12:00:00Z');
 const facts = (more: Partial<SignInFacts> = {}): SignInFacts => ({ zones: [], newBrowser: false, lastSignIn: undefined, ...more });
