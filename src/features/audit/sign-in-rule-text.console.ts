@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<RuleReason, string>> = {
 /** What became of one rule. */
 export const ruleReason = (reason: RuleReason): Phrase => phrase(REASONS[reason]);
 
-export const ruleSteps = (steps: SignInDecision['steps']): readonly ToldStep[] =>
+const ruleSteps = (steps: SignInDecision['steps']): readonly ToldStep[] =>
   steps.map(({ rule, reason }) => ({ what: [{ text: rule }], outcome: ruleReason(reason) }));
 
 export function ruleText({ action, rule, canProve, steps }: SignInRuled): ToldDecision {

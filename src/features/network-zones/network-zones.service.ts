@@ -18,7 +18,7 @@ import { countZones, deleteZoneRow, findZone, insertZone, listZoneNames, selectZ
 export type ZoneFields = Pick<NetworkZone, 'name' | 'networks'>;
 
 /** What the processes are told that keep the zones. */
-export const ZONES = 'zones';
+const ZONES = 'zones';
 
 export const listZones = ({ database }: Services, window: Window): Promise<Page<NetworkZone>> => selectZones(database.knex, window);
 

@@ -28,7 +28,7 @@ export async function zonesAround(services: Services, address: string | undefine
 export const hasSignInRules = async (services: Services): Promise<boolean> => (await currentSettings(services, 'sign-in')).rules.length > 0;
 
 /** Only what a rule asks for is read. A request without a device cookie comes from a new browser. */
-export async function judgeSignIn(
+async function judgeSignIn(
   services: Services,
   user: Pick<User, 'id'>,
   { ipAddress, device }: Pick<RequestContext, 'ipAddress' | 'device'>,
