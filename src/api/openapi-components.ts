@@ -17,6 +17,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   idps: 'Identity providers: OpenID Connect and OAuth 2.0 servers that users sign in with, and the accounts they are linked to there.',
   'api-tokens': 'What calls of this API are signed with. A token has the present roles of the user who created it.',
   logs: 'What happened, who did it and from where.',
+  zones: 'Named lists of networks, for the rules of the sign-in policy.',
   eventHooks: 'Endpoints that receive events, signed as Standard Webhooks requires.',
   inlineHooks: 'Endpoints that are asked while a request waits: they change tokens, check sign-ups and verify passwords.',
   settings: 'What holds for the whole service.',

@@ -80,10 +80,10 @@ export const security: Tour = async (service) => {
   );
 
   const zone = await made('/zones', {
-    ...{ type: 'IP', name: LONG },
+    ...{ type: 'IP', name: LONG.slice(0, 100) },
     gateways: ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'].map((value) => ({ type: 'CIDR', value })),
   });
-  const conditions = { zones: { include: [LONG], exclude: [LONG] }, newBrowser: true, daysSinceLastSignIn: 30 };
+  const conditions = { zones: { include: [zone.name], exclude: [zone.name] }, newBrowser: true, daysSinceLastSignIn: 30 };
   const signIn = (await service.api('GET', '/settings/sign-in')).body;
   const rules = [
     { name: 'Never', conditions, action: 'DENY' },
