@@ -134,7 +134,15 @@ export interface HookAsked {
   readonly changed?: readonly string[];
 }
 
-export type Decision = PasswordRefused | FactorTried | AddressBarred | SessionBegun | SignInRuled | RequestRefused | ConsentAsked | HookAsked;
+export type Decision =
+  | PasswordRefused
+  | FactorTried
+  | AddressBarred
+  | SessionBegun
+  | SignInRuled
+  | RequestRefused
+  | ConsentAsked
+  | HookAsked;
 
 export const MOST_STEPS = 20;
 export const MOST_SCOPES = 50;

@@ -125,7 +125,16 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
     body: simulatedRequest,
     response: simulation,
     handler: async ({ services, params, body, request: caller }) => {
-      const { client_id: clientId, user, grant_type: grantType, scopes, resources, prompt, run_inline_hook: runHook, sign_in: signsIn } = body;
+      const {
+        client_id: clientId,
+        user,
+        grant_type: grantType,
+        scopes,
+        resources,
+        prompt,
+        run_inline_hook: runHook,
+        sign_in: signsIn,
+      } = body;
       const signIn = signsIn && {
         ipAddress: signsIn.ip_address,
         newBrowser: signsIn.new_browser,

@@ -86,8 +86,8 @@ export const security: Tour = async (service) => {
   const conditions = { zones: { include: [zone.name], exclude: [zone.name] }, newBrowser: true, daysSinceLastSignIn: 30 };
   const signIn = (await service.api('GET', '/settings/sign-in')).body;
   const rules = [
-    { name: 'Never', conditions, action: 'DENY' },
-    { name: 'Always', conditions: {}, action: 'ALLOW' },
+    { name: 'Nobody by night', conditions, action: 'DENY' },
+    { name: 'All by day', conditions: {}, action: 'ALLOW' },
   ];
   assert.equal((await service.api('PUT', '/settings/sign-in', { ...signIn, rules })).status, 200);
 
@@ -107,7 +107,7 @@ export const security: Tour = async (service) => {
     `${providers}/${off.id}/users`,
     '/security/sign-in-policy',
     '/security/sign-in-policy/edit',
-    ...['new', 'Never', 'Never/delete'].map((page) => `/security/sign-in-policy/rules/${page}`),
+    ...['new', 'Nobody%20by%20night', 'Nobody%20by%20night/delete'].map((page) => `/security/sign-in-policy/rules/${page}`),
     '/security/zones',
     ...['new', zone.id, `${zone.id}/delete`].map((page) => `/security/zones/${page}`),
     '/security/passwords',
