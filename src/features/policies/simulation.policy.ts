@@ -151,14 +151,7 @@ const atAuthorize = (grantType: AccessGrantType): boolean => grantType === 'auth
 /** The first of the application's response types that serves the grant; an ID token comes along where the request is for openid. */
 function responseTypeOf({ grantType, application, asked }: SimulationFacts): string | undefined {
   const wanted = asked.includes('openid') ? ['id_token token', 'token', 'id_token'] : ['token'];
-  const fitting = {
-    authorization_code: ['code'],
-    implicit: wanted,
-    password: [],
-    client_credentials: [],
-    [DEVICE_GRANT]: [],
-    [CIBA_GRANT]: [],
-  }[grantType];
+  const fitting = grantType === 'authorization_code' ? ['code'] : grantType === 'implicit' ? wanted : [];
   return fitting.find((type) => application.settings.response_types.includes(type));
 }
 
