@@ -22,7 +22,7 @@ import {
   EVERYONE,
   inOrder,
   type RuleConditions,
-  withoutPerson,
+  withoutName,
 } from '../../src/features/policies/access-policy.policy.ts';
 import { keptSteps, MOST_STEPS } from '../../src/features/policies/decisions.policy.ts';
 import {
@@ -43,6 +43,7 @@ import { of, tried } from './checking.ts';
 const clientId = fc.constantFrom('app_1', 'app_2');
 const userId = fc.constantFrom('usr_1', 'usr_2');
 const groupId = fc.constantFrom('grp_1', 'grp_2');
+const actor = fc.constantFrom('app_1', 'app_3');
 const scope = fc.constantFrom<string>('openid', 'profile', 'offline_access', 'read', 'write');
 const grantType = fc.constantFrom(...ACCESS_GRANT_TYPES);
 const listed = <T extends string>(one: fc.Arbitrary<T>): fc.Arbitrary<{ include: string[] } | undefined> =>
@@ -55,6 +56,7 @@ const conditions: fc.Arbitrary<RuleConditions> = of({
   }),
   grantTypes: listed(fc.oneof(grantType, grantType, grantType, fc.constant(ANY))),
   scopes: listed(fc.oneof({ weight: 5, arbitrary: scope }, { weight: 1, arbitrary: fc.constant(ANY) })),
+  actors: listed(fc.oneof({ weight: 3, arbitrary: actor }, { weight: 1, arbitrary: fc.constant(ANY) })),
 }).map(present);
 
 const lifetime = fc.option(fc.integer({ min: 0, max: 10_000_000 }), { nil: undefined });
@@ -76,21 +78,26 @@ const facts: fc.Arbitrary<AccessFacts> = of({
   user: fc.option(of({ id: userId, groupIds: fc.uniqueArray(groupId) }), { nil: undefined }),
   grantType,
   scopes: fc.uniqueArray(scope),
+  actor: fc.option(actor, { nil: undefined }),
 });
 const SERVER = { accessTokenSeconds: 3600, refreshTokenSeconds: 86_400, refreshTokenWindowSeconds: 7200 };
 const decide = (given: readonly AccessPolicy[], asked: AccessFacts) => decideAccess(given, asked, SERVER);
 
 /** The rule in other words: the first policy that names the client, in it the first rule whose every condition holds. */
-function allowedBy(given: readonly AccessPolicy[], { clientId: client, user, grantType: type, scopes }: AccessFacts): string | undefined {
+function allowedBy(
+  given: readonly AccessPolicy[],
+  { clientId: client, user, grantType: type, scopes, actor: acting }: AccessFacts,
+): string | undefined {
   const first = given.find(({ clients }) => clients.some((one) => one === client || one === 'ALL_CLIENTS'));
-  return first?.rules.find(({ conditions: { people, grantTypes, scopes: allowed } }) => {
+  return first?.rules.find(({ conditions: { people, grantTypes, scopes: allowed, actors } }) => {
     const byType = !grantTypes || new Set(grantTypes.include).has(type) || grantTypes.include.includes('*');
     const names = [...(people?.users?.include ?? []).map((id) => `u ${id}`), ...(people?.groups?.include ?? []).map((id) => `g ${id}`)];
     const own = ['g EVERYONE', ...(user ? [`u ${user.id}`, ...user.groupIds.map((id) => `g ${id}`)] : [])];
     const byPeople = (!people?.users && !people?.groups) || names.some((name) => own.includes(name));
     const others = scopes.filter((one) => !allowed?.include.includes(one));
     const byScopes = !allowed || allowed.include.includes('*') || (allowed.include.length > 0 && others.length === 0);
-    return byType && byPeople && byScopes;
+    const byActor = !actors || (acting !== undefined && [acting, '*'].some((one) => actors.include.includes(one)));
+    return byType && byPeople && byScopes && byActor;
   })?.id;
 }
 
@@ -127,7 +134,7 @@ test('access policies: taking a name out of a rule opens nothing, also where it 
     fc.property(policy, facts, userId, groupId, (one, asked, user, group) => {
       const rules = one.rules.map((each) => ({
         ...each,
-        conditions: withoutPerson(withoutPerson(each.conditions, 'user', user), 'group', group),
+        conditions: withoutName(withoutName(each.conditions, 'user', user), 'group', group),
       }));
       assert.ok(!decide([{ ...one, rules }], asked).allowed || decide([one], asked).allowed);
       const names = JSON.stringify(rules);

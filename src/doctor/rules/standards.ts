@@ -1,7 +1,7 @@
 /** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
-import { CALLBACK, CIBA_REQUEST_GRANT, DEVICE_CODE_GRANT } from '../fixtures.ts';
+import { CALLBACK, CIBA_REQUEST_GRANT, DEVICE_CODE_GRANT, TOKEN_EXCHANGE_GRANT } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
 import { basic, challengeOf, type RuleContext } from '../rule-context.ts';
@@ -215,6 +215,25 @@ export const standards: readonly Rule<RuleContext>[] = [
       mustEqual([asked.status, jsonOf(asked).error].join(' '), '400 invalid_request', 'answer to a request without a hint');
       const polled = await visit.post('token', { grant_type: CIBA_REQUEST_GRANT, auth_req_id: 'never-issued' });
       mustEqual(jsonOf(polled).error, 'invalid_grant', 'error of an auth_req_id that was not issued');
+    },
+  },
+  {
+    id: 'standards.exchange',
+    section: 'RFC 8693 sections 2.2 and 4.1',
+    sentence: 'A token that is exchanged names who acts, and has no scope that the first one lacks.',
+    async run(visit) {
+      const application = await visit.everything();
+      const { access_token: token } = jsonOf(await visit.exchange(await visit.code({ scope: 'openid profile' })));
+      const form = {
+        grant_type: TOKEN_EXCHANGE_GRANT,
+        subject_token: String(token),
+        subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      };
+      const exchanged = await visit.post('token', { ...form, scope: 'openid' });
+      mustEqual(exchanged.status, 200, 'status of an exchange');
+      const { act } = await visit.introspect(jsonOf(exchanged).access_token);
+      mustEqual((act as { sub?: string } | undefined)?.sub, application.id, 'act.sub');
+      mustEqual(jsonOf(await visit.post('token', { ...form, scope: 'openid email' })).error, 'invalid_scope', 'error of a further scope');
     },
   },
   {

@@ -5,7 +5,7 @@
  */
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
-import { CIBA_GRANT, DEVICE_GRANT } from '../policies/access-policy.policy.ts';
+import { CIBA_GRANT, DEVICE_GRANT, TOKEN_EXCHANGE_GRANT } from '../policies/access-policy.policy.ts';
 import { pairwiseProblems, type SubjectSettings } from '../subjects/pairwise.policy.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
 import { encryptionProblems, type ResponseSettings } from './settings/response-algorithms.policy.ts';
@@ -41,6 +41,7 @@ export const APPLICATION_GRANT_TYPES = [
   'refresh_token',
   DEVICE_GRANT,
   CIBA_GRANT,
+  TOKEN_EXCHANGE_GRANT,
 ] as const;
 export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 
@@ -91,6 +92,8 @@ export interface ApplicationSettings
   readonly profile?: Profile | null | undefined;
   /** The ids of the external providers that its sign-in page offers; absent: all that are active. Ours: Okta has routing rules. */
   readonly identity_providers?: string[] | undefined;
+  /** Audiences of access tokens that it may exchange beside its own: the APIs that it is; absent: none. */
+  readonly token_exchange_audiences?: string[] | undefined;
   /** May it introspect other applications' tokens? */
   /** Must its authorization requests be signed request objects (RFC 9101 section 10.5)? Absent: false. */
   readonly require_signed_request_object?: boolean | undefined;
@@ -198,6 +201,11 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     isPinged === (settings.backchannel_client_notification_endpoint !== undefined),
     'backchannel_client_notification_endpoint',
     isPinged ? 'is required with backchannel_token_delivery_mode ping' : 'has no use without backchannel_token_delivery_mode ping',
+  );
+  unless(
+    method !== 'none' || !settings.grant_types.includes(TOKEN_EXCHANGE_GRANT),
+    'token_endpoint_auth_method',
+    'must not be none with token exchange',
   );
   // RFC 9700 section 2.2.2: a stolen refresh token of a public client is noticed only by its rotation.
   unless(

@@ -237,6 +237,13 @@ export const clientFields = {
   require_signed_request_object: z.boolean().optional().meta({
     description: 'Must its authorization requests be request objects that it has signed (RFC 9101)? Others are refused.',
   }),
+  token_exchange_audiences: z
+    .array(text({ least: 1, most: 1000 }))
+    .max(100)
+    .optional()
+    .meta({
+      description: 'Audiences of access tokens that it may exchange beside its own: the APIs that it is (RFC 8693)',
+    }),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
   refresh_token: z

@@ -126,6 +126,7 @@ export const app = z.object({
       tls_client_auth_san_uri: z.string().optional(),
       tls_client_auth_san_ip: z.string().optional(),
       tls_client_auth_san_email: z.string().optional(),
+      token_exchange_audiences: z.array(z.string()).optional(),
       introspect_any: z.boolean(),
       mfa_required: z.boolean().optional(),
       refresh_token: z.object({ rotation_type: z.string(), leeway: z.number() }),

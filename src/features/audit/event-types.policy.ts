@@ -68,6 +68,7 @@ const ABOUT_APPLICATIONS = [
   'app.oauth2.as.consent.grant',
   'app.oauth2.as.consent.revoke',
   'app.oauth2.as.device.authorize',
+  'app.oauth2.as.token.exchange',
   'app.oauth2.as.token.grant',
   'app.oauth2.backchannel_logout',
   'app.oauth2.client_document.refuse',

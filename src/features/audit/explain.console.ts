@@ -5,6 +5,7 @@ import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { ApiError, notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { TOKEN_EXCHANGE_GRANT } from '../policies/access-policy.policy.ts';
 import type { JudgedRequest } from '../policies/decisions.policy.ts';
 import type { SimulatedPrompt } from '../policies/simulation.policy.ts';
 import { simulateRequest } from '../policies/simulation.service.ts';
@@ -23,14 +24,16 @@ async function today(
   { actor }: StoredEvent,
   request: JudgedRequest,
 ): Promise<Verdict | undefined> {
-  const { clientId, serverId, grantType, scopes, prompt = '' } = request;
+  const { clientId, serverId, grantType, scopes, prompt = '', actor: acting } = request;
   const words = prompt.split(' ');
   const prompts = new Set(
-    grantType === 'password' || grantType === 'client_credentials' ? [] : PROMPTS.filter((one) => words.includes(one)),
+    grantType === 'password' || grantType === 'client_credentials' || grantType === TOKEN_EXCHANGE_GRANT
+      ? []
+      : PROMPTS.filter((one) => words.includes(one)),
   );
   const user = actor.type === 'User' ? actor.id : undefined;
   try {
-    const question = { clientId, user, grantType, scopes, resources: [], prompts, runHook: false };
+    const question = { clientId, user, grantType, actor: acting, scopes, resources: [], prompts, runHook: false };
     const answer = await simulateRequest(services, serverId, question, caller);
     return verdictOf({ ...answer, grantType, prompts });
   } catch (error) {
@@ -90,9 +93,19 @@ export const explainPage: ConsolePage = {
 };
 
 /** Where the simulator has the same question. */
-function simulatorFor({ clientId, serverId, grantType, scopes, prompt = '' }: JudgedRequest, { actor }: StoredEvent): string {
+function simulatorFor(
+  { clientId, serverId, grantType, scopes, prompt = '', actor: acting }: JudgedRequest,
+  { actor }: StoredEvent,
+): string {
   const user = actor.type === 'User' ? { user: actor.id } : {};
-  const question = new URLSearchParams({ application: clientId, ...user, grant: grantType, scopes: scopes.join(' '), prompt });
+  const question = new URLSearchParams({
+    application: clientId,
+    ...user,
+    grant: grantType,
+    scopes: scopes.join(' '),
+    prompt,
+    ...(acting !== undefined && { actor: acting }),
+  });
   return `/admin/api/servers/${encodeURIComponent(serverId)}/simulator?${question}`;
 }
 

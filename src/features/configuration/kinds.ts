@@ -50,6 +50,7 @@ const RULES: Kind = {
     { at: 'conditions.people.users.include', to: 'user' },
     { at: 'conditions.people.groups.include', to: 'group' },
     { at: 'actions.token.inlineHook.id', to: 'inlineHook' },
+    { at: 'conditions.actors.include', to: 'application' },
   ],
 };
 

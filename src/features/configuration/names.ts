@@ -3,7 +3,7 @@
  * installation knows as well; applications by their client_id in both.
  */
 import { StartFailure } from '../../cli/lifecycle.ts';
-import { ALL_CLIENTS } from '../policies/access-policy.policy.ts';
+import { ALL_CLIENTS, ANY } from '../policies/access-policy.policy.ts';
 import { type Document, isDocument } from './difference.ts';
 import { ApiRefusal, type ApiResponse, type Service } from './service.ts';
 
@@ -106,7 +106,9 @@ export function directoryOf(service: Service): NameDirectory {
       user: once(userId),
       group: once(async (name) => (name === EVERYONE ? name : groupId(name))),
       organization: once(organizationId),
-      application: once(async (id) => (id === ALL_CLIENTS || (await find('/apps', id)) !== undefined ? id : missing('application', id))),
+      application: once(async (id) =>
+        id === ALL_CLIENTS || id === ANY || (await find('/apps', id)) !== undefined ? id : missing('application', id),
+      ),
       identityProvider: once(idIn('/idps', 'identity provider')),
       inlineHook: once(idIn('/inlineHooks', 'inline hook')),
     },

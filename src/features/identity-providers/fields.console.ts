@@ -228,6 +228,20 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       alias: 'policy.provisioning.profileMaster',
       hint: 'Otherwise the profile is filled once, when the account is made.',
     },
+    ...(type === 'OIDC'
+      ? [
+          {
+            name: 'trustAssertions',
+            advanced: true,
+            label: 'Trust its tokens at the token endpoint',
+            kind: 'check' as const,
+            group: DETAILS,
+            checked: policy.trust?.assertions === true,
+            alias: 'policy.trust.assertions',
+            hint: 'Applications that are allowed to can exchange its tokens about linked users for tokens of this service, without a sign-in.',
+          },
+        ]
+      : []),
     {
       name: 'parameters',
       advanced: true,

@@ -111,6 +111,8 @@ const policy = z.strictObject({
     })
     .optional(),
   attributeMap: z.strictObject(Object.fromEntries(MAPPED.map((attribute) => [attribute, claim.optional()]))).optional(),
+  /** Are its JWTs about linked users accepted at the token endpoint: as subject tokens of token exchange, and as assertions? Type OIDC only. */
+  trust: z.strictObject({ assertions: z.boolean().optional() }).optional(),
   /** Milliseconds, at most five minutes. */
   maxClockSkew: z.int().min(0).max(300_000).optional(),
 });

@@ -94,6 +94,11 @@ export interface IdentityProviderPolicy {
   };
   /** Attribute of a user's profile → claim that it is taken from. */
   readonly attributeMap: Readonly<Record<string, string>>;
+  /** Absent: nothing. */
+  readonly trust?: {
+    /** Are its JWTs about linked users exchanged for tokens here (RFC 8693, RFC 7523)? */
+    readonly assertions: boolean;
+  };
   /** Milliseconds by which the provider's clock may differ. */
   readonly maxClockSkew: number;
 }
@@ -158,6 +163,7 @@ export function completeIdentityProvider({ type, protocol, policy = {} }: GivenI
         emailDomains: subject?.emailDomains && [...new Set(subject.emailDomains)],
       },
       attributeMap: withoutUndefined(policy.attributeMap ?? preset.attributeMap),
+      trust: { assertions: policy.trust?.assertions ?? false },
       maxClockSkew: policy.maxClockSkew ?? CLOCK_SKEW,
     },
   };
@@ -190,6 +196,7 @@ export function identityProviderProblems({ type, protocol, policy }: IdentityPro
       unless(protocol.endpoints[name] !== undefined, `protocol.endpoints.${name}`, 'is required where endpoints are given');
     }
   }
+  unless(policy.trust?.assertions !== true || type === 'OIDC', 'policy.trust.assertions', 'must be false with other types than OIDC');
   unless(
     (groups.action === 'ASSIGN') === groups.assignments.length > 0,
     'policy.provisioning.groups.assignments',

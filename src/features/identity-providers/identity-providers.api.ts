@@ -57,6 +57,7 @@ const idp = z.object({
       emailDomains: z.array(z.string()).optional(),
     }),
     attributeMap: z.record(z.string(), z.string()),
+    trust: z.object({ assertions: z.boolean() }),
     maxClockSkew: z.number(),
   }),
   _links: links.extend({ users: z.object({ href: z.url() }), clientRedirectUri: z.object({ href: z.url() }) }),
@@ -168,6 +169,7 @@ function present({ protocol, policy, ...provider }: IdentityProvider, baseUrl: s
       },
       subject: { ...policy.subject, emailDomains: policy.subject.emailDomains && [...policy.subject.emailDomains] },
       attributeMap: { ...policy.attributeMap },
+      trust: { assertions: policy.trust?.assertions ?? false },
       maxClockSkew: policy.maxClockSkew,
     },
     _links: {

@@ -83,6 +83,15 @@ export function selectIdentityProviders(
   return readPage(query, IDENTITY_PROVIDER, window);
 }
 
+/** Of an issuer, the oldest active one whose assertions are trusted. */
+export async function findTrustedProvider(executor: Executor, issuer: string): Promise<IdentityProvider | undefined> {
+  return executor('identity_providers')
+    .where({ status: 'ACTIVE', type: 'OIDC' })
+    .whereRaw("protocol->'issuer'->>'url' = ? AND policy->'trust'->>'assertions' = 'true'", [issuer])
+    .orderBy('seq')
+    .first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
+}
+
 /** Those that users may sign in by, oldest first. */
 export async function listActiveIdentityProviders(executor: Executor): Promise<IdentityProvider[]> {
   return executor('identity_providers').where({ status: 'ACTIVE' }).orderBy('seq').select<IdentityProvider[]>(IDENTITY_PROVIDER);

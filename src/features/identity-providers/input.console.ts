@@ -76,6 +76,7 @@ export async function providerInput(
         emailDomains: lines('emailDomains').length > 0 ? lines('emailDomains') : undefined,
       },
       attributeMap: pairsIn('attributeMap', lines('attributeMap')),
+      trust: { assertions: typed.trustAssertions },
       maxClockSkew: typeof typed.clockSkew === 'number' ? typed.clockSkew * 1000 : typed.clockSkew,
     },
   };

@@ -6,11 +6,22 @@
 /** RFC 8628 section 3.4. */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** The grant types that a rule may name. A refresh is judged as the grant that it continues. */
+/** RFC 8693 section 2.1. */
+export const TOKEN_EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
 /** OpenID Connect CIBA Core 1.0: the application asks, the user answers elsewhere. */
 export const CIBA_GRANT = 'urn:openid:params:grant-type:ciba';
 
-export const ACCESS_GRANT_TYPES = ['authorization_code', 'implicit', 'password', 'client_credentials', DEVICE_GRANT, CIBA_GRANT] as const;
+/** The grant types that a rule may name. A refresh is judged as the grant that it continues. */
+export const ACCESS_GRANT_TYPES = [
+  'authorization_code',
+  'implicit',
+  'password',
+  'client_credentials',
+  DEVICE_GRANT,
+  CIBA_GRANT,
+  TOKEN_EXCHANGE_GRANT,
+] as const;
 export type AccessGrantType = (typeof ACCESS_GRANT_TYPES)[number];
 
 /** In a policy's list of clients: whichever it is. */
@@ -32,6 +43,8 @@ export interface RuleConditions {
   readonly grantTypes?: Listed;
   /** Every requested scope must be among them; `*` is all. */
   readonly scopes?: Listed;
+  /** Client IDs of applications that act for the user at a token exchange; `*` is any. Without an actor the rule never fits. */
+  readonly actors?: Listed;
 }
 
 export interface RuleActions {
@@ -66,6 +79,8 @@ export interface AccessFacts {
   readonly user: { readonly id: string; readonly groupIds: readonly string[] } | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
+  /** Of a token exchange: the client ID of the application that acts, or the ID of a user who does. */
+  readonly actor?: string | undefined;
 }
 
 /** Seconds. */
@@ -83,6 +98,7 @@ export type AccessReason =
   | 'the rule is for another grant type'
   | 'the rule is for other people'
   | 'the rule is for other scopes'
+  | 'the rule is for other actors'
   | 'the rule fits'
   | 'no rule of the policy fits'
   | 'no policy is for this client';
@@ -125,10 +141,14 @@ const fitsGrantType = ({ grantTypes }: RuleConditions, type: AccessGrantType): b
 const fitsScopes = ({ scopes }: RuleConditions, requested: readonly string[]): boolean =>
   scopes === undefined || names(scopes, ANY) || (scopes.include.length > 0 && requested.every((scope) => names(scopes, scope)));
 
+const fitsActor = ({ actors }: RuleConditions, actor: string | undefined): boolean =>
+  actors === undefined || (actor !== undefined && (names(actors, ANY) || names(actors, actor)));
+
 /** @returns why the rule does not fit, or that it does */
 function judge({ conditions }: AccessRule, facts: AccessFacts): AccessReason {
   if (!fitsGrantType(conditions, facts.grantType)) return 'the rule is for another grant type';
   if (!fitsPeople(conditions, facts.user)) return 'the rule is for other people';
+  if (!fitsActor(conditions, facts.actor)) return 'the rule is for other actors';
   return fitsScopes(conditions, facts.scopes) ? 'the rule fits' : 'the rule is for other scopes';
 }
 
@@ -176,11 +196,13 @@ export const dependsOnGroups = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => conditions.people?.groups?.include.some((group) => group !== EVERYONE)));
 
 /** Whose names stand in a rule's conditions and may be deleted while they do. */
-export type PersonKind = 'user' | 'group';
+export type NamedInRule = 'user' | 'group' | 'application';
 
 /** @returns the conditions without that name; a list that was its alone stays, empty */
-export function withoutPerson(conditions: RuleConditions, kind: PersonKind, id: string): RuleConditions {
-  const { people } = conditions;
+export function withoutName(conditions: RuleConditions, kind: NamedInRule, id: string): RuleConditions {
+  const { people, actors } = conditions;
+  if (kind === 'application')
+    return actors === undefined ? conditions : { ...conditions, actors: { include: actors.include.filter((one) => one !== id) } };
   const list = kind === 'user' ? 'users' : 'groups';
   const include = people?.[list]?.include;
   return include === undefined

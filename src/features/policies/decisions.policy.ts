@@ -73,6 +73,8 @@ export interface JudgedRequest {
   /** At most `MOST_SCOPES`. */
   readonly scopes: readonly string[];
   readonly prompt?: string;
+  /** Of a token exchange: who acts for the user. */
+  readonly actor?: string;
 }
 
 export interface AccessRefused {

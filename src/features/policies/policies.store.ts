@@ -3,7 +3,7 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
-import type { AccessPolicy, PersonKind } from './access-policy.policy.ts';
+import type { AccessPolicy, NamedInRule } from './access-policy.policy.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 
 const POLICY: Columns<Policy> = {
@@ -104,13 +104,17 @@ export async function listPoliciesNaming(executor: Executor, clientId: string): 
   return executor('policies').whereRaw('? = ANY(clients)', [clientId]).orderBy('id').select<Policy[]>(POLICY);
 }
 
-const LISTS: Readonly<Record<PersonKind, string>> = { user: '{people,users,include}', group: '{people,groups,include}' };
+const LISTS: Readonly<Record<NamedInRule, string>> = {
+  user: '{people,users,include}',
+  group: '{people,groups,include}',
+  application: '{actors,include}',
+};
 const RULE_AMONG_OTHERS = Object.fromEntries(Object.entries(RULE).map(([field, column]) => [field, `policy_rules.${column}`]));
 
 /** The rules of all servers whose conditions hold that name, by id. @returns each with the server that it belongs to */
 export async function listRulesNaming(
   executor: Executor,
-  kind: PersonKind,
+  kind: NamedInRule,
   id: string,
 ): Promise<(PolicyRule & { readonly serverId: string })[]> {
   return executor('policy_rules')

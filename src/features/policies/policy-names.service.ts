@@ -8,25 +8,26 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { lockServer } from '../authorization-servers/authorization-servers.store.ts';
-import { ALL_CLIENTS, type PersonKind, withoutPerson } from './access-policy.policy.ts';
+import { ALL_CLIENTS, type NamedInRule, withoutName } from './access-policy.policy.ts';
 import { policyEvent } from './policies.service.ts';
 import { findPolicy, listPoliciesNaming, listRulesNaming, updatePolicy, updatePolicyRule } from './policies.store.ts';
 import { ruleEvent } from './policy-rules.service.ts';
 
 /** @param trx in which the user or group is locked: nobody can write its name down any more */
 export async function takeOutPerson(
-  { notifications }: Services,
+  services: Services,
   trx: Executor,
-  kind: PersonKind,
+  kind: 'user' | 'group',
   id: string,
   request: RequestContext,
 ): Promise<void> {
-  for (const serverId of serversOf(await listRulesNaming(trx, kind, id))) {
-    await lockServer(trx, serverId);
-    await notifications.publish(trx, { kind: 'server', id: serverId });
-  }
+  await lockServers(services, trx, await listRulesNaming(trx, kind, id));
+  await takeOutOfRules(trx, kind, id, request);
+}
+
+async function takeOutOfRules(trx: Executor, kind: NamedInRule, id: string, request: RequestContext): Promise<void> {
   for (const rule of await listRulesNaming(trx, kind, id)) {
-    const conditions = withoutPerson(rule.conditions, kind, id);
+    const conditions = withoutName(rule.conditions, kind, id);
     await updatePolicyRule(trx, rule.id, { conditions, lastUpdated: present() });
     const policy = await findPolicy(trx, rule.serverId, rule.policyId);
     if (policy === undefined) throw new Error(`the rule ${rule.id} is of no policy`);
@@ -39,14 +40,12 @@ export async function takeOutPerson(
 }
 
 /** @param trx in which the application is locked */
-export async function takeOutClient({ notifications }: Services, trx: Executor, clientId: string, request: RequestContext): Promise<void> {
+export async function takeOutClient(services: Services, trx: Executor, clientId: string, request: RequestContext): Promise<void> {
   // An application may be called so; in a policy the word means all of them.
-  if (clientId === ALL_CLIENTS) return;
-  for (const serverId of serversOf(await listPoliciesNaming(trx, clientId))) {
-    await lockServer(trx, serverId);
-    await notifications.publish(trx, { kind: 'server', id: serverId });
-  }
-  for (const policy of await listPoliciesNaming(trx, clientId)) {
+  const listPolicies = async () => (clientId === ALL_CLIENTS ? [] : listPoliciesNaming(trx, clientId));
+  await lockServers(services, trx, [...(await listPolicies()), ...(await listRulesNaming(trx, 'application', clientId))]);
+  await takeOutOfRules(trx, 'application', clientId, request);
+  for (const policy of await listPolicies()) {
     const clients = policy.clients.filter((client) => client !== clientId);
     await updatePolicy(trx, policy.id, { clients, lastUpdated: present() });
     await recordEvent(trx, { ...policyEvent('update', policy, request), before: { clients: policy.clients }, after: { clients } });
@@ -54,5 +53,9 @@ export async function takeOutClient({ notifications }: Services, trx: Executor, 
 }
 
 /** In one order for all, so that no two deletions wait for each other. */
-const serversOf = (found: readonly { readonly serverId: string }[]): string[] =>
-  [...new Set(found.map(({ serverId }) => serverId))].toSorted();
+async function lockServers({ notifications }: Services, trx: Executor, found: readonly { readonly serverId: string }[]): Promise<void> {
+  for (const serverId of [...new Set(found.map(({ serverId: id }) => id))].toSorted()) {
+    await lockServer(trx, serverId);
+    await notifications.publish(trx, { kind: 'server', id: serverId });
+  }
+}

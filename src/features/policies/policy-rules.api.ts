@@ -23,6 +23,8 @@ const ruleBody = z.strictObject({
       .exactOptional(),
     grantTypes: presentPolicyList(ruleGrantType).exactOptional(),
     scopes: presentPolicyList(named).exactOptional(),
+    /** Client IDs of applications that act for the user at a token exchange, or `*`. A rule with this condition is for token exchanges alone. */
+    actors: presentPolicyList(named).exactOptional(),
   }),
   /** What is absent is the server's. */
   actions: z.strictObject({ token: tokenActions.exactOptional() }).exactOptional(),
@@ -42,6 +44,7 @@ const rule = z.object({
     people: z.object({ users: names, groups: names }).optional(),
     grantTypes: names,
     scopes: names,
+    actors: names,
   }),
   actions: z.object({
     token: z

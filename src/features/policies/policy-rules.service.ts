@@ -136,19 +136,24 @@ async function requireRule(executor: Executor, path: PolicyPath, id: string): Pr
   return { policy, rule };
 }
 
-const namesOf = ({ people }: RuleConditions): Names => ({ user: people?.users?.include ?? [], group: people?.groups?.include ?? [] });
+const namesOf = ({ people, actors }: RuleConditions): Names => ({
+  user: people?.users?.include ?? [],
+  group: people?.groups?.include ?? [],
+  application: (actors?.include ?? []).filter((id) => id !== ANY),
+});
 
-/** The lock of the server keeps its scopes as they are. @throws {ApiError} validation: a user, group, scope or hook that does not exist */
+/** The lock of the server keeps its scopes as they are. @throws {ApiError} validation: a user, group, application, scope or hook that does not exist */
 async function refuseMissing(
   trx: Executor,
   serverId: string,
-  { conditions: { people, scopes }, actions: { token } }: Pick<RuleInput, 'conditions' | 'actions'>,
+  { conditions: { people, scopes, actors }, actions: { token } }: Pick<RuleInput, 'conditions' | 'actions'>,
   existing: Existing,
 ): Promise<void> {
   const scopeNames = (await listScopes(trx, serverId)).map(({ name }) => name);
   const problems = [
     ...policyProblems('conditions.people.users.include', people?.users?.include ?? [], existing.user),
     ...policyProblems('conditions.people.groups.include', people?.groups?.include ?? [], new Set([EVERYONE, ...existing.group])),
+    ...policyProblems('conditions.actors.include', actors?.include ?? [], new Set([ANY, ...existing.application])),
     ...policyProblems('conditions.scopes.include', scopes?.include ?? [], new Set([ANY, ...scopeNames])),
     ...(token?.inlineHook === undefined ? [] : await hookProblems(trx, token.inlineHook.id)),
   ];

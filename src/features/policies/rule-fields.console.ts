@@ -1,6 +1,6 @@
 /** The form of a rule: whom, which grants and which scopes it is for, and how long its tokens live. */
 
-import { groupsIn, usersIn } from '../../pages/console/candidates.ts';
+import { applicationsIn, groupsIn, usersIn } from '../../pages/console/candidates.ts';
 import type { DurationField, Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { pickManyField } from '../../pages/console/pick-many.ts';
@@ -133,6 +133,33 @@ export async function ruleFields(
       options: scopes.items.map(({ name }) => ({ value: name, label: verbatim(name) })),
       alias: 'conditions.scopes.include',
     },
+    {
+      name: 'actorsFor',
+      label: 'Which actors it is for',
+      group: 'Actors',
+      kind: 'radios',
+      advanced: true,
+      value: conditions.actors === undefined ? 'all' : conditions.actors.include.includes(ANY) ? 'any' : 'some',
+      options: [
+        { value: 'all', label: 'With an actor or without' },
+        { value: 'any', label: 'Any actor', hint: 'Token exchanges alone.' },
+        { value: 'some', label: 'Only these applications', hint: 'Token exchanges in which one of them acts for the user.' },
+      ],
+    },
+    await pickManyField(
+      applicationsIn(visit),
+      {
+        name: 'actors',
+        label: 'Actors',
+        what: 'applications',
+        group: 'Actors',
+        when: { field: 'actorsFor', value: 'some' },
+        ids: named(conditions.actors?.include),
+        advanced: true,
+        alias: 'conditions.actors.include',
+      },
+      typed,
+    ),
     minutes('accessTokenLifetimeMinutes', 'Access tokens', 'At most one day. Empty: as the server says.', token.accessTokenLifetimeMinutes),
     minutes(
       'refreshTokenLifetimeMinutes',

@@ -8,7 +8,15 @@ import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { namesOf } from '../authorization-servers/references.console.ts';
 import type { ServerSubject } from '../authorization-servers/server-page.console.ts';
-import { ANY, CIBA_GRANT, DEVICE_GRANT, EVERYONE, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
+import {
+  ANY,
+  CIBA_GRANT,
+  DEVICE_GRANT,
+  EVERYONE,
+  type RuleActions,
+  type RuleConditions,
+  TOKEN_EXCHANGE_GRANT,
+} from './access-policy.policy.ts';
 import { movesOf, policyStatusPiece } from './ordering.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 import { listRules } from './policy-rules.service.ts';
@@ -21,6 +29,7 @@ export const GRANTS = {
   client_credentials: 'Client credentials',
   [DEVICE_GRANT]: 'Device code',
   [CIBA_GRANT]: 'Sign-in request (CIBA)',
+  [TOKEN_EXCHANGE_GRANT]: 'Token exchange',
 } as const;
 
 /** More names than these are counted. */
@@ -60,6 +69,7 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: str
         { text: phrase('{condition};', { condition: await peopleInWords(visit, rule.conditions) }) },
         { text: phrase('{condition};', { condition: grantsInWords(rule.conditions.grantTypes?.include) }) },
         { text: scopesInWords(rule.conditions.scopes?.include) },
+        ...(await actorsInWords(visit, rule.conditions.actors?.include)),
       ],
       lifetimesInWords(rule.actions),
       policyStatusPiece(rule.status),
@@ -79,6 +89,14 @@ async function peopleInWords(visit: ConsoleRequest, { people }: RuleConditions):
     ...(await namesOf(visit, 'group', groups.slice(0, SHOWN))).map((name) => phrase('members of “{name}”', { name })),
   ];
   return short(named, named.length + Math.max(0, users.length - SHOWN) + Math.max(0, groups.length - SHOWN));
+}
+
+async function actorsInWords(visit: ConsoleRequest, include: readonly string[] | undefined): Promise<readonly Piece[]> {
+  if (include === undefined) return [];
+  if (include.includes(ANY)) return [{ text: phrase('; any actor') }];
+  if (include.length === 0) return [{ text: phrase('; no actors, so it never fits') }];
+  const named = await namesOf(visit, 'application', include.slice(0, SHOWN));
+  return [{ text: phrase('; actors: {names}', { names: short(named, include.length) }) }];
 }
 
 function grantsInWords(include: readonly string[] | undefined): Phrase {

@@ -8,7 +8,7 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields, ruleGrantType, tokenActions } from '../authorization-servers/authorization-server-fields.service.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { subjectWithParts } from '../authorization-servers/server-page.console.ts';
-import type { RuleConditions } from './access-policy.policy.ts';
+import { ANY, type RuleConditions } from './access-policy.policy.ts';
 import { placeField, priorityOf, statusSteps } from './ordering.console.ts';
 import { addressOfPolicy, crumbsBelowPolicy, policyOf } from './policies.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
@@ -55,12 +55,14 @@ const ruleForm = z.object({
   grantTypes: z.array(ruleGrantType),
   scopesFor: which,
   scopes: z.array(z.string()).max(1000),
+  actorsFor: z.enum(['all', 'any', 'some']),
+  actors: z.array(z.string()).max(1000),
 });
 
 /** @throws {ApiError} validation */
 async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: URLSearchParams): Promise<RuleInput> {
   const typed = typedValues(fields, form);
-  const { name, people, users, groups, grants, grantTypes, scopesFor, scopes } = parse(ruleForm, typed);
+  const { name, people, users, groups, grants, grantTypes, scopesFor, scopes, actorsFor, actors } = parse(ruleForm, typed);
   const hookId = typed.inlineHook;
   const hook = hookId === undefined || hookId === '' ? {} : { inlineHook: { id: hookId } };
   const token = parse(tokenActions, { ...lifetimesIn(typed), ...hook });
@@ -73,6 +75,8 @@ async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: UR
     }),
     ...(grants === 'some' && { grantTypes: { include: grantTypes } }),
     ...(scopesFor === 'some' && { scopes: { include: scopes } }),
+    ...(actorsFor === 'any' && { actors: { include: [ANY] } }),
+    ...(actorsFor === 'some' && { actors: { include: await idsNamed(visit, 'application', 'actors', actors) } }),
   };
   return { name, conditions, actions: Object.keys(token).length === 0 ? {} : { token } };
 }

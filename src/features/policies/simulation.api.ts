@@ -19,6 +19,8 @@ const simulatedRequest = z.strictObject({
   /** Id or login. */
   user: text({ least: 1 }).exactOptional(),
   grant_type: z.enum(ACCESS_GRANT_TYPES),
+  /** Of a token exchange: the client ID of the application that acts for the user. Absent: the one that asks. */
+  actor: text({ least: 1 }).exactOptional(),
   /** None: the server's default ones. */
   scopes: z
     .array(text({ least: 1 }))
@@ -129,6 +131,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
         client_id: clientId,
         user,
         grant_type: grantType,
+        actor,
         scopes,
         resources,
         prompt,
@@ -140,7 +143,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
         newBrowser: signsIn.new_browser,
         daysSinceLastSignIn: signsIn.days_since_last_sign_in,
       };
-      const request = { clientId, user, grantType, scopes, resources, prompts: new Set(prompt), runHook, signIn };
+      const request = { clientId, user, grantType, actor, scopes, resources, prompts: new Set(prompt), runHook, signIn };
       return present(await simulateRequest(services, params.id, request, caller), request.prompts.has('consent'));
     },
   }),

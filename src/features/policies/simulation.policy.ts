@@ -28,6 +28,7 @@ import { isKnownAt, type RegistrationSettings } from '../registration/registrati
 import {
   authorizationScopes,
   clientCredentialsScopes,
+  exchangedScopes,
   type OfferedScope,
   offeredTo,
   passwordScopes,
@@ -40,6 +41,7 @@ import {
   CIBA_GRANT,
   DEVICE_GRANT,
   decideAccess,
+  TOKEN_EXCHANGE_GRANT,
   type TokenLifetimes,
 } from './access-policy.policy.ts';
 
@@ -86,6 +88,8 @@ export interface SimulationFacts {
   /** Scopes the user allowed the application before, at this server. */
   readonly remembered: ReadonlySet<string>;
   readonly grantType: AccessGrantType;
+  /** Of a token exchange: the application that acts; undefined: the one that asks. */
+  readonly actor?: string | undefined;
   /** The request's scopes. */
   readonly asked: readonly string[];
   /** The request's parameters `resource` and `audience`. */
@@ -132,7 +136,9 @@ export function simulate(facts: SimulationFacts): Simulation {
   const { server, application, user, grantType } = facts;
   const responseType = responseTypeOf(facts);
   const scopes = scopesOf(facts);
-  const access = decideAccess(server.policies, { clientId: application.id, user, grantType, scopes: scopes.granted }, server.lifetimes);
+  const actor = grantType === TOKEN_EXCHANGE_GRANT ? (facts.actor ?? application.id) : undefined;
+  const asked = { clientId: application.id, user, grantType, scopes: scopes.granted, actor };
+  const access = decideAccess(server.policies, asked, server.lifetimes);
   const consent = asksUser(grantType) ? consentFor(facts, scopes.granted) : undefined;
   const asks = consent?.some(({ ask }) => ask) === true;
   const refusal = refusalOf(facts, responseType, scopes, access) ?? (asks && facts.prompts.has('none') ? CONSENT_REQUIRED : undefined);
@@ -159,6 +165,7 @@ function scopesOf({ server, application, grantType, asked }: SimulationFacts): S
   const { settings, origin } = application;
   const mayRefresh = settings.grant_types.includes('refresh_token');
   if (grantType === 'client_credentials') return clientCredentialsScopes(asked, server.scopes);
+  if (grantType === TOKEN_EXCHANGE_GRANT) return exchangedScopes(asked, server.scopes, consentMethodOf(application));
   if (grantType === 'password')
     return passwordScopes(asked, server.scopes, { consentMethod: consentMethodOf(application), refreshable: mayRefresh });
   return authorizationScopes(asked, offeredTo(origin, server.scopes, server.registration.allowedScopes), {
@@ -249,7 +256,9 @@ function claimsOf({ server, user, application }: SimulationFacts, responseType: 
 }
 
 const hasIdToken = ({ grantType }: SimulationFacts, responseType: string | undefined, granted: readonly string[]): boolean =>
-  granted.includes('openid') && (grantType !== 'implicit' || responseType?.includes('id_token') === true);
+  granted.includes('openid') &&
+  grantType !== TOKEN_EXCHANGE_GRANT &&
+  (grantType !== 'implicit' || responseType?.includes('id_token') === true);
 
 const audienceOf = ({ server, resources }: SimulationFacts) =>
   decideAudiences({ offered: audiencesOf(server), asked: resources, granted: undefined });
@@ -264,6 +273,7 @@ function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Clai
     aud: audOf(facts),
     client_id: application.id,
     ...(granted.length > 0 && { scope: granted.join(' ') }),
+    ...(facts.grantType === TOKEN_EXCHANGE_GRANT && { act: { sub: facts.actor ?? application.id } }),
   };
   const own = decideClaims(server.claims, { claimType: 'RESOURCE', scopes: granted, person: user }).claims;
   return {

@@ -24,7 +24,7 @@ import { zonesAround } from '../sign-in-rules/sign-in-rules.service.ts';
 import { sectorOf } from '../subjects/pairwise.policy.ts';
 import { subjectFor } from '../subjects/pairwise-subjects.service.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
-import type { AccessGrantType } from './access-policy.policy.ts';
+import { type AccessGrantType, TOKEN_EXCHANGE_GRANT } from './access-policy.policy.ts';
 import { type SimulatedPrompt, type SimulatedUser, type Simulation, simulate } from './simulation.policy.ts';
 
 export interface SimulatedRequest {
@@ -32,6 +32,8 @@ export interface SimulatedRequest {
   /** Id or login; absent: the application asks for itself. */
   readonly user?: string | undefined;
   readonly grantType: AccessGrantType;
+  /** Of a token exchange: the client ID of the application that acts; absent: the one that asks. */
+  readonly actor?: string | undefined;
   readonly scopes: readonly string[];
   /** The parameters `resource` and `audience`. */
   readonly resources: readonly string[];
@@ -73,6 +75,8 @@ export interface SimulatedAnswer extends Simulation {
   readonly signIn: SignInDecision | undefined;
 }
 
+const WITHOUT_PROMPT: readonly string[] = ['password', TOKEN_EXCHANGE_GRANT];
+
 /** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or one is given where the grant has none */
 export async function simulateRequest(
   services: Services,
@@ -87,7 +91,8 @@ export async function simulateRequest(
   const { server, policies, scopes, claims } = parts;
   const application = await findApplicationById(knex, request.clientId);
   const user = await findSimulatedUser(knex, request.user);
-  const problems = problemsOf(request, application, user);
+  const actorExists = request.actor === undefined || (await findApplicationById(knex, request.actor)) !== undefined;
+  const problems = problemsOf(request, application, user, actorExists);
   if (problems.length > 0 || application === undefined) throw validation(problems);
 
   const key = user && { userId: user.id, applicationId: application.id, serverId };
@@ -100,6 +105,7 @@ export async function simulateRequest(
     isAssigned: assigned ?? false,
     remembered: new Set(key && (await rememberedScopes(knex, key))),
     grantType: request.grantType,
+    actor: request.actor,
     asked: request.scopes,
     resources: request.resources,
     prompts: request.prompts,
@@ -187,7 +193,12 @@ async function findSimulatedUser(knex: Executor, idOrLogin: string | undefined):
   return user && { ...user, ...(await readBelongings(knex, user.id)), groupIds: await listGroupIds(knex, user.id) };
 }
 
-function problemsOf(request: SimulatedRequest, application: Application | undefined, user: SimulatedUser | undefined): FieldProblem[] {
+function problemsOf(
+  request: SimulatedRequest,
+  application: Application | undefined,
+  user: SimulatedUser | undefined,
+  actorExists: boolean,
+): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const refuse = (field: string, message: string) => problems.push({ field, message });
   const byItself = request.grantType === 'client_credentials';
@@ -195,7 +206,10 @@ function problemsOf(request: SimulatedRequest, application: Application | undefi
   if (request.user !== undefined && byItself) refuse('user', 'has no use with grant_type client_credentials');
   else if (request.user !== undefined && user === undefined) refuse('user', 'does not exist');
   else if (request.user === undefined && !byItself) refuse('user', 'is required');
-  if (request.prompts.size > 0 && (byItself || request.grantType === 'password')) {
+  if (request.actor !== undefined && request.grantType !== TOKEN_EXCHANGE_GRANT)
+    refuse('actor', `has no use with grant_type ${request.grantType}`);
+  else if (!actorExists) refuse('actor', 'does not exist');
+  if (request.prompts.size > 0 && (byItself || WITHOUT_PROMPT.includes(request.grantType))) {
     refuse('prompt', `has no use with grant_type ${request.grantType}`);
   }
   return problems;

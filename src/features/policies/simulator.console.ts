@@ -68,6 +68,13 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
       options: ACCESS_GRANT_TYPES.map((type) => ({ value: type, label: GRANTS[type] })),
       alias: 'grant_type',
     },
+    {
+      name: 'actor',
+      label: 'Actor',
+      hint: 'With token exchange: the application that acts for the user, by its name or client ID. Empty: the one that asks.',
+      value: held('actor'),
+      suggestions: [...new Set(items.map(({ label }) => label))],
+    },
     { name: 'scopes', label: 'Scopes', hint: 'With spaces between them. Empty: the server’s default ones.', value: held('scopes') },
     {
       name: 'resources',
@@ -104,8 +111,10 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
   const prompt = held('prompt');
   if (held('application') === '') throw validation([{ field: 'application', message: 'is required' }]);
   const [clientId = ''] = await idsNamed(visit, 'application', 'application', [held('application')]);
+  const [actor] = held('actor') === '' ? [] : await idsNamed(visit, 'application', 'actor', [held('actor')]);
   return {
     clientId,
+    actor,
     user: held('user') || undefined,
     grantType: isGrant(grant) ? grant : 'authorization_code',
     scopes: spaceSeparated(held('scopes').replace(/\s+/g, ' ')),

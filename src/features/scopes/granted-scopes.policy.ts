@@ -77,6 +77,22 @@ export const passwordScopes = (
   return unlessUseless(grant(asked, grantable), refreshable);
 };
 
+/**
+ * A token exchange for a user who is not there to be asked. A subject token with scopes narrows what is granted further; the exchange has no refresh tokens.
+ * @param held the scopes of the subject token; undefined: it has none of its own, as an ID token
+ */
+export function exchangedScopes(
+  asked: readonly string[],
+  scopes: readonly OfferedScope[],
+  consentMethod: ConsentMethod,
+  held?: readonly string[],
+): ScopeGrant {
+  if (held === undefined) return passwordScopes(asked, scopes, { consentMethod, refreshable: false });
+  const grantable = scopes.filter(({ name }) => held.includes(name));
+  const wanted = asked.length > 0 ? asked : grantable.map(({ name }) => name);
+  return wanted.length === 0 ? { requested: [], refused: [], granted: [] } : unlessUseless(grant(wanted, grantable), false);
+}
+
 /** They speak of a user, and here there is none. */
 const OF_USERS: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 

@@ -52,10 +52,13 @@ export async function endOAuthTokens(executor: Executor, userId: string): Promis
   await executor('oidc_payload').where({ account_id: userId }).whereNot({ model: MODELS.Session }).delete();
 }
 
-/** Ends what one application holds for the user at one authorization server. */
+/** Ends what one application holds for the user at one authorization server, and what others were given in exchange for it. */
 export async function endTokensOfConsent(executor: Executor, { userId, applicationId, serverId }: ConsentKey): Promise<void> {
   const serverKey = executor('authorization_servers').where({ id: serverId }).select('key');
-  await executor('oidc_payload').where({ account_id: userId, client_id: applicationId }).where('server_key', serverKey).delete();
+  const held = executor('oidc_payload').where({ account_id: userId, client_id: applicationId }).where('server_key', serverKey);
+  const families = held.clone().whereNotNull('grant_id').select('grant_id');
+  await executor('oidc_payload').where({ account_id: userId }).whereIn('grant_id', families).delete();
+  await held.delete();
 }
 
 /** Ends the API tokens that the user made. @returns how many there were */

@@ -125,6 +125,7 @@ const ACCESS: Readonly<Record<AccessReason, string>> = {
   'the rule is for another grant type': 'Passed over: it is for other grants.',
   'the rule is for other people': 'Passed over: it is for other people.',
   'the rule is for other scopes': 'Passed over: the request is also for scopes that it does not name.',
+  'the rule is for other actors': 'Passed over: it is for other actors, or for token exchanges alone.',
   'the rule fits': 'It fits, and allows.',
   'no rule of the policy fits': 'None of its active rules fits, so access is denied. Policies after it are not looked at.',
   'no policy is for this client': 'No active policy is for this application, so access is denied.',

@@ -84,8 +84,9 @@ export function authenticationClaims(
 }
 
 /** Of a token that the authorize endpoint delivers itself. */
-const ofSession = ({ acr, session }: KoaContextWithOIDC['oidc']): Authentication =>
-  session?.accountId === undefined ? {} : { acr, authTime: session.authTime() };
+const ofSession = (oidc: KoaContextWithOIDC['oidc']): Authentication =>
+  // The library's `acr` reads the session, and there is none at the token endpoint.
+  oidc.session?.accountId === undefined ? {} : { acr: oidc.acr, authTime: oidc.session.authTime() };
 
 /** From now on the request's tokens tell the class that its session has reached. */
 export function tellAcr({ oidc }: KoaContextWithOIDC): void {

@@ -30,7 +30,7 @@ export interface ShortPathParts {
   readonly issuer: string;
   readonly server: AuthorizationServer;
   readonly state: ServerState;
-  readonly format: Pick<AccessTokenFormat, 'handleOf'>;
+  readonly format: Pick<AccessTokenFormat, 'handleOf' | 'idTokenClaims'>;
   readonly userinfo: UserinfoParts;
   readonly introspected: IntrospectionParts;
   readonly wrongSecrets: WrongSecrets;

@@ -53,6 +53,7 @@ function discardTokens({ writes }: RequestState): void {
   writes.uses = [];
   writes.extensions = [];
   writes.notes = [];
+  writes.events = [];
   writes.answers = writes.answers.filter(({ payload }) => payload.error !== undefined);
 }
 

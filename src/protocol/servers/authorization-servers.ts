@@ -184,7 +184,7 @@ export class AuthorizationServers {
       Object.assign(kept, { revision, checkedAt: checkedAt() });
       return kept.built;
     }
-    const built = buildServer(found, this.parts);
+    const built = buildServer(found, this.parts, (other) => this.get(other));
     this.#kept.set(id, { built, fingerprint, revision, checkedAt: checkedAt(), usedAt: performance.now() });
     return built;
   }

@@ -42,6 +42,8 @@ export interface ClientSettings {
   readonly rotateRefreshTokens: boolean;
   /** Seconds. */
   readonly refreshTokenLeeway: number;
+  /** The APIs that it is: it may exchange access tokens for them. */
+  readonly tokenExchangeAudiences: readonly string[];
   /** Tokens of other issuers that authenticate it. */
   readonly federated: readonly FederatedCredential[];
   /** The ID of its newest secret; undefined: it has none. */

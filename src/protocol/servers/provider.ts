@@ -23,6 +23,8 @@ import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
 import { cibaFeature, orNobody } from '../ciba/sign-in-requests.ts';
 import { assertionAudiences, checkAssertion, noteAssertion } from '../client-authentication/client-authentication.ts';
 import { deviceFlow } from '../device/device-flow.ts';
+import { DelegatedTokens } from '../exchange/delegated-tokens.ts';
+import { registerExchangeGrants } from '../exchange/exchange-grants.ts';
 import { introspectionAnswer, mayIntrospect } from '../introspection/introspection.ts';
 import type { ShortPathParts } from '../introspection/short-path.ts';
 import { type Configuration, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
@@ -81,7 +83,12 @@ export interface BuiltServer extends ServerFoundation {
   readonly shortPath: ShortPathParts;
 }
 
-export function buildServer(parts: ServerFoundation, deps: ProviderParts): BuiltServer {
+/** @param findServer another active server of this installation */
+export function buildServer(
+  parts: ServerFoundation,
+  deps: ProviderParts,
+  findServer: (id: string) => Promise<BuiltServer | undefined>,
+): BuiltServer {
   const { server, scopes, signIn } = parts;
   const { config, keyring, database } = deps;
   const issuer = issuerOf(config.baseUrl, server.id);
@@ -99,7 +106,8 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
   const subjects = createSubjects(deps);
   const audiences = audienceRules(server);
   const { denied, refused } = noteRefusals(server, state, deps.refuse);
-  const access = accessRules(parts.policies, server, directory.groupIds, directory.isAssigned, denied);
+  const delegated = new DelegatedTokens();
+  const access = accessRules(parts.policies, server, directory.groupIds, directory.isAssigned, denied, (token) => delegated.actorOf(token));
   const hooks = tokenHooks({ ...deps, server, issuer, state, access, claims, audienceOf: audiences.audienceOf, readUser: directory.user });
   const format = accessTokenFormat(server, issuer, keyOf, () => provider, audiences.audienceOf, hooks.ownClaims);
   const consent = promptRules(
@@ -169,13 +177,18 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
         countUnanswered(ctx);
         return LIFETIMES.unansweredInteraction;
       },
-      AccessToken: format.lifetime(hooks.accessTokenSeconds),
+      AccessToken: format.lifetime((token) => delegated.lifetimeOf(token, hooks.accessTokenSeconds(token))),
       ClientCredentials: format.lifetime(hooks.accessTokenSeconds),
     },
     formats: { customizers: { jwt: format.customizer } },
     async extraTokenClaims(ctx, token) {
       const aud = audiences.audienceOf(token);
-      return { ...(aud !== undefined && { aud }), ...hooks.extraOf(token), ...authenticationClaims(ctx, token) };
+      return {
+        ...(aud !== undefined && { aud }),
+        ...hooks.extraOf(token),
+        ...authenticationClaims(ctx, token),
+        ...delegated.claimsOf(token),
+      };
     },
     features: {
       devInteractions: { enabled: false },
@@ -276,11 +289,13 @@ export function buildServer(parts: ServerFoundation, deps: ProviderParts): Built
     ...deps,
   });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
+  const own = { provider, issuer, server, state, format, subjects };
+  registerExchangeGrants({ own, scopes, directory, delegated, findServer: async (id) => (await findServer(id))?.shortPath }, deps);
   watchProvider(provider, issuer, deps);
 
   const { wrongSecrets, uses } = deps;
-  const pipelineParts = { provider, server, scopes, keys: parts.keys, state, directory, format, userinfo: userinfoParts, introspected };
-  provider.use(requestPipeline({ ...pipelineParts, subjects, findClient: clients.lookUp.bind(clients), ...deps }));
-  const shortPath: ShortPathParts = { provider, issuer, server, state, format, userinfo: userinfoParts, introspected, wrongSecrets, uses };
+  const pipelineParts = { ...own, scopes, keys: parts.keys, directory, userinfo: userinfoParts, introspected };
+  provider.use(requestPipeline({ ...pipelineParts, findClient: clients.lookUp.bind(clients), ...deps }));
+  const shortPath: ShortPathParts = { ...own, userinfo: userinfoParts, introspected, wrongSecrets, uses };
   return { ...parts, issuer, provider, state, subjects, callback: provider.callback(), shortPath };
 }

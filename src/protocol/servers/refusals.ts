@@ -17,6 +17,8 @@ interface Judged {
   readonly userId: string | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
+  /** Of a token exchange. */
+  readonly actor?: string | undefined;
 }
 
 /** Of a token, or of the grant that an authorization request asks for. */
@@ -53,7 +55,7 @@ export function requestedGrants({ oidc: { params, entities } }: KoaContextWithOI
 }
 
 export function noteRefusals({ id, name }: AuthorizationServer, state: ServerState, refuse: ProviderParts['refuse']): Refusals {
-  async function note(ctx: KoaContextWithOIDC, { clientId, userId, grantType, scopes }: Judged, why: Why): Promise<void> {
+  async function note(ctx: KoaContextWithOIDC, { clientId, userId, grantType, scopes, actor }: Judged, why: Why): Promise<void> {
     const { prompt } = ctx.oidc.params ?? {};
     const request = {
       clientId,
@@ -61,6 +63,7 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
       grantType,
       scopes: scopes.slice(0, MOST_SCOPES),
       ...(typeof prompt === 'string' && { prompt }),
+      ...(actor !== undefined && { actor }),
     };
     const endpoint = ctx.path === ROUTES.token ? 'token' : 'authorize';
     noted.add(ctx.req);
@@ -68,9 +71,9 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
   }
 
   return {
-    async denied({ clientId, userId, grantType, scopes, ...why }) {
+    async denied({ clientId, userId, grantType, scopes, actor, ...why }) {
       const { ctx } = Provider;
-      if (ctx !== undefined) await note(ctx, { clientId, userId, grantType, scopes }, why);
+      if (ctx !== undefined) await note(ctx, { clientId, userId, grantType, scopes, actor }, why);
     },
     async refused(ctx, why) {
       const { client, params, session, account } = ctx.oidc;

@@ -157,6 +157,7 @@ function metadataOf(
     // A public client that was registered as STATIC before this was refused rotates all the same.
     rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
     refreshTokenLeeway: settings.refresh_token.leeway,
+    tokenExchangeAudiences: settings.token_exchange_audiences ?? [],
     federated: settings.federated ?? [],
     newestSecretId: newest?.id,
     olderSecrets: older,

@@ -9,11 +9,17 @@ import { readBelongings } from '../../features/claims/claims.store.ts';
 import type { ConsentKey } from '../../features/consents/consents.resource.ts';
 import { rememberedScopes } from '../../features/consents/consents.store.ts';
 import { listGroupIds } from '../../features/groups/groups.store.ts';
-import { findIdentityProvider } from '../../features/identity-providers/identity-providers.store.ts';
+import {
+  findIdentityProvider,
+  findLinkOfSubject,
+  findTrustedProvider,
+} from '../../features/identity-providers/identity-providers.store.ts';
 import { findUserById } from '../../features/users/users.store.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { ServerState } from './server-state.ts';
+import { hasSessionPart, type SessionPart } from './session-parts.store.ts';
 
 export type Directory = ReturnType<typeof createDirectory>;
 
@@ -26,6 +32,14 @@ export const createDirectory = (state: ServerState, { knex }: Database, serverId
   isAssigned: (applicationId: string, userId: string) => state.read(() => isAssigned(knex, applicationId, userId)),
   rememberedScopes: (key: ConsentKey) => state.read(() => rememberedScopes(knex, key)),
   identityProvider: (id: string) => state.read(() => findIdentityProvider(knex, id)),
+  /** One that is active, and whose assertions are trusted. */
+  trustedProvider: async (issuer: string) => (isPrintable(issuer) ? state.read(() => findTrustedProvider(knex, issuer)) : undefined),
+  /** The user that a subject of a provider is here. */
+  linkedUser: async (idpId: string, subject: string) => {
+    const link = isPrintable(subject) ? await state.read(() => findLinkOfSubject(knex, idpId, subject)) : undefined;
+    return link && (await state.read(() => findUserById(knex, link.userId)));
+  },
+  hasSession: (part: SessionPart) => state.read((pool) => hasSessionPart(pool, part, epochSeconds())),
   /** @param kid as a token names it */
   signingKey: async (kid: string) => (isPrintable(kid) ? state.read(() => findSigningKey(knex, serverId, kid)) : undefined),
 });

@@ -56,6 +56,8 @@ export interface WriteSet {
   readonly deletes: readonly StoredKey[];
   readonly notes: readonly Note[];
   readonly sessionClients: readonly SessionClient[];
+  /** Events of what the request carries out (`eventRow`). */
+  readonly events: readonly string[];
   /** Does the request answer for the session that it saves? Then nothing of it is written once that session has ended. */
   readonly bySession: boolean;
 }
@@ -116,10 +118,10 @@ async function writeAlone(connection: Pick<pg.Pool, 'query'>, set: WriteSet, now
 }
 
 /** New rows, at most one use, and nothing else: that may share its statement and its commit with what other requests write. */
-const isShareable = ({ inserts, sessions, uses, extensions, answers, deletes, notes, sessionClients }: WriteSet): boolean =>
+const isShareable = ({ inserts, sessions, uses, extensions, answers, deletes, notes, sessionClients, events }: WriteSet): boolean =>
   inserts.length + uses.length > 0 &&
   uses.length < 2 &&
-  [sessions, extensions, answers, deletes, notes, sessionClients].every((list) => list.length === 0);
+  [sessions, extensions, answers, deletes, notes, sessionClients, events].every((list) => list.length === 0);
 
 function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const values: unknown[] = [];
@@ -174,6 +176,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   }
   const met = countOf('condition', conditions.length, 1);
   const whileMet = conditions.length === 0 ? [] : [`${met} = ${conditions.length}`];
+  for (const event of set.events) told.push(`SELECT ${put(event, 'text')} AS event${onlyIf(whileMet)}`);
 
   if (set.inserts.length > 0) {
     const rows = put(JSON.stringify(set.inserts.map((row) => valueList(row))), 'text');
@@ -224,6 +227,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     set.sessionClients,
     set.notes.slice(0, 1),
     pings,
+    set.events,
   ].map((list) => list.length);
   const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
   const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}-${told.length}`;

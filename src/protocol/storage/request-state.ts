@@ -22,6 +22,7 @@ class PendingWrites implements WriteSet {
   deletes: StoredKey[] = [];
   notes: Note[] = [];
   sessionClients: SessionClient[] = [];
+  events: string[] = [];
   bySession = false;
 
   insert(row: StoredModel): void {

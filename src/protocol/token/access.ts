@@ -12,6 +12,7 @@ import {
   DEVICE_GRANT,
   decideAccess,
   dependsOnGroups,
+  TOKEN_EXCHANGE_GRANT,
   type TokenLifetimes,
 } from '../../features/policies/access-policy.policy.ts';
 import { keptSteps } from '../../features/policies/decisions.policy.ts';
@@ -19,6 +20,7 @@ import { clientCredentialsScopes } from '../../features/scopes/granted-scopes.po
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { scopesOfRequestedClaims } from '../authorize/claims.ts';
+import { EXCHANGED } from '../exchange/delegated-tokens.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { type NoteDenial, requestedGrants } from '../servers/refusals.ts';
@@ -62,13 +64,17 @@ function hookIn({ policy, rule }: AccessDecision): RuleWithHook | undefined {
   return hookId === undefined || policy === undefined || rule === undefined ? undefined : { hookId, policyId: policy.id, ruleId: rule.id };
 }
 
-/** What the library calls a grant in its tokens, where that is not the grant's name. */
-const NAMED_BY_LIBRARY: Readonly<Record<string, AccessGrantType>> = { device_code: DEVICE_GRANT, ciba: CIBA_GRANT };
+/** What a grant is called in `gty`, where that is not the grant's name. */
+const GRANT_WORDS: Readonly<Record<string, AccessGrantType>> = {
+  device_code: DEVICE_GRANT,
+  ciba: CIBA_GRANT,
+  [EXCHANGED]: TOKEN_EXCHANGE_GRANT,
+};
 
 function grantTypeOf({ kind, gty }: IssuedToken): AccessGrantType {
   if (kind === 'ClientCredentials') return 'client_credentials';
   const [first] = spaceSeparated(gty);
-  return NAMED_BY_LIBRARY[first ?? ''] ?? (first as AccessGrantType);
+  return GRANT_WORDS[first ?? ''] ?? (first as AccessGrantType);
 }
 
 /** The scopes that a token is judged by. Claims that the request named for its ID token count like their scopes. */
@@ -88,6 +94,7 @@ function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
  * @param readGroups asked once a request, and only where a rule names groups
  * @param isAssigned asked of applications that are open only to whom they are assigned
  * @param denied told of what is not allowed
+ * @param actorOf who acts for the user, of a token from an exchange
  */
 export function accessRules(
   policies: readonly AccessPolicy[],
@@ -95,6 +102,7 @@ export function accessRules(
   readGroups: (userId: string) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
   denied: NoteDenial,
+  actorOf: (token: object) => string | undefined,
 ): AccessRules {
   const namesGroups = dependsOnGroups(policies);
   const decisions = new WeakMap<object, AccessDecision>();
@@ -111,11 +119,12 @@ export function accessRules(
     userId: string | undefined,
     grantType: AccessGrantType,
     scopes: readonly string[],
+    actor?: string,
   ): Promise<AccessDecision> {
     const user = userId === undefined ? undefined : { id: userId, groupIds: namesGroups ? await groupsOf(userId) : [] };
-    const decision = decideAccess(policies, { clientId, user, grantType, scopes }, server);
+    const decision = decideAccess(policies, { clientId, user, grantType, scopes, actor }, server);
     if (decision.allowed) return decision;
-    await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, ...keptSteps(decision) });
+    await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, actor, ...keptSteps(decision) });
     throw new errors.AccessDenied('no access policy of the authorization server allows this');
   }
 
@@ -129,7 +138,7 @@ export function accessRules(
         await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
         throw new errors.AccessDenied('the user is not assigned to the application');
       }
-      decisions.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token)));
+      decisions.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token), actorOf(token)));
     },
 
     async judgeRequest(ctx) {

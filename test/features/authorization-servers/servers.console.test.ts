@@ -352,6 +352,12 @@ test('policies and rules are created, moved, put out of force and deleted, and d
   assert.match(form.text, new RegExp(`name="groups" type="checkbox" value="${group.id}" checked>\\s*<label[^>]*><bdi>Staff &#34;A&#34;`));
   await agent.submit(form, 'console-form', { users: user.login, groups: '' });
   assert.deepEqual((await partOf(service, rules, 'Staff')).conditions.people, { users: { include: [user.id] }, groups: { include: [] } });
+  const acting = await fill(agent, `${address}/rules/new`, { name: 'Acting', actorsFor: 'any' });
+  assert.match(wordsOf(acting), /Acting 3 everyone; all grants; all scopes ; any actor/);
+  const acts = (await partOf(service, rules, 'Acting')).id;
+  await fill(agent, `${address}/rules/${acts}`, { actorsFor: 'some', actors: client.clientId });
+  assert.deepEqual((await partOf(service, rules, 'Acting')).conditions, { actors: { include: [client.clientId] } });
+  await fill(agent, `${address}/rules/${acts}/delete`);
   assert.match(wordsOf(await fill(agent, `${address}/rules/${all}/delete`)), /The rule is deleted/);
   assert.equal((await ask(client, stranger)).error, 'access_denied');
 

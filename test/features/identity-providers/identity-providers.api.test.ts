@@ -88,6 +88,7 @@ describe('idps (management API, "Resources")', () => {
         accountLink: { action: 'DISABLED', filter: null },
         subject: { userNameTemplate: { template: 'idpuser.email' }, matchType: 'EMAIL' },
         attributeMap: { email: 'email', firstName: 'given_name', lastName: 'family_name', displayName: 'name' },
+        trust: { assertions: false },
         maxClockSkew: 60000,
       },
       _links: {
@@ -120,6 +121,7 @@ describe('idps (management API, "Resources")', () => {
           emailDomains: ['example.com'],
         },
         attributeMap: { email: 'mail', zoneinfo: 'zoneinfo' },
+        trust: { assertions: true },
         maxClockSkew: 0,
       },
     };

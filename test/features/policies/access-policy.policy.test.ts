@@ -10,7 +10,7 @@ import {
   inOrder,
   type RuleActions,
   type RuleConditions,
-  withoutPerson,
+  withoutName,
 } from '../../../src/features/policies/access-policy.policy.ts';
 
 const SERVER = { accessTokenSeconds: 3600, refreshTokenSeconds: 7200, refreshTokenWindowSeconds: 5400 };
@@ -123,6 +123,15 @@ test('the decision tells what it looked at, in order', () => {
   ]);
 });
 
+test('a rule that names actors is for token exchanges by them, and for nothing else', () => {
+  const of = (include: readonly string[], actor?: string) =>
+    decideAccess([policy([rule({ actors: { include } })])], { ...facts, actor }, SERVER).allowed;
+  assert.deepEqual(
+    [of(['api'], 'api'), of(['*'], 'api'), of(['api'], 'other'), of([], 'api'), of(['*']), of(['api'])],
+    [true, true, false, false, false, false],
+  );
+});
+
 test('groups are asked for only where a rule names one', () => {
   assert.equal(dependsOnGroups([policy([rule({})])]), false);
   assert.equal(dependsOnGroups([policy([rule({ people: { groups: { include: ['EVERYONE'] } } })])]), false);
@@ -138,12 +147,14 @@ test('a refresh token without an end of its own lives for ten years', () => {
 test('a name is taken out of the list that it stands in, and the list stays', () => {
   const conditions = { people: { users: { include: ['ada', 'bob'] }, groups: { include: ['ada'] } }, scopes: { include: ['ada'] } };
   const { people, scopes } = conditions;
-  assert.deepEqual(withoutPerson(conditions, 'user', 'ada'), { scopes, people: { ...people, users: { include: ['bob'] } } });
-  assert.deepEqual(withoutPerson(conditions, 'group', 'ada'), { scopes, people: { ...people, groups: { include: [] } } });
+  assert.deepEqual(withoutName(conditions, 'user', 'ada'), { scopes, people: { ...people, users: { include: ['bob'] } } });
+  assert.deepEqual(withoutName(conditions, 'group', 'ada'), { scopes, people: { ...people, groups: { include: [] } } });
+  assert.deepEqual(withoutName({ actors: { include: ['ada', 'api'] } }, 'application', 'api'), { actors: { include: ['ada'] } });
+  assert.deepEqual(withoutName(conditions, 'application', 'ada'), conditions);
   for (const untouched of [{}, { people: {} }, { people: { groups: { include: ['ada'] } } }]) {
-    assert.deepEqual(withoutPerson(untouched, 'user', 'ada'), untouched);
+    assert.deepEqual(withoutName(untouched, 'user', 'ada'), untouched);
   }
-  assert.equal(allowed(withoutPerson({ people: { users: { include: ['bob'] } } }, 'user', 'bob')), false);
+  assert.equal(allowed(withoutName({ people: { users: { include: ['bob'] } } }, 'user', 'bob')), false);
 });
 
 test('one is put in its place among the others, wherever it stood before', () => {

@@ -164,6 +164,7 @@ for (const model of ['AuthorizationCode', 'RefreshToken'] as const) {
       deletes: [],
       notes: [],
       sessionClients: [],
+      events: [],
       bySession: false,
     };
     const use = (now: number) => write(database.pool, { ...nothing, uses: [{ ...key, leeway: 0 }] }, now);

@@ -22,6 +22,7 @@ const NOTHING: WriteSet = {
   deletes: [],
   notes: [],
   sessionClients: [],
+  events: [],
   bySession: false,
 };
 

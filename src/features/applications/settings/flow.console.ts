@@ -2,7 +2,7 @@
 
 import type { Option } from '../../../pages/console/form.ts';
 import { series, verbatim } from '../../../platform/i18n/phrase.ts';
-import { CIBA_GRANT, DEVICE_GRANT } from '../../policies/access-policy.policy.ts';
+import { CIBA_GRANT, DEVICE_GRANT, TOKEN_EXCHANGE_GRANT } from '../../policies/access-policy.policy.ts';
 import { code, codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
 const GRANTS: readonly Option[] = [
@@ -30,6 +30,11 @@ const GRANTS: readonly Option[] = [
     value: CIBA_GRANT,
     label: 'Sign-in request (CIBA)',
     hint: 'The application names a user, who answers on a page of this service. For call centres, points of sale and approvals. It needs a secret or a key.',
+  },
+  {
+    value: TOKEN_EXCHANGE_GRANT,
+    label: 'Token exchange',
+    hint: 'Exchanges a user’s token for one to call another API with, on behalf of the user. It needs a secret or a key.',
   },
   {
     value: 'implicit',

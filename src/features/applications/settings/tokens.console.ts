@@ -79,6 +79,15 @@ export const tokenSettings: SettingGroup = {
       hint: 'For APIs that check their callers’ access tokens at the introspection endpoint. Leave it off otherwise.',
       group: 'Introspection',
     }),
+    setting({
+      kind: 'lines',
+      name: 'token_exchange_audiences',
+      label: 'APIs that it is',
+      value: lines(settings.token_exchange_audiences),
+      hint: 'Audiences, one a line. The application can exchange access tokens for these APIs, beside its own tokens.',
+      group: 'Token exchange',
+      advanced: true,
+    }),
   ],
   facts: ({ settings }) => [
     {
@@ -90,5 +99,6 @@ export const tokenSettings: SettingGroup = {
     { label: 'Refresh tokens', value: labelled(ROTATIONS, settings.refresh_token.rotation_type) },
     { label: 'Leeway', value: counted(settings.refresh_token.leeway, '{count} second', '{count} seconds') },
     { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },
+    { label: 'APIs that it is', value: codes(settings.token_exchange_audiences) },
   ],
 };

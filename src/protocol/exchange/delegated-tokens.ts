@@ -1,0 +1,37 @@
+/** What is known of tokens that are about to be issued on behalf of a user: who acts, and when they end at the latest. */
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { Act } from './presented-identity.ts';
+
+/** The word in `gty` of a token that comes from an exchange. */
+export const EXCHANGED = 'token_exchange';
+
+interface Delegation {
+  /** undefined: nobody but the application that the token is issued to. */
+  readonly act?: Act | undefined;
+  /** Epoch seconds: the end of what was presented. */
+  readonly expiresAt: number;
+}
+
+export class DelegatedTokens {
+  readonly #known = new WeakMap<object, Delegation>();
+
+  note(token: object, delegation: Delegation): void {
+    this.#known.set(token, delegation);
+  }
+
+  /** What the token says beside what every token says. */
+  claimsOf(token: object): { readonly act?: Act } {
+    const act = this.#known.get(token)?.act;
+    return act === undefined ? {} : { act };
+  }
+
+  actorOf(token: object): string | undefined {
+    return this.#known.get(token)?.act?.sub;
+  }
+
+  /** @param seconds that the policy grants @returns those that the token lives */
+  lifetimeOf(token: object, seconds: number): number {
+    const { expiresAt } = this.#known.get(token) ?? {};
+    return expiresAt === undefined ? seconds : Math.max(1, Math.min(seconds, expiresAt - epochSeconds()));
+  }
+}

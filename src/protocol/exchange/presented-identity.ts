@@ -1,0 +1,223 @@
+/**
+ * The subject and actor tokens of a token exchange (RFC 8693 section 2.1): access and ID tokens of this installation, and JWTs of trusted identity
+ * providers. What they say of a user holds only while the user, the provider, the application and the token itself still do.
+ */
+import type { JWTPayload } from 'jose';
+import type { IdentityProvider } from '../../features/identity-providers/identity-providers.resource.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { ForeignJwtRefused, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from '../client-authentication/foreign-jwt.ts';
+import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
+import { errors } from '../library/oidc-provider.ts';
+import { KeysAway } from '../servers/errors.ts';
+import type { IssuingServer } from '../servers/issuing-server.ts';
+import type { Directory } from '../storage/directory.ts';
+import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
+import { rowKey } from '../storage/row-keys.ts';
+import { looksLikeJwt } from '../token/access-token-format.ts';
+import { isActive } from '../token/account.ts';
+import type { Subjects } from '../token/subjects.ts';
+
+export const TOKEN_TYPES = {
+  accessToken: 'urn:ietf:params:oauth:token-type:access_token',
+  idToken: 'urn:ietf:params:oauth:token-type:id_token',
+  jwt: 'urn:ietf:params:oauth:token-type:jwt',
+} as const;
+
+/** RFC 8693 section 4.1: who acts, and for whom that one acted before. */
+export interface Act {
+  readonly sub: string;
+  readonly act?: Act;
+}
+
+export interface PresentedIdentity {
+  /** A user, or of a client credentials token the application. */
+  readonly sub: string;
+  /** undefined: an application by itself. */
+  readonly account: Account | undefined;
+  /** The application that the token was issued to; undefined: of a provider. */
+  readonly clientId: string | undefined;
+  /** Of an access token; undefined: it opens nothing by itself. */
+  readonly scopes: readonly string[] | undefined;
+  /** The family of tokens that it ends with. */
+  readonly grantId: string | undefined;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+  readonly act: Act | undefined;
+  /** How and when its user signed in, where this service knows. */
+  readonly acr: string | undefined;
+  /** Epoch seconds. */
+  readonly authTime: number | undefined;
+  /** The key or certificate that it is bound to. */
+  readonly jkt: string | undefined;
+  readonly x5t: string | undefined;
+}
+
+export interface IdentityParts {
+  /** This server. */
+  readonly own: IssuingServer;
+  readonly directory: Directory;
+  readonly issuerKeys: IssuerKeys;
+  readonly subjects: Subjects;
+  /** @returns a server of this installation by its issuer; undefined: there is none that is active */
+  findServer(issuer: string): Promise<IssuingServer | undefined>;
+  /** Is the issuer one of this installation's? */
+  isOurs(issuer: string): boolean;
+}
+
+/** Who presents the token. */
+export interface Presenter {
+  readonly clientId: string;
+  readonly client: object;
+  /** Audiences of access tokens that it may present although they were issued to others: the APIs that it is. */
+  readonly audiences: readonly string[];
+}
+
+interface Presented {
+  /** Of the parameter, for errors. */
+  readonly name: 'subject_token' | 'actor_token';
+  readonly token: string;
+  readonly type: string;
+}
+
+const refuse = (name: string, reason: string): errors.InvalidRequest => new errors.InvalidRequest(`${name}: ${reason}`);
+
+/** The header `typ` of a provider's ID tokens. */
+const TYPES = ['', 'jwt'];
+
+/**
+ * @returns who the token is about
+ * @throws {errors.InvalidRequest} naming the parameter and the reason (RFC 8693 section 2.2.2) @throws {KeysAway}
+ */
+export async function identify(parts: IdentityParts, { name, token, type }: Presented, presenter: Presenter): Promise<PresentedIdentity> {
+  if (!(Object.values(TOKEN_TYPES) as string[]).includes(type))
+    throw refuse(`${name}_type`, `must be ${Object.values(TOKEN_TYPES).join(', ')}`);
+  const issuer = looksLikeJwt(token) ? String(unverifiedClaims(token)?.iss) : undefined;
+  if (issuer === undefined || parts.isOurs(issuer)) {
+    const server = issuer === undefined || issuer === parts.own.issuer ? parts.own : await parts.findServer(issuer);
+    if (server === undefined) throw refuse(name, 'its authorization server is not active');
+    const found =
+      type === TOKEN_TYPES.idToken ? await ofIdToken(parts, server, token, presenter) : await ofAccessToken(server, token, presenter);
+    if (typeof found === 'string') throw refuse(name, found);
+    return found;
+  }
+  if (type === TOKEN_TYPES.accessToken) throw refuse(name, 'an access token must be of this service');
+  const found = await ofProvider(parts, issuer, token, (provider) => [provider.protocol.credentials.client.client_id, parts.own.issuer]);
+  if (typeof found === 'string') throw refuse(name, found);
+  return found.identity;
+}
+
+/** One answer to an unknown, an expired, a revoked token and one of somebody who may not have it. */
+const NOT_ACTIVE = 'it is unknown, has expired or was revoked';
+const NO_USER = 'its user cannot have tokens';
+
+interface StoredFields {
+  readonly kind?: string;
+  readonly clientId?: string;
+  readonly grantId?: string;
+  readonly scope?: string;
+  readonly jkt?: string;
+  readonly 'x5t#S256'?: string;
+  readonly extra?: { readonly aud?: string | string[]; readonly act?: Act; readonly acr?: string; readonly auth_time?: number };
+}
+
+/** @returns the identity, or why there is none */
+async function ofAccessToken(
+  { state, format, provider, issuer }: IssuingServer,
+  token: string,
+  { clientId, audiences }: Presenter,
+): Promise<PresentedIdentity | string> {
+  const id = rowKey(await format.handleOf(token));
+  const found = await state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
+  if (found === undefined || !isBearer(found)) return NOT_ACTIVE;
+  const fields = found.payload as StoredFields;
+  const owner = fields.clientId ?? '';
+  if ((await provider.Client.find(owner)) === undefined) return NOT_ACTIVE;
+  const audience = [fields.extra?.aud ?? issuer].flat();
+  if (owner !== clientId && !audience.some((one) => audiences.includes(one)))
+    return 'it was issued to another application, for an API that is not among token_exchange_audiences of this one';
+  const { account } = found;
+  if (found.model === 'AccessToken' && (account === undefined || !isActive(account))) return NO_USER;
+  return {
+    sub: account?.id ?? owner,
+    account,
+    clientId: owner,
+    scopes: spaceSeparated(fields.scope),
+    grantId: fields.grantId,
+    expiresAt: Math.floor(found.expiresAt),
+    act: fields.extra?.act,
+    acr: fields.extra?.acr,
+    authTime: fields.extra?.auth_time,
+    jkt: fields.jkt,
+    x5t: fields['x5t#S256'],
+  };
+}
+
+const isBearer = ({ model, payload, consumedAt }: FoundModel): boolean =>
+  (model === 'AccessToken' || model === 'ClientCredentials') && payload.kind === model && consumedAt === undefined;
+
+/** Of what is not stored. */
+const UNKNOWN = {
+  scopes: undefined,
+  grantId: undefined,
+  act: undefined,
+  acr: undefined,
+  authTime: undefined,
+  jkt: undefined,
+  x5t: undefined,
+};
+
+/** ID tokens are not stored: one counts as long as the session lives that it is from. @returns the identity, or why there is none */
+async function ofIdToken(
+  { directory, subjects }: IdentityParts,
+  { format, state }: IssuingServer,
+  token: string,
+  { clientId, client }: Presenter,
+): Promise<PresentedIdentity | string> {
+  const claims = await format.idTokenClaims(token);
+  if (claims === undefined) return 'it is no ID token of this service, or has expired';
+  if (claims.aud !== clientId) return 'it was issued to another application';
+  const userId = await subjects.userOf(client, String(claims.sub));
+  const account = userId === undefined ? undefined : await directory.user(userId);
+  if (account === undefined || !isActive(account)) return NO_USER;
+  const { acr, auth_time: signedInAt } = claims as { readonly acr?: string; readonly auth_time?: number };
+  const session = { userId: account.id, clientId, serverKey: state.key, signedInAt: signedInAt ?? 0 };
+  if (!(await directory.hasSession(session))) return 'the session that it is from has ended';
+  return { ...UNKNOWN, sub: account.id, account, clientId, expiresAt: Number(claims.exp), acr, authTime: signedInAt };
+}
+
+interface OfProvider {
+  readonly identity: PresentedIdentity;
+  readonly claims: JWTPayload;
+  readonly provider: IdentityProvider;
+}
+
+/**
+ * A JWT of an identity provider whose assertions are trusted, about a user who is linked to it.
+ * @param audiencesOf one of which must be its only audience
+ * @returns the identity, or why there is none
+ */
+export async function ofProvider(
+  { directory, issuerKeys }: Pick<IdentityParts, 'directory' | 'issuerKeys'>,
+  issuer: string,
+  token: string,
+  audiencesOf: (provider: IdentityProvider) => readonly string[],
+  types: readonly string[] = TYPES,
+): Promise<OfProvider | string> {
+  const provider = await directory.trustedProvider(issuer);
+  if (provider === undefined) return 'no active identity provider with trusted assertions has this issuer';
+  const address = provider.protocol.endpoints?.jwks?.url;
+  const keys = () => (address === undefined ? issuerKeys.of(issuer) : issuerKeys.at(address));
+  let claims: JWTPayload;
+  try {
+    claims = await verifyForeignJwt(token, { issuer, audiences: audiencesOf(provider), types, keys });
+  } catch (error) {
+    if (error instanceof KeysUnavailable) throw new KeysAway(error);
+    if (error instanceof ForeignJwtRefused) return error.message;
+    throw error;
+  }
+  const account = await directory.linkedUser(provider.id, String(claims.sub));
+  if (account === undefined) return 'no user is linked to its subject';
+  if (!isActive(account)) return NO_USER;
+  return { identity: { ...UNKNOWN, sub: account.id, account, clientId: undefined, expiresAt: Number(claims.exp) }, claims, provider };
+}

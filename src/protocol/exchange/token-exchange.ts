@@ -1,0 +1,132 @@
+/**
+ * Token exchange (RFC 8693): an application that has a user's token gets another one, to call a further API on behalf of the user. The token is never
+ * worth more than the one that was exchanged: its scopes, its end and its binding follow from that one.
+ */
+import { exchangedScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { type AccessToken, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { currentRequest } from '../storage/request-state.ts';
+import { bindToken } from '../token/proof-of-possession.ts';
+import { type DelegatedTokens, EXCHANGED } from './delegated-tokens.ts';
+import { type Act, type IdentityParts, identify, type PresentedIdentity, type Presenter, TOKEN_TYPES } from './presented-identity.ts';
+
+export const EXCHANGE_PARAMETERS = [
+  'subject_token',
+  'subject_token_type',
+  'actor_token',
+  'actor_token_type',
+  'requested_token_type',
+  'scope',
+];
+
+/** How many actors a token names at most, one acting for the other. */
+const MOST_ACTORS = 5;
+
+export interface ExchangeParts extends IdentityParts {
+  readonly provider: Provider;
+  readonly scopes: readonly Scope[];
+  readonly delegated: DelegatedTokens;
+  /** @returns the event of an exchange as the statement of the writes takes it */
+  eventOf(ctx: KoaContextWithOIDC, exchange: Exchange): string;
+}
+
+export interface Exchange {
+  readonly user: { readonly id: string; readonly login: string };
+  readonly act: Act;
+  readonly scope: string;
+}
+
+/** @returns what oidc-provider calls for the grant type once the client has authenticated */
+export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) => Promise<void> {
+  return async (ctx) => {
+    const { client, params } = ctx.oidc;
+    if (client === undefined || params === undefined) throw new Error('the client is authenticated before the grant is carried out');
+    if (client.tokenEndpointAuthMethod === 'none') throw new errors.UnauthorizedClient('a public application may not exchange tokens');
+    const presenter = { client, clientId: client.clientId, audiences: clientSettings(client).tokenExchangeAudiences };
+    const issuedType = requestedType(params, parts.own);
+    const subject = await identify(parts, { name: 'subject_token', ...tokenIn(params, 'subject_token') }, presenter);
+    const { account } = subject;
+    if (account === undefined) throw new errors.InvalidRequest('subject_token: it is of an application, and not of a user');
+    const actor = params.actor_token === undefined ? undefined : await actorOf(parts, params, presenter);
+    if (actor === undefined && params.actor_token_type !== undefined)
+      throw new errors.InvalidRequest('actor_token_type must not be given without actor_token');
+    const act = actingFor(actor?.sub ?? client.clientId, subject.act);
+
+    const { consentMethod } = clientSettings(client);
+    const { granted, refused } = exchangedScopes(spaceSeparated(params.scope), parts.scopes, consentMethod, subject.scopes);
+    if (refused.length > 0)
+      throw new errors.InvalidScope('a requested scope is unknown, or the subject token does not have it', refused.join(' '));
+    const scope = granted.join(' ');
+
+    const token = new parts.provider.AccessToken({
+      accountId: account.id,
+      client,
+      grantId: subject.grantId ?? (await newGrant(parts.provider, account.id, client.clientId)),
+      gty: EXCHANGED,
+      scope: scope === '' ? undefined : scope,
+    } as ConstructorParameters<typeof parts.provider.AccessToken>[0]);
+    Object.assign(token, { acr: subject.acr, authTime: subject.authTime });
+    parts.delegated.note(token, { act, expiresAt: subject.expiresAt });
+    currentRequest()?.accounts.set(account.id, account);
+    await bindToken(parts.provider, ctx, token);
+    requireBinding(subject, token, client.clientId);
+    ctx.oidc.entity('AccessToken', token);
+    const access_token = await token.save();
+    currentRequest()?.writes.events.push(parts.eventOf(ctx, { user: account, act, scope }));
+    ctx.body = { access_token, issued_token_type: issuedType, token_type: token.tokenType, expires_in: token.expiration, scope };
+  };
+}
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+function tokenIn(params: Parameters, name: 'subject_token' | 'actor_token'): { readonly token: string; readonly type: string } {
+  const [token, type] = [params[name], params[`${name}_type`]];
+  const missing = Object.entries({ [name]: token, [`${name}_type`]: type }).flatMap(([key, value]) => (value === undefined ? [key] : []));
+  if (missing.length > 0) throw new errors.InvalidRequest(`missing required parameter(s): ${missing.join(', ')}`);
+  return { token: String(token), type: String(type) };
+}
+
+const actorOf = (parts: ExchangeParts, params: Parameters, presenter: Presenter): Promise<PresentedIdentity> =>
+  identify(parts, { name: 'actor_token', ...tokenIn(params, 'actor_token') }, presenter);
+
+/** RFC 8693 section 2.2.1. @returns `issued_token_type` @throws {errors.InvalidRequest} */
+function requestedType({ requested_token_type: requested }: Parameters, { server }: IdentityParts['own']): string {
+  const offered: readonly unknown[] = [
+    undefined,
+    TOKEN_TYPES.accessToken,
+    ...(server.accessTokenFormat === 'jwt' ? [TOKEN_TYPES.jwt] : []),
+  ];
+  if (!offered.includes(requested))
+    throw new errors.InvalidRequest(`requested_token_type must be ${offered.slice(1).join(' or ')} at this authorization server`);
+  return requested === undefined ? TOKEN_TYPES.accessToken : String(requested);
+}
+
+/** @param before who acted until now (RFC 8693 section 4.1) @throws {errors.InvalidRequest} too many */
+function actingFor(sub: string, before: Act | undefined): Act {
+  let actors = 1;
+  for (let one = before; one !== undefined; one = one.act) actors += 1;
+  if (actors > MOST_ACTORS) throw new errors.InvalidRequest(`subject_token: more than ${MOST_ACTORS - 1} applications act in it already`);
+  return before === undefined ? { sub } : { sub, act: before };
+}
+
+async function newGrant(provider: Provider, accountId: string, clientId: string): Promise<string> {
+  return new provider.Grant({ accountId, clientId }).save();
+}
+
+/**
+ * A token that is bound is exchanged by its holder with a proof of the same key. Its API has no such key: it gets a token that is bound to its own.
+ * @throws {errors.InvalidRequest}
+ */
+function requireBinding({ jkt, x5t, clientId }: PresentedIdentity, token: AccessToken, presenterId: string): void {
+  if (jkt === undefined && x5t === undefined) return;
+  const isHolder = clientId === presenterId;
+  const isSame = jkt === undefined ? token['x5t#S256'] === x5t : token.jkt === jkt;
+  if (isHolder ? isSame : token.jkt !== undefined || token['x5t#S256'] !== undefined) return;
+  throw new errors.InvalidRequest(
+    isHolder
+      ? 'subject_token: it is bound to a key, so the request needs a proof of that key'
+      : 'subject_token: it is bound to a key, so the new token must be bound as well: send a DPoP proof or show a certificate',
+  );
+}
