@@ -20,7 +20,7 @@ export interface TestUser {
 }
 
 /** RFC 8628 section 3.4. */
-export const TOKEN_EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
+export const EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** CIBA section 4. */
@@ -130,7 +130,7 @@ export class Fixtures {
       'client_credentials',
       DEVICE_CODE_GRANT,
       CIBA_REQUEST_GRANT,
-      TOKEN_EXCHANGE_GRANT,
+      EXCHANGE_GRANT,
     ];
     return this.makeApplication('everything', {
       redirect_uris: [CALLBACK, OTHER_CALLBACK],

@@ -1,7 +1,7 @@
 /** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
-import { CALLBACK, CIBA_REQUEST_GRANT, DEVICE_CODE_GRANT, TOKEN_EXCHANGE_GRANT } from '../fixtures.ts';
+import { CALLBACK, CIBA_REQUEST_GRANT, DEVICE_CODE_GRANT, EXCHANGE_GRANT } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
 import { basic, challengeOf, type RuleContext } from '../rule-context.ts';
@@ -225,7 +225,7 @@ export const standards: readonly Rule<RuleContext>[] = [
       const application = await visit.everything();
       const { access_token: token } = jsonOf(await visit.exchange(await visit.code({ scope: 'openid profile' })));
       const form = {
-        grant_type: TOKEN_EXCHANGE_GRANT,
+        grant_type: EXCHANGE_GRANT,
         subject_token: String(token),
         subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
       };

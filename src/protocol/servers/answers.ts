@@ -76,7 +76,7 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   const body = ctx.body;
   if (typeof body !== 'object' || body === null) {
     // No content has no type: libraries take any but JSON for a wrong answer. A signed response keeps that of its JWT.
-    if (typeof body !== 'string') ctx.remove('Content-Type');
+    if (typeof body !== 'string' || body === '') ctx.remove('Content-Type');
     return;
   }
   const answer = body as ErrorBody & { scope?: string };

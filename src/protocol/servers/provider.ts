@@ -279,15 +279,8 @@ export function buildServer(
     },
     afterSecret: (secretId) => deps.uses.noteSecret(secretId),
   });
-  const grant = passwordGrant({
-    provider,
-    scopes,
-    isAssigned: directory.isAssigned,
-    findAccount: accounts,
-    checkAudience: audiences.check,
-    denied,
-    ...deps,
-  });
+  const rules = { isAssigned: directory.isAssigned, findAccount: accounts, checkAudience: audiences.check, denied };
+  const grant = passwordGrant({ provider, scopes, ...rules, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   const own = { provider, issuer, server, state, format, subjects };
   registerExchangeGrants({ own, scopes, directory, delegated, findServer: async (id) => (await findServer(id))?.shortPath }, deps);
