@@ -197,7 +197,7 @@ interface OfProvider {
  * @param audiencesOf one of which must be its only audience
  * @returns the identity, or why there is none
  */
-export async function ofProvider(
+async function ofProvider(
   { directory, issuerKeys }: Pick<IdentityParts, 'directory' | 'issuerKeys'>,
   issuer: string,
   token: string,

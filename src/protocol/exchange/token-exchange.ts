@@ -32,7 +32,7 @@ export interface ExchangeParts extends IdentityParts {
   eventOf(ctx: KoaContextWithOIDC, exchange: Exchange): string;
 }
 
-export interface Exchange {
+interface Exchange {
   readonly user: { readonly id: string; readonly login: string };
   readonly act: Act;
   readonly scope: string;
