@@ -28,6 +28,7 @@ import { currentSettings, currentTexts } from './features/settings/settings-cach
 import { explainFailures, unknownPage } from './features/sign-in/failures.hosted.ts';
 import { InteractionGone } from './features/sign-in/interactions.hosted.ts';
 import { hostedPages } from './features/sign-in/routes.hosted.ts';
+import { mailSignUp } from './features/sign-up/sign-up.service.ts';
 import { accountPages } from './pages/account/routes.ts';
 import { adminConsole } from './pages/console/console.ts';
 import { createHostedDeps } from './pages/hosted/deps.ts';
@@ -203,7 +204,7 @@ export function createApp(services: Services): App {
         [BACKCHANNEL_LOGOUT]: backchannelLogout(servers, outbound),
         [EVENT_HOOK]: eventHookDelivery(services, outbound),
         [RESET_REQUEST]: resetRequests(services),
-        [EMAIL_CODE]: emailCodes(services, { SIGN_IN: mailSignInCode }),
+        [EMAIL_CODE]: emailCodes(services, { SIGN_IN: mailSignInCode, SIGN_UP: mailSignUp }),
         [MAIL]: mailDelivery(services, mailer),
         [SIGN_IN_REQUEST]: signInRequestMails(services),
         [BACKCHANNEL_PING]: backchannelPings(services, outbound),

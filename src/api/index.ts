@@ -31,6 +31,7 @@ import { sessions as browserSession } from '../features/sessions/sessions.api.ts
 import { settingsEndpoints } from '../features/settings/settings.api.ts';
 import { authn } from '../features/sign-in/authn.api.ts';
 import { TooManyFailures } from '../features/sign-in/failure-limits.service.ts';
+import { registrationEndpoints } from '../features/sign-up/sign-up.api.ts';
 import { textEndpoints } from '../features/texts/texts.api.ts';
 import { trustedBrowserEndpoints } from '../features/trusted-browsers/trusted-browsers.api.ts';
 import { userSchemaEndpoints } from '../features/user-schema/user-schema.api.ts';
@@ -91,6 +92,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...inlineHooks,
   ...settingsEndpoints,
   ...mailSettingsEndpoints,
+  ...registrationEndpoints,
   ...textEndpoints,
   ...authn,
   ...browserSession,

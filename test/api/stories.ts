@@ -523,6 +523,8 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'PUT /settings/password': async () => ({ body: { minLength: 10 } }),
   'GET /settings/branding': none,
   'PUT /settings/branding': async () => ({ body: { name: 'Example' } }),
+  'GET /settings/registration': none,
+  'PUT /settings/registration': async () => ({ body: { enabled: true, allowedDomains: ['example.com'] } }),
   'GET /settings/mail': none,
   'PUT /settings/mail': async () => ({ body: { host: 'mail.example.com', fromAddress: 'id@example.com' } }),
   'POST /settings/mail/test': async (make) => {

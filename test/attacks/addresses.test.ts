@@ -64,6 +64,8 @@ test('no path and no parameter leads a browser away (RFC 9700 section 4.11)', as
     '/',
     '/signin',
     '/signin/',
+    '/signup',
+    '/code/none',
     '/account',
     '/account/',
     '/admin',

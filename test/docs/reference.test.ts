@@ -103,7 +103,8 @@ test('css-variables.md lists the custom properties of the hosted pages, and thos
 });
 
 test('page-hooks.md lists hooks that the pages have', () => {
-  const pages: Readonly<Record<string, string>> = { 'sign-in': 'sign-in', consent: 'consent', 'sign-out': 'logout', error: 'error' };
+  const views = { 'sign-in': 'sign-in', 'sign-up': 'sign-up', 'code-by-email': 'email-code', consent: 'consent', 'sign-out': 'logout' };
+  const pages: Readonly<Record<string, string>> = { ...views, error: 'error' };
   const rows = [...page('page-hooks').matchAll(/^\| ([a-z-]+) \| (`.*?`) \|/gm)];
   assert.ok(rows.length > 8);
   for (const [, name = '', selectors = ''] of rows) {

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createClient, post } from '../protocol/servers/relying-party.ts';
+import { area, median } from '../support/answer-times.ts';
 import { enrolledUser } from '../support/factors.ts';
 import { dataDirectory, type RunningService, runService } from '../support/process.ts';
 import { UserAgent } from '../support/user-agent.ts';
@@ -91,23 +92,6 @@ async function kindsOf(service: RunningService): Promise<Record<string, () => Pr
       return [login, passwords.get(login) ?? ''];
     },
   };
-}
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
-/** How often a sample of the one is greater than one of the other. */
-function area(one: readonly number[], other: readonly number[]): number {
-  const sorted = [...other].sort((a, b) => a - b);
-  const below = (value: number): number => {
-    let [low, high] = [0, sorted.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((sorted[middle] ?? 0) < value) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  return one.reduce((sum, value) => sum + below(value), 0) / (one.length * other.length);
 }
 
 async function measure(t: TestContext, name: string, door: Door, kinds: Awaited<ReturnType<typeof kindsOf>>): Promise<string[]> {

@@ -1,6 +1,6 @@
 /** Would mail leave? The mail server is greeted and logged in to; nothing is sent. */
 import { routeOf } from '../../features/mail/mail-route.service.ts';
-import { readMailServer } from '../../features/settings/settings.service.ts';
+import { readMailServer, readSettings } from '../../features/settings/settings.service.ts';
 import { failureOf, readSender, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
 import { Blocked, Broken, must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
@@ -29,6 +29,18 @@ async function configured(ground: CheckContext): Promise<SmtpServer> {
   return route.server;
 }
 
+/** What needs mail, in the settings. @throws {Skipped} as `storedSettings` */
+async function needsOfMail(ground: CheckContext): Promise<readonly string[]> {
+  await storedSettings(ground);
+  const parts = { database: await ground.database() };
+  const { enabled } = await readSettings(parts, 'registration');
+  const { methods } = await readSettings(parts, 'sign-in');
+  return [
+    ...(enabled ? ['settings/registration lets people sign up'] : []),
+    ...(methods.includes('email') ? ['settings/sign-in has the method email'] : []),
+  ];
+}
+
 export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   {
     id: 'mail.server',
@@ -43,6 +55,16 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
       } finally {
         mailer.close();
       }
+    },
+  },
+  {
+    id: 'mail.sign-up',
+    sentence: 'Where people sign up or sign in by e-mail, mail can be sent.',
+    async run(ground) {
+      const [need] = await needsOfMail(ground);
+      if (need === undefined) throw new Skipped('nobody signs up or signs in by e-mail');
+      const route = routeOf(ownConfig(ground), await ground.keyring(), await storedSettings(ground));
+      must(route.kind === 'server' || route.kind === 'inbox', `${need}, but there is no mail server in the environment or the settings`);
     },
   },
   {

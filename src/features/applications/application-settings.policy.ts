@@ -6,6 +6,7 @@
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
 import { CIBA_GRANT, DEVICE_GRANT, TOKEN_EXCHANGE_GRANT } from '../policies/access-policy.policy.ts';
+import type { ApplicationRegistration } from '../sign-up/sign-up.policy.ts';
 import { pairwiseProblems, type SubjectSettings } from '../subjects/pairwise.policy.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
 import { encryptionProblems, type ResponseSettings } from './settings/response-algorithms.policy.ts';
@@ -104,6 +105,8 @@ export interface ApplicationSettings
   readonly dpop_bound_access_tokens?: boolean | undefined;
   /** Its access tokens are bound to the certificate that it shows (RFC 8705 section 3.4); absent: false. */
   readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
+  /** May people create accounts on its sign-in page? Absent: INHERIT. */
+  readonly registration?: ApplicationRegistration | undefined;
   readonly refresh_token: RefreshTokenSettings;
 }
 

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { isLoopbackHost } from '../../platform/config/config.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { brandColour } from '../settings/settings-fields.service.ts';
+import { APPLICATION_REGISTRATION } from '../sign-up/sign-up.policy.ts';
 import { isUserId } from '../users/user-profile.service.ts';
 import { APPLICATION_GRANT_TYPES, type SettingProblem } from './application-settings.policy.ts';
 import { subjectProblem } from './federated-credentials.policy.ts';
@@ -246,6 +247,9 @@ export const clientFields = {
     }),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
+  registration: z.enum(APPLICATION_REGISTRATION).optional().meta({
+    description: 'May people create accounts on its sign-in page? INHERIT, the default: as settings/registration says',
+  }),
   refresh_token: z
     .strictObject({ rotation_type: z.enum(['ROTATE', 'STATIC']).optional(), leeway: z.int().min(0).max(60).optional() })
     .optional(),

@@ -5,6 +5,7 @@ import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fie
 import { validation } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { APPLICATION_REGISTRATION } from '../sign-up/sign-up.policy.ts';
 import { appAssignments } from './application-assignments.api.ts';
 import { listApplications } from './application-lists.service.ts';
 import { appSecrets } from './application-secrets.api.ts';
@@ -129,6 +130,7 @@ export const app = z.object({
       token_exchange_audiences: z.array(z.string()).optional(),
       introspect_any: z.boolean(),
       mfa_required: z.boolean().optional(),
+      registration: z.enum(APPLICATION_REGISTRATION).optional(),
       refresh_token: z.object({ rotation_type: z.string(), leeway: z.number() }),
     }),
   }),

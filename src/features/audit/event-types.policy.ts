@@ -36,6 +36,8 @@ const ABOUT_PEOPLE = [
   'user.mfa.trusted_browser.add',
   'user.mfa.trusted_browser.remove',
   'policy.evaluate_sign_on',
+  'user.registration.complete',
+  'user.registration.request',
   'user.session.clear',
   'user.session.end',
   'user.session.start',

@@ -68,7 +68,7 @@ const inner: readonly Kind[] = [
   },
 ];
 
-const SETTINGS = ['sign-in', 'password', 'branding', 'audit', 'mail'] as const;
+const SETTINGS = ['sign-in', 'password', 'branding', 'audit', 'mail', 'registration'] as const;
 
 const openOfBuiltIn = [
   'id',
@@ -116,7 +116,20 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     lasting: [BUILT_IN, DEFAULT],
   },
   { noun: 'network zone', section: 'networkZones', path: '/zones', key: ['name'], inner: [] },
-  { noun: 'settings', section: 'settings', path: '/settings', key: ['id'], inner: [], address: ['id'], names: SETTINGS, lasting: SETTINGS },
+  {
+    noun: 'settings',
+    section: 'settings',
+    path: '/settings',
+    key: ['id'],
+    inner: [],
+    address: ['id'],
+    names: SETTINGS,
+    lasting: SETTINGS,
+    references: [
+      { at: 'organization', to: 'organization' },
+      { at: 'groups', to: 'group' },
+    ],
+  },
   {
     noun: 'e-mail template',
     section: 'mailTemplates',

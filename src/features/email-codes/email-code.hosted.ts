@@ -7,7 +7,7 @@ import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { logoOf } from '../../pages/hosted/page-models.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { browserDevice, deviceOf, keepDevice } from '../../platform/http/device-cookie.ts';
+import { deviceOf } from '../../platform/http/device-cookie.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -15,8 +15,9 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { mailRoute } from '../mail/mail-route.service.ts';
 import { continueElsewhere, continueSignIn } from '../sign-in/continue-sign-in.hosted.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
-import type { FirstStep } from '../sign-in/sign-in.service.ts';
 import { keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from '../sign-in/sign-in-place.hosted.ts';
+import { completeSignUp, requestSignUpAgain, type SignUpOutcome } from '../sign-up/sign-up.service.ts';
+import { codePlaceOf, waitForCode } from './code-place.hosted.ts';
 import { checkCode, type OpenCode, openLink, readCode } from './email-codes.service.ts';
 import { isEmailMethod, requestSignInCode, signInByCode } from './email-sign-in.service.ts';
 
@@ -25,14 +26,12 @@ export class CodeGone extends Error {
   override readonly name = 'CodeGone';
 }
 
+/** Page of an account that an administrator must activate. */
+const WAITING = '/signup/waiting';
+
 /** Does the sign-in page offer a code by e-mail? */
 export const offersCode = ({ services, config }: SignInDeps, ctx: Koa.Context): Promise<boolean> =>
   isEmailMethod(services, visitor(ctx, config));
-
-const placeOf = (ctx: Koa.Context, place: SignInPlace) => {
-  const path = pathOfPlace(place);
-  return { path, query: carryOn(ctx, path).slice(path.length) };
-};
 
 /** The form of the sign-in page asks for a code. @returns false where it asks for something else @throws {TooManyFailures} */
 export async function beginSignInByCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams): Promise<boolean> {
@@ -43,16 +42,9 @@ export async function beginSignInByCode(deps: SignInDeps, ctx: Koa.Context, plac
     deps,
     ctx,
     place,
-    await requestSignInCode(deps.services, placeOf(ctx, place), username, request, stateTokenOf(deps, ctx)),
+    await requestSignInCode(deps.services, codePlaceOf(ctx, place), username, request, stateTokenOf(deps, ctx)),
   );
   return true;
-}
-
-/** Leads on to the page on which the code is typed. @param stateToken of the code */
-async function waitForCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<void> {
-  keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
-  keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
-  seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
 }
 
 /** Shows the page on which the code is typed. @returns false when this browser waits for none here */
@@ -77,7 +69,7 @@ async function showCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, 
     heading,
     logo,
     application: application?.label,
-    explain: text('code.explain', { name: code.content.name }),
+    explain: text(code.row.purpose === 'SIGN_UP' ? 'sign-up.check' : 'code.explain', { name: code.content.name }),
     action: action('code'),
     again: action('code-again'),
     restart: action('restart'),
@@ -104,8 +96,9 @@ export const receiveCode: Receiver = async (deps, ctx, place, gone) => {
     if (code !== undefined) return showCode(deps, ctx, place, code, 'code.wrong');
   }
   const first = typeof checked === 'string' ? undefined : await complete(deps, checked, request);
-  if (first !== undefined) return continueSignIn(deps, ctx, place, first);
+  if (first !== undefined && first !== 'waiting') return continueSignIn(deps, ctx, place, first);
   keepStateToken(deps, ctx, path, undefined);
+  if (first === 'waiting') return seeOther(ctx, carryOn(ctx, WAITING));
   await gone();
 };
 
@@ -114,14 +107,17 @@ export const receiveCodeAgain: Receiver = async (deps, ctx, place, gone) => {
   deps.formTokens.verify(ctx, await readForm(ctx));
   const stateToken = stateTokenOf(deps, ctx);
   const code = await readCode(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
-  if (code === undefined || !(await offersCode(deps, ctx))) return gone();
-  const request = visitor(ctx, deps.config);
-  await waitForCode(deps, ctx, place, await requestSignInCode(deps.services, placeOf(ctx, place), code.content.name, request, stateToken));
+  if (code === undefined) return gone();
+  const [request, at] = [visitor(ctx, deps.config), codePlaceOf(ctx, place)];
+  if (code.row.purpose === 'SIGN_UP')
+    return waitForCode(deps, ctx, place, await requestSignUpAgain(deps.services, at, code, request, stateToken));
+  if (!(await offersCode(deps, ctx))) return gone();
+  await waitForCode(deps, ctx, place, await requestSignInCode(deps.services, at, code.content.name, request, stateToken));
 };
 
 /** What follows from the right code. @returns undefined when it is worth nothing any more */
-const complete = (deps: SignInDeps, code: OpenCode, request: RequestContext): Promise<FirstStep | undefined> =>
-  signInByCode(deps.services, code, request);
+const complete = ({ services }: SignInDeps, code: OpenCode, request: RequestContext): Promise<SignUpOutcome> =>
+  code.row.purpose === 'SIGN_UP' ? completeSignUp(services, code, request) : signInByCode(services, code, request);
 
 /** GET /code/:token @throws {CodeGone} */
 export async function followCodeLink(deps: SignInDeps, ctx: RouterContext): Promise<void> {
@@ -132,6 +128,7 @@ export async function followCodeLink(deps: SignInDeps, ctx: RouterContext): Prom
   if (!found.here) return showElsewhere(deps, ctx, found);
   const first = await complete(deps, found, visitor(ctx, deps.config));
   if (first === undefined) throw new CodeGone();
+  if (first === 'waiting') return seeOther(ctx, WAITING);
   await continueElsewhere(deps, ctx, await addressOf(deps, found), first);
 }
 

@@ -7,7 +7,7 @@ export interface EmailCode {
   readonly id: string;
   /** SHA-256 of the token in the link. */
   readonly linkId: string;
-  readonly purpose: 'SIGN_IN';
+  readonly purpose: 'SIGN_IN' | 'SIGN_UP';
   /** SHA-256 of where it goes on; the browser's token is worth nothing elsewhere. */
   readonly place: string;
   /** SHA-256 of the device cookie of the browser that asked. */

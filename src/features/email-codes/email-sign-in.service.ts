@@ -20,7 +20,7 @@ import { beginCode, type CodePlace, mailCode, type OpenCode, redeemed } from './
 import { deleteCode } from './email-codes.store.ts';
 
 /** Of a code in place of the password (RFC 8176 section 2). */
-const EMAIL_AMR: readonly string[] = ['otp'];
+export const EMAIL_AMR: readonly string[] = ['otp'];
 
 /** Do users sign in by e-mail here? @param request absent: nobody asks yet */
 export async function isEmailMethod(services: Services, request: Pick<RequestContext, 'isForwarded'>): Promise<boolean> {

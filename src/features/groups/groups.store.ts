@@ -61,6 +61,16 @@ export async function findGroup(executor: Executor, id: string): Promise<Group |
 }
 
 /** Locks the row, so that of two changes to one group the second sees the first. Needs a transaction. */
+/** @returns those of these groups that exist, in their order */
+export async function existingGroupIds(executor: Executor, ids: readonly string[]): Promise<string[]> {
+  const there = new Set(
+    await executor('groups')
+      .whereIn('id', [...ids])
+      .pluck<string[]>('id'),
+  );
+  return ids.filter((id) => there.has(id));
+}
+
 export async function lockGroup(trx: Executor, id: string): Promise<Group | undefined> {
   return trx('groups').where({ id }).forUpdate().first<Group | undefined>(GROUP);
 }

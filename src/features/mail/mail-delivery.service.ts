@@ -64,9 +64,9 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
     takenFor: MAIL_TAKEN_FOR,
     pauseAfter: (attempts) => PAUSES[attempts - 1],
     async deliver(payload) {
-      const { id, userId, kind: named, open, sealed } = mailNote.parse(payload);
+      const { id, userId, login, kind: named, open, sealed } = mailNote.parse(payload);
       const kind = named as MailKind;
-      const user = await findUserById(database.knex, userId);
+      const user = userId === undefined ? { id: undefined, login } : await findUserById(database.knex, userId);
       const mailer = await current.now();
       if (mailer === undefined || user === undefined) return 'dropped';
       const content = letter.parse(sealed === undefined ? open : JSON.parse(keyring.open(sealed, sealContext(id))));
@@ -92,7 +92,11 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
         throw error instanceof MailRefused ? new Undeliverable(error.message) : error;
       }
       // One statement: of a delivery nobody is told by mail.
-      await recordEvent(database.knex, { ...deliveryOf(kind, user), request: SYSTEM, after: { kind, to } });
+      await recordEvent(database.knex, {
+        ...deliveryOf(kind, user),
+        request: SYSTEM,
+        after: { kind, ...(userId !== undefined && { to }) },
+      });
       return 'delivered';
     },
     givenUp(payload) {
@@ -112,10 +116,11 @@ async function isOfUse(executor: Executor, link: string): Promise<boolean> {
 }
 
 /** What the audit log says of a mail, sent or not. */
-export const deliveryOf = (kind: MailKind, user: { readonly id: string; readonly login: string }) => ({
+export const deliveryOf = (kind: MailKind, { id, login }: { readonly id: string | undefined; readonly login: string }) => ({
   eventType: 'system.email.delivery' as const,
   displayMessage: `Send mail to user: ${kind}`,
-  targets: [userTarget(user)],
+  // An address that nobody has proved stays out of the log.
+  targets: id === undefined ? [] : [userTarget({ id, login })],
 });
 
 /** Says in the log, behind the start, when the mail server cannot be reached: what waits is sent as soon as it can. */

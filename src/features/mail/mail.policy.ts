@@ -11,6 +11,9 @@ export type AskedMail =
   | 'email-verification'
   | 'sign-in-code'
   | 'sign-in-request'
+  | 'sign-up'
+  | 'sign-up-existing'
+  | 'account-approved'
   | 'test';
 
 /** What happened to an account, so that its user notices what they have not done themselves. */

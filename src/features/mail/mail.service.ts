@@ -37,7 +37,8 @@ export type Letter = Readonly<z.input<typeof letter>>;
 export const mailNote = z.object({
   /** The same at every attempt. */
   id: z.string(),
-  userId: z.string(),
+  /** Absent: somebody who has no account yet. */
+  userId: z.string().optional(),
   login: z.string(),
   kind: z.string(),
   open: letter.optional(),
@@ -50,7 +51,8 @@ export const sealContext = (id: string): string => `mail ${id}`;
 export const hasMailAddress = <U extends Pick<User, 'email'>>(user: U): user is U & { readonly email: string } =>
   user.email !== null && isMailable(user.email);
 
-type Recipient = Pick<User, 'id' | 'login' | 'profile'>;
+/** Whom a mail is for; without an id somebody who has no account yet, and the address in the place of the login. */
+type Recipient = Pick<User, 'login' | 'profile'> & { readonly id: string | undefined };
 
 function noteFor(
   { id: userId, login }: Pick<Recipient, 'id' | 'login'>,
@@ -60,7 +62,7 @@ function noteFor(
   const payload: z.input<typeof mailNote> = { id: crypto.randomUUID(), userId, login, kind, ...content };
   // Notices come to a mailbox in the order in which they were noted. A link holds for an hour and waits for none of them, nor one mailbox for another.
   const objectKey = 'open' in content ? digest(`${userId} ${content.open.to}`) : null;
-  return { kind: MAIL, orderingKey: laneOf(userId), objectKey, payload, created: present() };
+  return { kind: MAIL, orderingKey: laneOf(userId ?? login), objectKey, payload, created: present() };
 }
 
 /**
@@ -96,7 +98,7 @@ export async function queueNotice(
 
 /** @returns the note that `queueNotice` writes; undefined when there is nobody to be told */
 export function noticeFor(
-  user: Recipient & Pick<User, 'email' | 'lastLogin' | 'passwordHash'>,
+  user: Pick<User, 'id' | 'login' | 'profile' | 'email' | 'lastLogin' | 'passwordHash'>,
   notice: Notice,
   content: Partial<Pick<Letter, 'to' | 'values'>>,
   request: RequestContext,

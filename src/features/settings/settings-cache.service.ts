@@ -43,6 +43,7 @@ function cachesOf({ database, notifications }: Parts): Known {
     branding: cache('branding', DEFAULT_SETTINGS.branding),
     audit: cache('audit'),
     mail: cache('mail'),
+    registration: cache('registration'),
   };
   const texts = new CachedValue<ChangedTexts>(() => findCommittedTexts(database.pool), {});
   const zones = new CachedValue<Zones>(() => findCommittedZones(database.pool));

@@ -62,8 +62,8 @@ export const brandColour = (scheme: Scheme) =>
       if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
     });
 
-/** Those of the mail server are in features/mail/mail-settings.resource.ts: a password comes in and never goes out. */
-export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail'>]: z.ZodType<Partial<Settings[N]>> } = {
+/** Those of the mail server are in features/mail/mail-settings.resource.ts: a password comes in and never goes out. Those of sign-up are in features/sign-up. */
+export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail' | 'registration'>]: z.ZodType<Partial<Settings[N]>> } = {
   'sign-in': z.strictObject({
     sessionIdleMinutes: z.int().min(1).max(43_200).exactOptional().meta({ description: 'A session ends when it was not used for so long' }),
     sessionLifetimeDays: z.int().min(1).max(365).exactOptional().meta({ description: 'A session ends so long after its sign-in' }),

@@ -11,7 +11,7 @@ import { readSettings, replaceSettings, type Settings, type SettingsName, SIGN_I
 import { settingsBodies } from './settings-fields.service.ts';
 
 /** The two calls of one group of settings. */
-const both = <N extends Exclude<SettingsName, 'mail'>>(
+const both = <N extends Exclude<SettingsName, 'mail' | 'registration'>>(
   name: N,
   what: string,
   response: z.ZodType<Settings[N], Settings[N]>,

@@ -11,6 +11,8 @@ import { listZoneNames } from '../network-zones/network-zones.store.ts';
 import type { PasswordPolicy } from '../passwords/password.policy.ts';
 import { type MfaPolicy, type MfaSettings, mfaPolicyAt } from '../second-factors/second-factor.policy.ts';
 import { type SignInRule, zonesOf } from '../sign-in-rules/sign-in-rules.policy.ts';
+import type { SignUpSettings } from '../sign-up/sign-up.policy.ts';
+import { NO_SIGN_UP } from '../sign-up/sign-up.resource.ts';
 import type { BrandCss } from './brand-css.policy.ts';
 import type { FooterLink } from './foot-links.resource.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
@@ -69,6 +71,7 @@ export interface Settings {
   readonly branding: Branding;
   readonly audit: AuditSettings;
   readonly mail: MailServerSettings;
+  readonly registration: SignUpSettings;
 }
 
 export type SettingsName = keyof Settings;
@@ -94,6 +97,7 @@ export const DEFAULT_SETTINGS: Settings = {
   branding: BRAND,
   audit: { retentionDays: null },
   mail: NO_MAIL_SERVER,
+  registration: NO_SIGN_UP,
 };
 
 const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<string, unknown>> = {}): Settings[N] => ({

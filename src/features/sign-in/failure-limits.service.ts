@@ -38,6 +38,10 @@ const SIGN_IN_REQUESTS_OF_ONE: FailureLimit = { prefix: 'sign-in-requests', most
 /** Mails about them to one user, of all applications. */
 const SIGN_IN_REQUEST_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-in-request-mail', most: 10 };
 
+/** Accounts that people create themselves. */
+const SIGN_UPS: FailureLimit = { prefix: 'sign-up', most: 50, seconds: QUARTER_HOUR };
+const SIGN_UP_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-up-mail' };
+
 type Parts = Pick<Services, 'config' | 'database'>;
 
 /** An address has failed too often to be heard now. */
@@ -141,6 +145,18 @@ export async function countSignInRequest({ config, database }: Parts, clientId: 
 /** Counts a mail about a sign-in request. @returns false when the user had too many of late */
 export async function mayMailSignInRequest({ config, database }: Parts, userId: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, SIGN_IN_REQUEST_MAILS, userId)).barred === undefined;
+}
+
+/** Counts a sign-up, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
+export async function countSignUp({ config, database }: Parts, address: string | undefined): Promise<void> {
+  if (!config.rateLimits || address === undefined) return;
+  const { barred } = await countFailure(database.pool, SIGN_UPS, networkOf(address));
+  if (barred !== undefined) throw new TooManyFailures(barred);
+}
+
+/** Counts an e-mail of a sign-up to this address. @returns false when there were too many of late */
+export async function mayMailSignUp({ config, database }: Parts, email: string): Promise<boolean> {
+  return !config.rateLimits || (await countFailure(database.pool, SIGN_UP_MAILS, digest(email.toLowerCase()))).barred === undefined;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HostedDeps as SharedHouse } from '../../pages/hosted/deps.ts';
 import type { AccountFacts, ApplicationFacts } from '../../pages/hosted/page-models.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
+import type { ApplicationRegistration } from '../sign-up/sign-up.policy.ts';
 
 interface ConsentScope {
   readonly name: string;
@@ -36,6 +37,10 @@ export interface InteractionDetails {
   readonly application: ApplicationFacts;
   /** Does it ask a second factor of all its users? */
   readonly applicationDemands?: boolean;
+  /** May people create accounts on its sign-in page? */
+  readonly registration?: ApplicationRegistration;
+  /** The application asks for the page on which accounts are created. */
+  readonly creates?: boolean;
   /** Where an application comes from that no administrator has made. */
   readonly uncheckedHost?: string;
   /** Who is signed in; always present with `consent`. */

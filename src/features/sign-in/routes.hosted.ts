@@ -1,7 +1,7 @@
 /** The hosted pages for end users, all on one screen: which address shows what, and what stands before each of them. */
 import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { carryOn, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { refuseCrossSite } from '../../platform/http/csrf.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { returnNotAssigned, tellNotAssigned } from '../applications/not-assigned.hosted.ts';
@@ -13,6 +13,7 @@ import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hoste
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
 import { choosePasswordPage, receiveChosenPassword } from '../passwords/choose-password.hosted.ts';
 import { forgottenPasswordPage, receiveForgottenPassword } from '../passwords/forgotten-password.hosted.ts';
+import { receiveStandaloneSignUp, signUpPage, waitingPage } from '../sign-up/sign-up.hosted.ts';
 import { receiveVerifiedEmail, verifiedEmailPage, verifyEmailPage } from '../users/verify-email.hosted.ts';
 import { type InteractionDetails, InteractionGone, type SignInDeps } from './interactions.hosted.ts';
 import {
@@ -23,7 +24,7 @@ import {
   receivePasskeyEnrolment,
   receiveRestart,
 } from './second-step.hosted.ts';
-import { askToSignIn, cancelSignIn, nextStep, receiveSignIn } from './sign-in.hosted.ts';
+import { askAnew, askToSignIn, askToSignUp, cancelSignIn, nextStep, receiveAccount, receiveSignIn } from './sign-in.hosted.ts';
 import { homePage, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.hosted.ts';
 
 type Step = (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails) => Promise<void>;
@@ -84,10 +85,18 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post('/choose-password/:token', (ctx) => receiveChosenPassword(deps, ctx))
     .get('/forgot-password', (ctx, next) => forgottenPasswordPage(deps, ctx, next))
     .post('/forgot-password', (ctx, next) => receiveForgottenPassword(deps, ctx, next))
+    .get('/signup', (ctx, next) => signUpPage(deps, ctx, next))
+    .post('/signup', (ctx, next) => receiveStandaloneSignUp(deps, ctx, next))
+    .get('/signup/waiting', (ctx) => waitingPage(deps, ctx))
     .get('/code/:token', (ctx) => followCodeLink(deps, ctx))
     .get('/verify-email/:token', (ctx) => verifyEmailPage(deps, ctx))
     .post('/verify-email/:token', (ctx) => receiveVerifiedEmail(deps, ctx))
     .get('/verified-email', (ctx) => verifiedEmailPage(deps, ctx))
+    // Where passkey managers send users (W3C, A Well-Known URL for Relying Party Passkey Endpoints).
+    .get('/.well-known/passkey-endpoints', (ctx) => {
+      const page = `${config.baseUrl}${SECURITY_PAGE}`;
+      ctx.body = { enroll: page, manage: page };
+    })
     .get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
     .get('/dev/inbox', (ctx, next) => inboxPage(deps, ctx, next))
     .get('/dev/inbox/:id', (ctx, next) => inboxMailPage(deps, ctx, next))
@@ -98,8 +107,11 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       `${INTERACTION}/upstream/:idp`,
       step((_house, ctx, details) => beginUpstream(deps, ctx as RouterContext, details), 'login'),
     )
+    .get(`${INTERACTION}/signup`, step(askToSignUp, 'login'))
+    .get(`${INTERACTION}/signin`, step(askAnew, 'login'))
     .get(`${INTERACTION}/:step`, backToInteraction)
     .post(`${INTERACTION}/login`, step(receiveSignIn, 'login'))
+    .post(`${INTERACTION}/signup`, step(receiveAccount, 'login'))
     .post(`${INTERACTION}/passkey`, step(receivePasskeySignIn, 'login'))
     .post(`${INTERACTION}/password`, step(nextStep(receiveNewPassword, 'sign-in.begin-again'), 'login'))
     .post(`${INTERACTION}/factor`, step(nextStep(receiveFactor, 'factor.gone'), 'login'))

@@ -33,6 +33,8 @@ export interface SignInForm {
   readonly forgotten?: string | undefined;
   /** Is the user name asked for by itself, before the password? */
   readonly identifierFirst?: boolean;
+  /** Path of the page on which people create an account; undefined: nobody does. */
+  readonly signUp?: string | undefined;
   /** By which methods users sign in here. */
   readonly methods: Readonly<Record<SignInMethod, boolean>>;
   /** External providers, beside the password. */
@@ -81,6 +83,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     hidden: form.hidden,
     forgotten: form.forgotten,
     methods: form.methods,
+    signUp: form.signUp,
     providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
     passkey,

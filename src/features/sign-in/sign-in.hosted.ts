@@ -10,6 +10,7 @@ import { beginSignInByCode } from '../email-codes/email-code.hosted.ts';
 import { goStraight } from '../identity-providers/social.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
+import { receiveSignUp, showSignUp, signUpPath } from '../sign-up/sign-up.hosted.ts';
 import { continueByPassword, continueSignIn } from './continue-sign-in.hosted.ts';
 import { mayStepUp } from './fresh-sign-in.hosted.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
@@ -29,6 +30,7 @@ const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionD
     username: loginHint ?? stepUp?.user.login,
     uiLocales,
     ...(await methodsHere(deps, ctx)),
+    signUp: await signUpPath(deps, ctx, details),
     providers: await providerLinks(deps.services, ctx, details),
     passkey: await signInForm(deps, ctx, {
       place: `/interaction/${serverId}/${uid}`,
@@ -41,8 +43,19 @@ export async function askToSignIn(deps: SignInDeps, ctx: Koa.Context, details: I
   if (await showPendingStep(deps, ctx, details)) return;
   const { stepUp } = details;
   if (stepUp !== undefined && (await mayStepUp(deps, stepUp))) return continueSignIn(deps, ctx, details, { ...stepUp, stepsUp: true });
+  if (details.creates && (await showSignUp(deps, ctx, details))) return;
   if (await goStraight(deps, ctx, details)) return;
   await askAnew(deps, ctx, details);
+}
+
+/** The page on which an account is created for the application; where nobody may, the one on which users sign in. */
+export async function askToSignUp(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  if (!(await showSignUp(deps, ctx, details))) await askAnew(deps, ctx, details);
+}
+
+/** POST …/signup @throws {TooManyFailures} */
+export async function receiveAccount(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  if (!(await receiveSignUp(deps, ctx, details))) await askAnew(deps, ctx, details);
 }
 
 /** Asks for user name and password, no matter who is signed in. */

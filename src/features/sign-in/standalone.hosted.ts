@@ -5,6 +5,7 @@ import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { beginSignInByCode } from '../email-codes/email-code.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
+import { signUpPath } from '../sign-up/sign-up.hosted.ts';
 import { afterwards, continueByPassword } from './continue-sign-in.hosted.ts';
 import { ACCOUNT, pageAfterSignIn, reauthentication } from './fresh-sign-in.hosted.ts';
 import { isFreshSignIn } from './fresh-sign-in.service.ts';
@@ -23,6 +24,7 @@ export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignI
     username: anew?.login,
     back: anew?.back,
     ...(await methodsHere(deps, ctx)),
+    signUp: await signUpPath(deps, ctx, 'standalone'),
     providers: await providerLinks(deps.services, ctx, 'standalone'),
     passkey: await signInForm(deps, ctx, { place: '/signin', action: '/signin/passkey' }),
   };

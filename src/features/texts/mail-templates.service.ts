@@ -106,6 +106,9 @@ const ASKED: ReadonlySet<string> = new Set<AskedMail>([
   'email-verification',
   'sign-in-code',
   'sign-in-request',
+  'sign-up',
+  'sign-up-existing',
+  'account-approved',
 ]);
 
 /** What a preview and a test have in the place of real values. */

@@ -1,6 +1,7 @@
 /** Which attributes of their profile a user changes themselves, and how. The login, the e-mail address and what an organization says of them are not among them. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { profileChanges } from './user-profile.service.ts';
@@ -29,6 +30,24 @@ export const OWN_ATTRIBUTES = [
 
 export type OwnAttribute = (typeof OWN_ATTRIBUTES)[number];
 
+/** What helps a browser to fill the fields in (HTML section 4.10.18.7). */
+export const OWN_AUTOCOMPLETE: Readonly<Record<OwnAttribute, string>> = {
+  firstName: 'given-name',
+  middleName: 'additional-name',
+  lastName: 'family-name',
+  displayName: 'name',
+  nickName: 'nickname',
+  mobilePhone: 'tel',
+  primaryPhone: 'home tel',
+  profileUrl: 'url',
+  streetAddress: 'address-line1',
+  zipCode: 'postal-code',
+  city: 'address-level2',
+  state: 'address-level1',
+  countryCode: 'country',
+  zoneinfo: 'off',
+};
+
 /** The zones of the IANA time zone database by their present names, for a choice. */
 export const TIME_ZONES: readonly string[] = Intl.supportedValuesOf('timeZone');
 
@@ -54,14 +73,28 @@ export async function changeOwnProfile(
   wanted: OwnProfile,
   request: RequestContext,
 ): Promise<readonly OwnAttribute[]> {
+  const { wrong, given, profile } = checkOwnProfile(wanted);
+  if (wrong.length === 0) await change(services, userId, { ...given, ...profile }, request);
+  return wrong;
+}
+
+/** @returns the attributes that are not good; what was given, trimmed; and, of it, what is not empty, as it is stored */
+export function checkOwnProfile(wanted: OwnProfile): {
+  readonly wrong: readonly OwnAttribute[];
+  readonly given: Readonly<Record<string, string>>;
+  readonly profile: Readonly<Record<string, string>>;
+} {
   const given = Object.fromEntries(OWN_ATTRIBUTES.flatMap((name) => (wanted[name] === undefined ? [] : [[name, wanted[name].trim()]])));
   const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const wrong = new Set(profileChanges.safeParse(filled).error?.issues.map(({ path }) => path[0]));
   if (filled.zoneinfo !== undefined && !isTimeZone(filled.zoneinfo)) wrong.add('zoneinfo');
-  if (wrong.size > 0) return OWN_ATTRIBUTES.filter((name) => wrong.has(name));
-  await change(services, userId, { ...given, ...(filled.zoneinfo !== undefined && { zoneinfo: zoneAsWritten(filled.zoneinfo) }) }, request);
-  return [];
+  const profile = { ...filled, ...(filled.zoneinfo !== undefined && { zoneinfo: zoneAsWritten(filled.zoneinfo) }) };
+  return { wrong: OWN_ATTRIBUTES.filter((name) => wrong.has(name)), given, profile };
 }
+
+/** What a page says of an attribute that is not good. */
+export const ownAttributeProblem = (name: OwnAttribute): MessageKey =>
+  name === 'profileUrl' ? 'account.profile.wrong-url' : name === 'zoneinfo' ? 'account.profile.wrong-zone' : 'account.profile.wrong';
 
 /** Keeps the language that the user wants to read and write. @param language a BCP 47 tag; undefined: whatever the browser says */
 export const changeOwnLanguage = (

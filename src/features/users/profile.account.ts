@@ -12,28 +12,12 @@ import {
   changeOwnLanguage,
   changeOwnProfile,
   OWN_ATTRIBUTES,
+  OWN_AUTOCOMPLETE,
   type OwnAttribute,
   type OwnProfile,
+  ownAttributeProblem,
   TIME_ZONES,
 } from './own-profile.service.ts';
-
-/** What helps a browser to fill the fields in (HTML section 4.10.18.7). */
-const AUTOCOMPLETE: Readonly<Record<OwnAttribute, string>> = {
-  firstName: 'given-name',
-  middleName: 'additional-name',
-  lastName: 'family-name',
-  displayName: 'name',
-  nickName: 'nickname',
-  mobilePhone: 'tel',
-  primaryPhone: 'home tel',
-  profileUrl: 'url',
-  streetAddress: 'address-line1',
-  zipCode: 'postal-code',
-  city: 'address-level2',
-  state: 'address-level1',
-  countryCode: 'country',
-  zoneinfo: 'off',
-};
 
 const GROUPS = [
   { legend: 'account.profile.name', attributes: ['firstName', 'middleName', 'lastName', 'displayName', 'nickName'] },
@@ -57,16 +41,7 @@ const showing =
     const wrongProblems = wrong.map(
       (name): FormProblem => ({
         field: `profile-${name}`,
-        message: text(
-          name === 'profileUrl'
-            ? 'account.profile.wrong-url'
-            : name === 'zoneinfo'
-              ? 'account.profile.wrong-zone'
-              : 'account.profile.wrong',
-          {
-            field: text(`account.profile.${name}`),
-          },
-        ),
+        message: text(ownAttributeProblem(name), { field: text(`account.profile.${name}`) }),
       }),
     );
     const emailProblems = emailProblem === undefined ? [] : [{ field: 'email', message: text(`account.email.${emailProblem}`) }];
@@ -85,7 +60,7 @@ const showing =
             name,
             label: text(`account.profile.${name}`),
             value: profile?.[name] ?? user.profile[name] ?? '',
-            autocomplete: AUTOCOMPLETE[name],
+            autocomplete: OWN_AUTOCOMPLETE[name],
             problem: problems.find(({ field }) => field === `profile-${name}`)?.message,
           })),
         })),

@@ -11,7 +11,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { requestErasure } from '../audit/audit-seals.store.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
-import { hasMailAddress } from '../mail/mail.service.ts';
+import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
 import { isMailPossible, requireMail } from '../mail/mail-route.service.ts';
 import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { takeOutPerson } from '../policies/policy-names.service.ts';
@@ -51,7 +51,7 @@ interface LinkDelivery {
 }
 
 /**
- * A user without a password gets a link to choose one: by mail, where that is wished, possible, and they have an address. One who has no other way to sign
+ * A user who has a password, and proved the address when they signed up, is told by mail. One without a password gets a link to choose one: by mail, where that is wished, possible, and they have an address. One who has no other way to sign
  * in either is invited (PROVISIONED) until they use it.
  * @returns the link, where it is not mailed: otherwise nobody would have it
  * @throws {ApiError} as `takeStep`
@@ -62,8 +62,13 @@ export async function activateUser(
   { sendEmail }: LinkDelivery,
   request: RequestContext,
 ): Promise<string | undefined> {
-  return carryOut(services, idOrLogin, 'activate', request, async (trx, user) => {
-    if (user.passwordHash !== null) return undefined;
+  return carryOut(services, idOrLogin, 'activate', request, async (trx, user, before) => {
+    if (user.passwordHash !== null) {
+      const isFirst = before.status === 'STAGED' && before.emailVerified;
+      if (isFirst && sendEmail && hasMailAddress(user) && (await isMailPossible(services, request, trx)))
+        await queueMail(trx, services.keyring, user, 'account-approved', { to: user.email, link: `${services.config.baseUrl}/signin` });
+      return undefined;
+    }
     if (!sendEmail || !hasMailAddress(user) || !(await isMailPossible(services, request, trx)))
       return createPasswordLink(trx, services, user.id, 'activation');
     await mailPasswordLink(trx, services, user, 'activation', {});
@@ -158,13 +163,13 @@ async function carryOut<T>(
   idOrLogin: string,
   step: LifecycleStep,
   request: RequestContext,
-  also: (trx: Executor, user: User) => Promise<T>,
+  also: (trx: Executor, user: User, before: User) => Promise<T>,
 ): Promise<T> {
   const { id, result } = await services.database.transaction(async (trx) => {
     if (locksOut(step)) await lockSuperAdmins(trx);
     const before = await lockChangeableUser(trx, idOrLogin, request);
     const user = await applyStep(trx, before, step, request);
-    return { id: user.id, result: await also(trx, user) };
+    return { id: user.id, result: await also(trx, user, before) };
   });
   // What was being written meanwhile. In a repeatable call this is not after the commit yet: then the return to ACTIVE ends the rest.
   await ENDINGS[step]?.(services.database.knex, id);

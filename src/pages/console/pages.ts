@@ -23,6 +23,7 @@ import { sessionLifetimes } from '../../features/sessions/session-lifetimes.cons
 import { brandingPages } from '../../features/settings/branding.console.ts';
 import { signInPolicyPages } from '../../features/settings/sign-in.console.ts';
 import { signInRulePages } from '../../features/sign-in-rules/sign-in-rules.console.ts';
+import { signUpPages } from '../../features/sign-up/sign-up.console.ts';
 import { mailTemplatePages } from '../../features/texts/mail-templates.console.ts';
 import { pageTextPages } from '../../features/texts/page-texts.console.ts';
 import { userPages } from '../../features/users/pages.console.ts';
@@ -52,6 +53,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...signInPolicyPages,
   ...signInRulePages,
   ...zonePages,
+  ...signUpPages,
   ...passwordPolicyPages,
   ...brandingPages,
   ...mailPages,

@@ -25,6 +25,7 @@ import { providerOf } from '../servers/session-device.ts';
 import { InteractionOver } from '../storage/model-adapter.ts';
 import { requestedAudiences } from '../token/audience.ts';
 import { requestedAcr, SECOND_FACTOR_NEEDED } from './acr.ts';
+import { CREATE } from './prompts.ts';
 
 type Gone = 'expired' | 'other-browser' | 'session-changed';
 type Interaction = Awaited<ReturnType<BuiltServer['provider']['interactionDetails']>>;
@@ -104,6 +105,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
         ...present({ brandColor: clientSettings(client).brandColor }),
       },
       applicationDemands: clientSettings(client).mfaRequired,
+      registration: clientSettings(client).registration,
+      creates: prompt.name === CREATE,
       ...present({ uncheckedHost: uncheckedHost(client, text(params.redirect_uri)) }),
       ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
       ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
@@ -142,7 +145,9 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     if ('login' in result) await partFromOtherAccount(req, res, built, interaction, result.login.accountId);
     const deviceId = answeringDeviceId(built.provider.createContext(req, res), services.config);
     interaction.result =
-      'error' in result ? result : { ...interaction.lastSubmission, switchAccount: undefined, ...stored(result, deviceId) };
+      'error' in result
+        ? result
+        : { ...interaction.lastSubmission, switchAccount: undefined, ...stored(result, deviceId), ...answersCreate(interaction, result) };
     try {
       await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
     } catch (error) {
@@ -192,7 +197,10 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   async function waiting(serverId: string, uid: string) {
     const { provider } = (await servers.get(serverId)) ?? {};
     const interaction = await provider?.Interaction.find(uid);
-    const client = interaction?.prompt.name === 'login' ? await provider?.Client.find(String(interaction.params.client_id)) : undefined;
+    const client =
+      interaction !== undefined && promptOf(interaction.prompt.name) === 'login'
+        ? await provider?.Client.find(String(interaction.params.client_id))
+        : undefined;
     if (interaction === undefined || client === undefined) return undefined;
     return { applicationId: client.clientId, redirectOrigins: applicationOrigins(client, text(interaction.params.redirect_uri)) };
   }
@@ -240,6 +248,9 @@ function stored(result: Exclude<Result, { error: string }>, deviceId: string): N
   const ts = authenticatedAt === undefined ? {} : { ts: Math.floor(authenticatedAt.getTime() / 1000) };
   return { login: { accountId, amr: [...amr], ...ts, ...(idp !== undefined && { idp }), deviceId } };
 }
+
+/** Whoever signs in with an account that they have has answered prompt=create, too. */
+const answersCreate = ({ prompt }: Interaction, result: Result) => (prompt.name === CREATE && 'login' in result ? { [CREATE]: {} } : {});
 
 const present = <T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };

@@ -20,6 +20,9 @@ import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
 import { nameSession } from './session-id.ts';
 
+/** The value of `prompt`, and the prompt that it asks for. */
+export const CREATE = 'create';
+
 const DECISIONS = 'gatehouseConsent';
 const asked = (decisions: readonly ScopeDecision[]): string[] => decisions.filter(({ ask }) => ask).map(({ scope }) => scope);
 
@@ -111,6 +114,8 @@ export function promptRules(
     ),
     2,
   );
+  // Before signing in: the application asks for the page on which accounts are created (Initiating User Registration via OpenID Connect 1.0).
+  policy.add(new Prompt({ name: CREATE, requestable: true }), 0);
   const consent = policy.get('consent');
   consent?.checks.clear();
   consent?.checks.add(

@@ -6,6 +6,7 @@ import type { AuthorizationServer } from '../../features/authorization-servers/a
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import type { Config } from '../../platform/config/config.ts';
+import { CREATE } from '../authorize/prompts.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { OAUTH_METADATA, OPENID_CONFIGURATION, REGISTRATION } from '../servers/endpoints.ts';
 import { FAPI2_METADATA } from '../servers/fapi2.ts';
@@ -33,6 +34,8 @@ export function completeDiscovery(ctx: KoaContextWithOIDC, server: Authorization
   const completed = {
     ...document,
     scopes_supported: document.scopes_supported.filter((name) => !withheld.has(name)),
+    // Initiating User Registration via OpenID Connect 1.0 section 4.2.
+    prompt_values_supported: ['none', 'login', 'consent', CREATE],
     ...(resources.length > 0 && { protected_resources: resources }),
     ...(server.registration.mode !== 'OFF' && { registration_endpoint: `${document.issuer}${REGISTRATION}` }),
     ...(server.clientIdMetadata.enabled && { client_id_metadata_document_supported: true }),

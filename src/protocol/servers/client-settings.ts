@@ -4,6 +4,7 @@ import type { ApplicationOrigin, Profile } from '../../features/applications/app
 import { profileInForce } from '../../features/applications/fapi2.policy.ts';
 import type { FederatedCredential } from '../../features/applications/federated-credentials.policy.ts';
 import type { ConsentMethod } from '../../features/consents/consent.policy.ts';
+import type { ApplicationRegistration } from '../../features/sign-up/sign-up.policy.ts';
 
 /** The name of the property among the client's metadata. */
 export const CLIENT_SETTINGS = 'gatehouse';
@@ -39,6 +40,8 @@ export interface ClientSettings {
   readonly introspectAny: boolean;
   /** All its users must sign in with a second factor. */
   readonly mfaRequired: boolean;
+  /** May people create accounts on its sign-in page? */
+  readonly registration: ApplicationRegistration;
   readonly rotateRefreshTokens: boolean;
   /** Seconds. */
   readonly refreshTokenLeeway: number;

@@ -170,3 +170,13 @@ test('/.well-known/change-password leads to the page (W3C, A Well-Known URL for 
   assert.ok([302, 303, 307].includes(answer.status));
   assert.equal(new URL(answer.headers.get('location') ?? '', service.baseUrl).pathname, '/account/password');
 });
+
+test('/.well-known/passkey-endpoints names the page of passkeys (W3C, A Well-Known URL for Relying Party Passkey Endpoints)', async (t) => {
+  const service = await startService(t);
+  const answer = await fetch(`${service.baseUrl}/.well-known/passkey-endpoints`);
+  const page = `${service.baseUrl}/account/security`;
+  assert.deepEqual(
+    [answer.headers.get('content-type'), await answer.json()],
+    ['application/json; charset=utf-8', { enroll: page, manage: page }],
+  );
+});

@@ -25,6 +25,11 @@ const FACTORS: readonly Option[] = [
   { value: '', label: 'As the sign-in policy says' },
   { value: 'true', label: 'Always, for everyone' },
 ];
+const REGISTRATIONS: readonly Option[] = [
+  { value: 'INHERIT', label: 'As sign-up under Security says' },
+  { value: 'ON', label: 'Offered' },
+  { value: 'OFF', label: 'Not offered' },
+];
 const PROFILES: readonly Option[] = [
   { value: '', label: 'As the authorization server says' },
   { value: 'service', label: 'Service: state is required, of letters, digits and , . _ -' },
@@ -70,6 +75,12 @@ export const signInSettings: SettingGroup = {
     ];
     fields.push(
       setting({
+        name: 'registration',
+        label: 'Create an account on its sign-in page',
+        options: REGISTRATIONS,
+        value: settings.registration ?? 'INHERIT',
+      }),
+      setting({
         name: 'profile',
         advanced: true,
         label: 'Protocol profile',
@@ -104,6 +115,7 @@ export const signInSettings: SettingGroup = {
     { label: 'Who may sign in', value: labelled(ASSIGNMENTS, settings.assignment) },
     { label: 'Consent', value: labelled(CONSENTS, settings.consent_method) },
     { label: 'Second factor', value: labelled(FACTORS, settings.mfa_required === true ? 'true' : '') },
+    { label: 'Create an account on its sign-in page', value: labelled(REGISTRATIONS, settings.registration ?? 'INHERIT') },
     { label: 'Protocol profile', value: labelled(PROFILES, settings.profile ?? '') },
     {
       label: 'Identity providers',
