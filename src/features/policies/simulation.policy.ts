@@ -88,7 +88,7 @@ export interface SimulationFacts {
   /** Scopes the user allowed the application before, at this server. */
   readonly remembered: ReadonlySet<string>;
   readonly grantType: AccessGrantType;
-  /** Of a token exchange: the application that acts; undefined: the one that asks. */
+  /** Of a token exchange: the application that acts. */
   readonly actor?: string | undefined;
   /** The request's scopes. */
   readonly asked: readonly string[];
@@ -133,12 +133,10 @@ export interface Simulation {
 }
 
 export function simulate(facts: SimulationFacts): Simulation {
-  const { server, application, user, grantType } = facts;
+  const { server, application, grantType } = facts;
   const responseType = responseTypeOf(facts);
   const scopes = scopesOf(facts);
-  const actor = grantType === TOKEN_EXCHANGE_GRANT ? (facts.actor ?? application.id) : undefined;
-  const asked = { clientId: application.id, user, grantType, scopes: scopes.granted, actor };
-  const access = decideAccess(server.policies, asked, server.lifetimes);
+  const access = decideAccess(server.policies, { ...facts, clientId: application.id, scopes: scopes.granted }, server.lifetimes);
   const consent = asksUser(grantType) ? consentFor(facts, scopes.granted) : undefined;
   const asks = consent?.some(({ ask }) => ask) === true;
   const refusal = refusalOf(facts, responseType, scopes, access) ?? (asks && facts.prompts.has('none') ? CONSENT_REQUIRED : undefined);
@@ -151,13 +149,12 @@ const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user
 
 /** Is the user asked for consent? */
 const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT || grantType === CIBA_GRANT;
-
 const atAuthorize = (grantType: AccessGrantType): boolean => grantType === 'authorization_code' || grantType === 'implicit';
 
 /** The first of the application's response types that serves the grant; an ID token comes along where the request is for openid. */
 function responseTypeOf({ grantType, application, asked }: SimulationFacts): string | undefined {
-  const wanted = asked.includes('openid') ? ['id_token token', 'token', 'id_token'] : ['token'];
-  const fitting = grantType === 'authorization_code' ? ['code'] : grantType === 'implicit' ? wanted : [];
+  const implicit = asked.includes('openid') ? ['id_token token', 'token', 'id_token'] : ['token'];
+  const fitting = grantType === 'authorization_code' ? ['code'] : grantType === 'implicit' ? implicit : [];
   return fitting.find((type) => application.settings.response_types.includes(type));
 }
 
@@ -273,7 +270,7 @@ function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Clai
     aud: audOf(facts),
     client_id: application.id,
     ...(granted.length > 0 && { scope: granted.join(' ') }),
-    ...(facts.grantType === TOKEN_EXCHANGE_GRANT && { act: { sub: facts.actor ?? application.id } }),
+    ...(facts.actor !== undefined && { act: { sub: facts.actor } }),
   };
   const own = decideClaims(server.claims, { claimType: 'RESOURCE', scopes: granted, person: user }).claims;
   return {

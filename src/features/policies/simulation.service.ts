@@ -105,7 +105,7 @@ export async function simulateRequest(
     isAssigned: assigned ?? false,
     remembered: new Set(key && (await rememberedScopes(knex, key))),
     grantType: request.grantType,
-    actor: request.actor,
+    actor: request.grantType === TOKEN_EXCHANGE_GRANT ? (request.actor ?? application.id) : undefined,
     asked: request.scopes,
     resources: request.resources,
     prompts: request.prompts,
