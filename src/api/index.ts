@@ -4,6 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { CALLS_PER_MINUTE } from '../../config/defaults.ts';
 import { userRoleEndpoints } from '../features/administrators/user-roles.api.ts';
 import { apiTokens } from '../features/api-tokens/api-tokens.api.ts';
+import { applicationRoleEndpoints } from '../features/application-roles/application-roles.api.ts';
 import { apps } from '../features/applications/applications.api.ts';
 import { assignedApps } from '../features/applications/assigned-applications.api.ts';
 import { logs } from '../features/audit/logs.api.ts';
@@ -71,6 +72,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...userGrants,
   ...userSchemaEndpoints,
   ...apps,
+  ...applicationRoleEndpoints,
   ...groupEndpoints,
   ...assignedApps,
   ...authorizationServers,

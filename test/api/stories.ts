@@ -58,6 +58,11 @@ const TEMPLATE = { kind: 'invitation', language: 'en' };
 const TEXT = { language: 'en', key: 'sign-in.submit' };
 const redirectUris = { settings: { oauthClient: { redirect_uris: ['https://app.example/callback'] } } };
 
+const appRole = async (make: Make): Promise<{ id: string; roleId: string }> => {
+  const id = await make.app();
+  return { id, roleId: String((await make.call('POST', `/apps/${id}/roles`, { name: 'editor' })).id) };
+};
+
 const identityProvider = () => ({
   name: unique('Provider'),
   type: 'OIDC',
@@ -513,8 +518,16 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'POST /inlineHooks/:id/credentials/secret': on('inlineHook'),
 
   'GET /logs': none,
+  'POST /apps/:id/roles': async (make) => ({ params: { id: await make.app() }, body: { name: 'editor' } }),
+  'GET /apps/:id/roles': async (make) => ({ params: { id: await make.app() } }),
+  'GET /apps/:id/roles/:roleId': async (make) => ({ params: await appRole(make) }),
+  'PUT /apps/:id/roles/:roleId': async (make) => ({ params: await appRole(make), body: { name: 'editor', displayName: 'Editor' } }),
+  'DELETE /apps/:id/roles/:roleId': async (make) => ({ params: await appRole(make) }),
   'GET /meta/schemas/user/default': none,
   'POST /meta/schemas/user/default': async () => ({
+    body: { definitions: { custom: { properties: { [`story${randomBytes(6).toString('hex')}`]: { title: 'Story', type: 'string' } } } } },
+  }),
+  'PUT /meta/schemas/user/default': async () => ({
     body: { definitions: { custom: { properties: { [`story${randomBytes(6).toString('hex')}`]: { title: 'Story', type: 'string' } } } } },
   }),
   'GET /settings/sign-in': none,

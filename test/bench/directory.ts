@@ -39,10 +39,27 @@ const fill = ({ members, departments, organizations }: typeof size): string => `
     FROM generate_series(0, ${departments - 1}) n ORDER BY n;
   INSERT INTO users (id, login, email, status, profile, created, last_updated)
     SELECT 'usr_' || n, 'user' || n || '@example.com', 'user' || n || '@example.com', 'ACTIVE',
-      jsonb_build_object('firstName', 'First ' || n % 1000, 'lastName', 'Last ' || n), now(), now()
+      jsonb_build_object('firstName', 'First ' || n % 1000, 'lastName', 'Last ' || n, 'memberNumber', 'M' || n, 'seats', n % 1000,
+        'tags', jsonb_build_array('tag' || n % 5000, 'all')), now(), now()
     FROM generate_series(0, ${members - 1}) n ORDER BY n;
   INSERT INTO memberships (org_id, user_id, dep_id, created)
     SELECT 'org_0', 'usr_' || n, CASE WHEN n % 10 > 0 THEN 'dep_' || n % ${departments} END, now() FROM generate_series(0, ${members - 1}) n;`;
+
+/** Of attributes that the operator has added. */
+const ATTRIBUTES = {
+  memberNumber: { title: 'Member number', type: 'string' },
+  seats: { title: 'Seats', type: 'integer' },
+  tags: { title: 'Tags', type: 'array' },
+};
+
+async function addAttributes({ base, apiToken }: GatehouseProcess): Promise<void> {
+  const response = await fetch(`${base}/api/v1/meta/schemas/user/default`, {
+    method: 'POST',
+    headers: { authorization: `SSWS ${apiToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ definitions: { custom: { properties: ATTRIBUTES } } }),
+  });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+}
 
 /** As a second service would, and leaves it as the database would tidy it up by itself within minutes. */
 const fillDatabase = ({ place }: GatehouseProcess): Promise<void> =>
@@ -63,7 +80,7 @@ async function measure({ base, apiToken }: GatehouseProcess, call: string, path:
   let bytes = 0;
   for (let turn = 0; turn < CALLS; turn += 1) {
     const begun = performance.now();
-    const response = await fetch(`${base}/api/v1/account/org${path}`, { headers: { authorization: `SSWS ${apiToken}` } });
+    const response = await fetch(`${base}/api/v1${path}`, { headers: { authorization: `SSWS ${apiToken}` } });
     const body = await response.arrayBuffer();
     times.push(performance.now() - begun);
     if (!response.ok) throw new Error(`${call}: ${response.status} ${Buffer.from(body).toString()}`);
@@ -88,14 +105,24 @@ const loadBefore = os.loadavg()[0] ?? 0;
 const service = await startProcess();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void service.stop().finally(() => process.exit(1)));
 try {
+  await addAttributes(service);
   await fillDatabase(service);
+  const search = (expression: string) => `/users?search=${encodeURIComponent(expression)}`;
+  const half = Math.floor(size.members / 2);
   const calls: [call: string, path: string][] = [
-    ['detail', '/org_0'],
-    ['tree', '/org_0/tree'],
-    ['list, first page', ''],
-    ['list, last page', `?limit=200&page=${Math.ceil((size.organizations + 1) / 200)}`],
-    ['members, first page', '/org_0/member?limit=200'],
-    ['members, a page in the middle', `/org_0/member?limit=200&after=${Math.floor(size.members / 2)}`],
+    ['detail', '/account/org/org_0'],
+    ['tree', '/account/org/org_0/tree'],
+    ['list, first page', '/account/org'],
+    ['list, last page', `/account/org?limit=200&page=${Math.ceil((size.organizations + 1) / 200)}`],
+    ['members, first page', '/account/org/org_0/member?limit=200'],
+    ['members, a page in the middle', `/account/org/org_0/member?limit=200&after=${half}`],
+    ['attribute eq, one user', search(`profile.memberNumber eq "m${half}"`)],
+    ['attribute eq, nobody', search('profile.memberNumber eq "nobody"')],
+    ['attribute sw, some', search(`profile.memberNumber sw "M${half}"`)],
+    ['attribute eq, a number', search(`profile.seats eq 7`)],
+    ['attribute eq, an element', search(`profile.tags eq "tag77"`)],
+    ['attribute eq, everybody', search(`profile.tags eq "all"`)],
+    ['two attributes', search(`profile.tags eq "all" and profile.memberNumber eq "M${half}"`)],
   ];
   const rows: Row[] = [];
   for (const [call, path] of calls) rows.push(await measure(service, call, path));

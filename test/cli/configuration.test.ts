@@ -171,6 +171,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   const json = JSON.parse(await carriedOut(service, 0, {}, 'export', '--json'));
   assert.deepEqual(json, parse(whole));
   assert.deepEqual(Object.keys(json), [
+    'userSchemas',
     'identityProviders',
     'inlineHooks',
     'applications',
@@ -264,7 +265,7 @@ test('a file that cannot be is refused in plain words before anything is changed
   const refusals: [content: Content, reason: RegExp][] = [
     ['applications: [', /is neither YAML nor JSON/],
     ['- one', /is no configuration/],
-    [{ apps: [] }, /apps is no section; there are identityProviders, inlineHooks, applications, authorizationServers/],
+    [{ apps: [] }, /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, authorizationServers/],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must say which application it is/],
     [{ applications: [SHOP, SHOP] }, /the application shop is there twice/],
@@ -401,4 +402,19 @@ test('a rule names an inline hook by its name, made by the same file; values of 
   const plain = { ...hook, channel: { ...hook.channel, config: { ...hook.channel.config, headers: [{ key: 'X-Key', value: HOOK_KEY }] } } };
   const refused = await run(service, {}, 'plan', fileOf(t, { inlineHooks: [plain] }));
   assert.match(refused.stderr + refused.stdout, /value does not belong into the file/);
+});
+
+test('attributes of users are set by the file, exported as they are, and removed by null', async (t) => {
+  const service = await startService(t);
+  const tier = { title: 'Tier', type: 'string', enum: ['gold', 'silver'] };
+  const userSchemas = (properties: object) => ({ userSchemas: [{ id: 'default', definitions: { custom: { properties } } }] });
+  const file = fileOf(t, userSchemas({ tier, seats: { title: 'Seats', type: 'integer' } }));
+  await carriedOut(service, 0, {}, 'apply', file, '--yes');
+  assert.match(await carriedOut(service, 0, {}, 'plan', file), /Nothing to change/);
+  const { userSchemas: kept } = await exported(service);
+  assert.deepEqual(Object.keys(kept[0].definitions.custom.properties), ['tier', 'seats']);
+  assert.match(await carriedOut(service, 0, {}, 'plan', fileOf(t, { userSchemas: kept })), /Nothing to change/);
+  await carriedOut(service, 0, {}, 'apply', fileOf(t, userSchemas({ tier: null })), '--yes');
+  const { body } = await service.api('GET', '/meta/schemas/user/default');
+  assert.deepEqual(Object.keys(body.definitions.custom.properties), ['seats']);
 });

@@ -6,7 +6,16 @@ import { text } from '../../platform/validation/text.ts';
 import { assign, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
 import type { AssigneeKind, Assignment } from './applications.resource.ts';
 
-const assignment = z.object({ id: z.string(), created: time, lastUpdated: time, _links: links });
+/** Names; what is absent stays as it is. */
+const roles = z
+  .array(text({ least: 1 }))
+  .max(100)
+  .exactOptional()
+  .meta({ description: 'Names of roles of the application' });
+/** Okta orders the assignments of groups; here their order means nothing. */
+const assigning = z.strictObject({ roles, priority: z.int().nullish() });
+
+const assignment = z.object({ id: z.string(), created: time, lastUpdated: time, roles: z.array(z.string()), _links: links });
 const userAssignment = assignment.extend({
   scope: z.literal('USER'),
   status: z.literal('ACTIVE'),
@@ -28,6 +37,7 @@ const commonOf = (applicationId: string, kind: AssigneeKind, found: Assignment, 
   id: found.id,
   created: writeTime(found.created),
   lastUpdated: writeTime(found.created),
+  roles: [...found.roles],
   _links: { self: { href: `${baseUrl}/api/v1/apps/${encodeURIComponent(applicationId)}/${kind}s/${found.id}` } },
 });
 
@@ -53,11 +63,15 @@ function assignmentsOf<P extends z.ZodType<{ id: string }>, R extends z.ZodType>
       method: 'PUT',
       path: one,
       access: 'service',
-      summary: `Assign an application to a ${kind}`,
+      summary: `Assign an application to a ${kind}, with roles of the application`,
       params,
+      body: assigning,
+      bodyOptional: true,
       response,
-      handler: async ({ services, params, request }) =>
-        present(params.id, await assign(services, params.id, { kind, id: assigneeId(params) }, request), services.config.baseUrl),
+      handler: async ({ services, params, body, request }) => {
+        const found = await assign(services, params.id, { kind, id: assigneeId(params) }, request, body.roles);
+        return present(params.id, found, services.config.baseUrl);
+      },
     }),
     endpoint({
       method: 'GET',
@@ -105,10 +119,10 @@ export const appAssignments: readonly Endpoint[] = [
     access: 'service',
     summary: 'Assign an application to a user',
     params: idParams,
-    body: z.strictObject({ id: text({ least: 1 }) }),
+    body: z.strictObject({ id: text({ least: 1 }), roles }),
     response: userAssignment,
     handler: async ({ services, params, body, request }) => {
-      const found = await assign(services, params.id, { kind: 'user', id: body.id }, request);
+      const found = await assign(services, params.id, { kind: 'user', id: body.id }, request, body.roles);
       return presentUserAssignment(found, commonOf(params.id, 'user', found, services.config.baseUrl));
     },
   }),

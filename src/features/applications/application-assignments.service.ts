@@ -1,9 +1,11 @@
 /** To whom applications are assigned. What an assignment means (`assignment: ASSIGNED`) is decided at the sign-in, not here. */
+import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { notFound } from '../../platform/errors/errors.ts';
+import { notFound, validation } from '../../platform/errors/errors.ts';
+import { lockApplicationRoles, replaceAssignedRoles } from '../application-roles/application-roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { getGroup } from '../groups/groups.service.ts';
@@ -18,6 +20,7 @@ import {
   listAssignedAmong,
   listAssignmentsOf,
   selectAssignments as listRows,
+  lockAssignment,
   type UserAssignment,
 } from './application-assignments.store.ts';
 import type { Application, AssigneeKind, Assignment } from './applications.resource.ts';
@@ -36,9 +39,18 @@ interface Target {
   readonly displayName: string;
 }
 
-/** Who is assigned already stays it. @throws {ApiError} not found: the application, the user or the group */
-export const assign = (services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<Assignment> =>
-  services.database.transaction((trx) => assignWithin(trx, applicationId, assignee, request));
+/**
+ * Who is assigned already stays it.
+ * @param roles names of the roles that come with the assignment from now on; undefined: they stay as they are
+ * @throws {ApiError} not found: the application, the user or the group; validation of `roles`
+ */
+export const assign = (
+  services: Services,
+  applicationId: string,
+  assignee: Assignee,
+  request: RequestContext,
+  roles?: readonly string[],
+): Promise<Assignment> => services.database.transaction((trx) => assignWithin(trx, applicationId, assignee, request, roles));
 
 /** All of them or, when one cannot be, none. @throws {ApiError} not found: the application, a user or a group */
 export const assignAll = (
@@ -51,14 +63,40 @@ export const assignAll = (
     for (const assignee of assignees) await assignWithin(trx, applicationId, assignee, request);
   });
 
-async function assignWithin(trx: Executor, applicationId: string, assignee: Assignee, request: RequestContext): Promise<Assignment> {
+async function assignWithin(
+  trx: Executor,
+  applicationId: string,
+  assignee: Assignee,
+  request: RequestContext,
+  roles?: readonly string[],
+): Promise<Assignment> {
   const { kind, id } = assignee;
   const [application, target] = await findBoth(trx, applicationId, assignee);
   const outcome = await insertAssignment(trx, applicationId, kind, id, present());
-  if (outcome === 'added') await recordAssignment(trx, 'add', application, kind, target, request);
-  const assignment = outcome === 'missing' ? undefined : await findAssignment(trx, applicationId, kind, id);
-  if (assignment === undefined) throw assigneeNotFound(assignee);
-  return assignment;
+  if (outcome === 'missing' || !(await lockAssignment(trx, applicationId, kind, id))) throw assigneeNotFound(assignee);
+  const before = await findAssignment(trx, applicationId, kind, id);
+  if (roles !== undefined) await setRoles(trx, applicationId, assignee, roles);
+  const after = await findAssignment(trx, applicationId, kind, id);
+  if (before === undefined || after === undefined) throw assigneeNotFound(assignee);
+  if (outcome === 'added') await recordAssignment(trx, 'add', application, kind, target, request, { after: after.roles });
+  else if (!isDeepStrictEqual(before.roles, after.roles))
+    await recordAssignment(trx, 'update', application, kind, target, request, { before: before.roles, after: after.roles });
+  return after;
+}
+
+/** @throws {ApiError} validation: one is no role of the application */
+async function setRoles(trx: Executor, applicationId: string, assignee: Assignee, names: readonly string[]): Promise<void> {
+  const known = new Map((await lockApplicationRoles(trx, applicationId)).map((role) => [role.name, role.id]));
+  const problems = names.flatMap((name, at) =>
+    known.has(name) ? [] : [{ field: `roles.${at}`, message: `${name} is not a role of the application` }],
+  );
+  if (problems.length > 0) throw validation(problems);
+  await replaceAssignedRoles(
+    trx,
+    applicationId,
+    assignee,
+    [...new Set(names)].map((name) => known.get(name) ?? ''),
+  );
 }
 
 /** Which of these users or groups are assigned. */
@@ -73,8 +111,9 @@ export const findAssigned = async (
 export async function unassign(services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const [application, target] = await findBoth(trx, applicationId, assignee);
+    const before = await findAssignment(trx, applicationId, assignee.kind, assignee.id);
     if (await deleteAssignment(trx, applicationId, assignee.kind, assignee.id)) {
-      await recordAssignment(trx, 'remove', application, assignee.kind, target, request);
+      await recordAssignment(trx, 'remove', application, assignee.kind, target, request, { before: before?.roles ?? [] });
     }
   });
 }
@@ -145,19 +184,28 @@ async function findTarget(trx: Executor, { kind, id }: Assignee): Promise<Target
 
 const recordAssignment = (
   trx: Executor,
-  change: 'add' | 'remove',
+  change: 'add' | 'update' | 'remove',
   application: Application,
   kind: AssigneeKind,
   assignee: Target,
   request: RequestContext,
-): Promise<string> =>
-  recordEvent(trx, {
+  roles: { readonly before?: readonly string[]; readonly after?: readonly string[] },
+): Promise<string> => {
+  const told = (names: readonly string[]) => ({
+    ...{ applicationId: application.id, [`${kind}Id`]: assignee.id },
+    ...(names.length > 0 && { roles: names }),
+  });
+  return recordEvent(trx, {
     eventType: kind === 'user' ? `application.user_membership.${change}` : `group.application_assignment.${change}`,
-    displayMessage: change === 'add' ? `Assign application to ${kind}` : `Take application from ${kind}`,
+    displayMessage: { add: `Assign application to ${kind}`, update: `Change roles of ${kind}`, remove: `Take application from ${kind}` }[
+      change
+    ],
     request,
     targets: [assignee, applicationTarget(application)],
-    [change === 'add' ? 'after' : 'before']: { applicationId: application.id, [`${kind}Id`]: assignee.id },
+    ...(roles.before && { before: told(roles.before) }),
+    ...(roles.after && { after: told(roles.after) }),
   });
+};
 
 const assigneeNotFound = ({ kind, id }: Assignee) => notFound(id, kind === 'user' ? 'User' : 'Group');
 

@@ -1,8 +1,8 @@
 /** Whom applications are assigned to: users and groups. The only SQL on those tables. */
-import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { rolesOfAssignment } from '../application-roles/application-roles.store.ts';
 import type { AssigneeKind, Assignment } from './applications.resource.ts';
 
 /** Where assignments of each kind are, and where their assignees. */
@@ -11,7 +11,12 @@ const TABLES = {
   group: { table: 'application_groups', column: 'group_id', assignees: 'groups', name: 'name' },
 } as const;
 
-const columnsOf = (kind: AssigneeKind): Columns<Assignment> => ({ id: 'of.id', name: `of.${TABLES[kind].name}`, created: 'a.created' });
+const columnsOf = (executor: Executor, kind: AssigneeKind) => ({
+  id: 'of.id',
+  name: `of.${TABLES[kind].name}`,
+  created: 'a.created',
+  roles: executor.raw(rolesOfAssignment(kind)),
+});
 
 /** @returns `missing` when the application or the assignee was deleted meanwhile; the transaction is then good for nothing more */
 export async function insertAssignment(
@@ -48,7 +53,21 @@ export async function findAssignment(
   kind: AssigneeKind,
   assigneeId: string,
 ): Promise<Assignment | undefined> {
-  return assignments(executor, applicationId, kind).where('of.id', assigneeId).first<Assignment | undefined>(columnsOf(kind));
+  return assignments(executor, applicationId, kind)
+    .where('of.id', assigneeId)
+    .select(columnsOf(executor, kind))
+    .first<Assignment | undefined>();
+}
+
+/** Locks it, so that of two changes of its roles the second sees the first. @returns false when there is no such assignment */
+export async function lockAssignment(trx: Executor, applicationId: string, kind: AssigneeKind, assigneeId: string): Promise<boolean> {
+  const { table, column } = TABLES[kind];
+  return (
+    (await trx(table)
+      .where({ application_id: applicationId, [column]: assigneeId })
+      .forUpdate()
+      .first(column)) !== undefined
+  );
 }
 
 /** @returns those of these users or groups that are assigned */
@@ -69,7 +88,7 @@ export const selectAssignments = (
   applicationId: string,
   kind: AssigneeKind,
   window: Window,
-): Promise<Page<Assignment>> => readPage(assignments(executor, applicationId, kind), columnsOf(kind), window, { by: 'of.seq' });
+): Promise<Page<Assignment>> => readPage(assignments(executor, applicationId, kind), columnsOf(executor, kind), window, { by: 'of.seq' });
 
 function assignments(executor: Executor, applicationId: string, kind: AssigneeKind) {
   const { table, column, assignees } = TABLES[kind];

@@ -42,6 +42,8 @@ export interface Assignment {
   /** The user's login, or the group's name. */
   readonly name: string;
   readonly created: Date;
+  /** Names of the roles that come with it, in alphabetical order. */
+  readonly roles: readonly string[];
 }
 
 /** What applications can be sorted by. */

@@ -53,10 +53,19 @@ async function tableOf(visit: ConsoleRequest, application: Application, path: st
     title,
     actions: changes ? [{ label: `Assign ${path}`, href: `${address}/new`, main: true }] : [],
     name: path,
-    columns: [column, 'Assigned'],
-    rows: items.map(({ id, name, created }) => ({
-      cells: [{ text: name, href: `/admin/${path}/${encodeURIComponent(id)}` }, { moment: momentOf(created) }],
-      actions: changes ? [{ label: 'Remove', href: `${address}/${encodeURIComponent(id)}/remove` }] : [],
+    columns: [column, 'Roles', 'Assigned'],
+    rows: items.map(({ id, name, created, roles }) => ({
+      cells: [
+        { text: name, href: `/admin/${path}/${encodeURIComponent(id)}` },
+        roles.map((role) => ({ text: role, code: true })),
+        { moment: momentOf(created) },
+      ],
+      actions: changes
+        ? [
+            { label: 'Roles', href: `${address}/${encodeURIComponent(id)}/roles`, icon: 'edit' as const },
+            { label: 'Remove', href: `${address}/${encodeURIComponent(id)}/remove` },
+          ]
+        : [],
     })),
     empty,
     pager: pagerOf(address, query, next),

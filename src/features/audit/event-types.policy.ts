@@ -49,6 +49,7 @@ const ABOUT_ORGANIZATIONS_AND_GROUPS = [
   'department.update',
   'group.application_assignment.add',
   'group.application_assignment.remove',
+  'group.application_assignment.update',
   'group.lifecycle.create',
   'group.lifecycle.delete',
   'group.profile.update',
@@ -81,12 +82,16 @@ const ABOUT_APPLICATIONS = [
   'application.lifecycle.deactivate',
   'application.lifecycle.delete',
   'application.lifecycle.update',
+  'application.role.create',
+  'application.role.delete',
+  'application.role.update',
   'application.oauth2.client_secret.activate',
   'application.oauth2.client_secret.create',
   'application.oauth2.client_secret.deactivate',
   'application.oauth2.client_secret.delete',
   'application.user_membership.add',
   'application.user_membership.remove',
+  'application.user_membership.update',
 ] as const;
 
 const ABOUT_AUTHORIZATION_SERVERS = [

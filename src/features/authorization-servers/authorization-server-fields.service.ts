@@ -78,7 +78,7 @@ export const claimFields = {
       'must be 1 to 100 printable ASCII characters without spaces, quotation marks and backslashes',
     ),
   claimType: z.enum(['IDENTITY', 'RESOURCE']),
-  valueType: z.enum(['USER_ATTRIBUTE', 'GROUPS', 'ORGANIZATION', 'DEPARTMENT', 'STATIC']),
+  valueType: z.enum(['USER_ATTRIBUTE', 'GROUPS', 'ORGANIZATION', 'DEPARTMENT', 'APP_ROLES', 'STATIC']),
   /** What it begins or ends with may be meant, so it is not trimmed. How long it may be is decided by what it makes of a token. */
   value: claimText,
   /** Of a STATIC claim. */

@@ -24,6 +24,7 @@ export const CLAIM_KINDS: Readonly<Record<ClaimValueType, Kind>> = {
   GROUPS: { label: 'Groups', hint: 'The names of the groups that the user belongs to, all of them or some. Left out where there is none.' },
   ORGANIZATION: { label: 'Organizations', hint: 'The organizations that the user is a member of.' },
   DEPARTMENT: { label: 'Departments', hint: 'The departments that the user is a member of.' },
+  APP_ROLES: { label: 'Roles', hint: 'The roles that the user has at the application. Left out where there is none.' },
   STATIC: { label: 'Fixed value', hint: 'The same value in every token, e.g. the name of an environment.' },
 };
 
@@ -86,6 +87,8 @@ export function valueInWords({
       return value === ''
         ? phrase('All groups')
         : phrase(`Groups whose name ${FILTERS[groupFilterType ?? 'STARTS_WITH']} “{words}”`, { words: value });
+    case 'APP_ROLES':
+      return phrase('Roles at the application');
     case 'STATIC':
       return valueFormat === 'JSON' ? verbatim(value) : quoted(value);
     default:
@@ -99,10 +102,11 @@ export function valueInWords({
 function fieldsOfValue(
   kind: ClaimValueType,
   { value, valueFormat, groupFilterType: filter }: Partial<Pick<ServerClaim, 'value' | 'valueFormat' | 'groupFilterType'>>,
+  added: readonly string[],
 ): readonly Field[] {
   switch (kind) {
     case 'USER_ATTRIBUTE': {
-      const options = ['login', 'email', ...BASE_ATTRIBUTES].map((name) => ({ value: name, label: verbatim(name) }));
+      const options = ['login', 'email', ...BASE_ATTRIBUTES, ...added].map((name) => ({ value: name, label: verbatim(name) }));
       return [
         { name: 'value', label: 'Attribute', hint: 'By its name in the profile.', value: attributeOf(value ?? 'department'), options },
       ];
@@ -123,6 +127,8 @@ function fieldsOfValue(
           value,
         },
       ];
+    case 'APP_ROLES':
+      return [];
     case 'STATIC':
       return [
         { name: 'value', label: 'Value', kind: 'long', rows: 2, required: true, value },
@@ -142,8 +148,20 @@ function fieldsOfValue(
   }
 }
 
-/** @param now undefined: of a claim to be made @param scopes names of the server's */
-export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined, scopes: readonly string[]): readonly Field[] => [
+/** What a claim can name. */
+export interface ClaimOffers {
+  /** Names of the server's scopes. */
+  readonly scopes: readonly string[];
+  /** Names of attributes that operators have added to users. */
+  readonly attributes: readonly string[];
+}
+
+/** @param now undefined: of a claim to be made */
+export const fieldsOfClaim = (
+  kind: ClaimValueType,
+  now: ServerClaim | undefined,
+  { scopes, attributes }: ClaimOffers,
+): readonly Field[] => [
   {
     name: 'name',
     label: 'Name',
@@ -151,7 +169,7 @@ export const fieldsOfClaim = (kind: ClaimValueType, now: ServerClaim | undefined
     required: true,
     value: now?.name,
   },
-  ...fieldsOfValue(kind, now ?? {}),
+  ...fieldsOfValue(kind, now ?? {}, attributes),
   {
     name: 'place',
     label: 'Where it is told',
@@ -191,7 +209,7 @@ const claimForm = z.object({
 
 /** @throws {ApiError} validation */
 export function claimSettingsIn(kind: ClaimValueType, fields: readonly Field[], form: URLSearchParams): ClaimSettings {
-  const defaults = { groupFilterType: null, valueFormat: 'TEXT' };
+  const defaults = { value: '', groupFilterType: null, valueFormat: 'TEXT' };
   const { place, isActive, value, valueFormat, ...settings } = parse(claimForm, { ...defaults, ...typedValues(fields, form) });
   const kept = keptValue(valueFormat === 'JSON' ? jsonValue(value) : value);
   const { claimType, always } = PLACES[place];

@@ -65,6 +65,8 @@ function valueProblem(claim: ServerClaim, attributes: readonly string[]): string
       return groupFilterType === 'EQUALS' && value === '' ? 'must not be empty' : undefined;
     case 'STATIC':
       return value === '' || (valueFormat === 'JSON' && value === '[]') ? 'must not be empty' : typeProblem(claim);
+    case 'APP_ROLES':
+      return value === '' ? undefined : 'must be empty with valueType APP_ROLES';
     default:
       return ['', 'id', 'name'].includes(value) ? undefined : 'must be id, name or empty';
   }

@@ -14,7 +14,17 @@ import {
   subjectWithParts,
 } from '../authorization-servers/server-page.console.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
-import { CLAIM_KINDS, claimDestination, claimSettingsIn, fieldsOfClaim, isKind, PLACES, valueInWords } from './claim-fields.console.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
+import {
+  CLAIM_KINDS,
+  type ClaimOffers,
+  claimDestination,
+  claimSettingsIn,
+  fieldsOfClaim,
+  isKind,
+  PLACES,
+  valueInWords,
+} from './claim-fields.console.ts';
 import { createServerClaim, deleteServerClaim, getServerClaim, listServerClaims, updateServerClaim } from './claims.service.ts';
 import type { ClaimValueType, ServerClaim } from './custom-claims.policy.ts';
 
@@ -85,10 +95,13 @@ const choose: ConsolePage = {
   },
 };
 
-/** Names of all scopes of the server. */
-async function scopesOf({ services }: ConsoleRequest, { server }: ServerSubject): Promise<readonly string[]> {
-  return (await listServerScopes(services, server.id, undefined, { limit: 1000 })).items.map(({ name }) => name);
+async function offersOf({ services }: ConsoleRequest, { server }: ServerSubject): Promise<ClaimOffers> {
+  const { items } = await listServerScopes(services, server.id, undefined, { limit: 1000 });
+  const { attributes } = await currentUserSchema(services);
+  return { scopes: items.map(({ name }) => name), attributes: attributes.map(({ name }) => name) };
 }
+
+const NO_OFFERS: ClaimOffers = { scopes: [], attributes: [] };
 
 /** @throws {ApiError} not found */
 function kindIn({ params }: ConsoleRequest): ClaimValueType {
@@ -104,7 +117,7 @@ const create: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const kind = kindIn(visit);
-    const fields = fieldsOfClaim(kind, undefined, await scopesOf(visit, subject));
+    const fields = fieldsOfClaim(kind, undefined, await offersOf(visit, subject));
     const title = phrase('Create claim: {kind}', { kind: phrase(CLAIM_KINDS[kind].label) });
     const way = [...crumbs(subject), { label: 'Create claim', href: `${homeOf(subject)}/new` }];
     return formPage({ title, lead: CLAIM_KINDS[kind].hint, crumbs: way, fields, submit: 'Create claim', cancel: homeOf(subject) }, typed);
@@ -112,7 +125,7 @@ const create: ConsolePage = {
   async receive(visit, form) {
     const subject = await subjectWithParts(visit);
     const kind = kindIn(visit);
-    const settings = claimSettingsIn(kind, fieldsOfClaim(kind, undefined, []), form);
+    const settings = claimSettingsIn(kind, fieldsOfClaim(kind, undefined, NO_OFFERS), form);
     await createServerClaim(visit.services, subject.server.id, settings, visit.request);
     return { goTo: homeOf(subject), notice: 'claim-created' };
   },
@@ -128,7 +141,7 @@ const edit: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const claim = await claimOf(visit, subject);
-    const fields = fieldsOfClaim(claim.valueType, claim, await scopesOf(visit, subject));
+    const fields = fieldsOfClaim(claim.valueType, claim, await offersOf(visit, subject));
     const page = {
       title: phrase('Claim {claim}', { claim: claim.name }),
       lead: CLAIM_KINDS[claim.valueType].hint,
@@ -140,7 +153,7 @@ const edit: ConsolePage = {
   async receive(visit, form) {
     const subject = await subjectWithParts(visit);
     const claim = await claimOf(visit, subject);
-    const settings = claimSettingsIn(claim.valueType, fieldsOfClaim(claim.valueType, claim, []), form);
+    const settings = claimSettingsIn(claim.valueType, fieldsOfClaim(claim.valueType, claim, NO_OFFERS), form);
     await updateServerClaim(visit.services, subject.server.id, claim.id, settings, visit.request);
     return { goTo: homeOf(subject), notice: 'claim-changed' };
   },

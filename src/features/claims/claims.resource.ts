@@ -2,4 +2,4 @@
 import type { ClaimPerson } from './custom-claims.policy.ts';
 
 /** Where a user belongs. */
-export type Belongings = Pick<ClaimPerson, 'groups' | 'memberships'>;
+export type Belongings = Pick<ClaimPerson, 'groups' | 'memberships' | 'roles'>;

@@ -60,17 +60,24 @@ export async function deleteClaim(trx: Executor, id: string): Promise<void> {
   await trx('claims').where({ id }).delete();
 }
 
-/** Where a user belongs, as claims tell it: the names of their groups in alphabetical order, their organizations and departments in the order of joining. */
-export async function readBelongings(executor: Executor, userId: string): Promise<Belongings> {
-  const { rows } = await executor.raw<{ rows: { groups: string[]; memberships: ClaimMembership[] }[] }>(
+/**
+ * Where a user belongs, as claims tell it: the names of their groups and of their roles at an application in alphabetical order, their organizations and
+ * departments in the order of joining.
+ */
+export async function readBelongings(executor: Executor, userId: string, applicationId: string): Promise<Belongings> {
+  const { rows } = await executor.raw<{ rows: { groups: string[]; memberships: ClaimMembership[]; roles: string[] }[] }>(
     `SELECT
       coalesce((SELECT jsonb_agg(g.name ORDER BY g.name COLLATE "C") FROM group_members m JOIN groups g ON g.id = m.group_id
         WHERE m.user_id = :userId), '[]') AS groups,
       coalesce((SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('orgId', o.id, 'orgName', o.name, 'department',
           CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('depId', d.id, 'name', d.name) END)) ORDER BY m.seq)
         FROM memberships m JOIN organizations o ON o.id = m.org_id LEFT JOIN departments d ON d.id = m.dep_id
-        WHERE m.user_id = :userId), '[]') AS memberships`,
-    { userId },
+        WHERE m.user_id = :userId), '[]') AS memberships,
+      coalesce((SELECT jsonb_agg(r.name ORDER BY r.name COLLATE "C") FROM application_roles r WHERE r.application_id = :applicationId
+        AND (EXISTS (SELECT FROM application_user_roles x WHERE x.application_id = :applicationId AND x.user_id = :userId AND x.role_id = r.id)
+          OR EXISTS (SELECT FROM application_group_roles x JOIN group_members m ON m.group_id = x.group_id
+            WHERE x.application_id = :applicationId AND x.role_id = r.id AND m.user_id = :userId))), '[]') AS roles`,
+    { userId, applicationId },
   );
   const [found] = rows;
   return found ?? { groups: [], memberships: [] };

@@ -8,7 +8,7 @@ import { type GroupFilterType, groupFilter } from '../groups/group-filter.policy
 export type ClaimType = 'IDENTITY' | 'RESOURCE';
 /** What a claim with a fixed value can hold. */
 export type StaticValue = string | number | boolean | (string | number | boolean)[];
-export type ClaimValueType = 'USER_ATTRIBUTE' | 'GROUPS' | 'ORGANIZATION' | 'DEPARTMENT' | 'STATIC';
+export type ClaimValueType = 'USER_ATTRIBUTE' | 'GROUPS' | 'ORGANIZATION' | 'DEPARTMENT' | 'APP_ROLES' | 'STATIC';
 
 /** A claim as it is configured. */
 export interface ServerClaim {
@@ -18,7 +18,7 @@ export interface ServerClaim {
   readonly valueType: ClaimValueType;
   /**
    * USER_ATTRIBUTE: name of an attribute, also as `user.profile.<name>`. GROUPS: what the filter compares with. ORGANIZATION, DEPARTMENT: `id`
-   * or `name`, empty for both. STATIC: the value itself, as `valueFormat` says.
+   * or `name`, empty for both. APP_ROLES: empty. STATIC: the value itself, as `valueFormat` says.
    */
   readonly value: string;
   /** JSON: a STATIC value that is no text, in JSON. */
@@ -48,6 +48,8 @@ export interface ClaimPerson {
   readonly groups: readonly string[];
   /** Empty where no claim in force asks for them. */
   readonly memberships: readonly ClaimMembership[];
+  /** Names of the roles at the application that the token is for; absent where no claim in force asks for them. */
+  readonly roles?: readonly string[];
 }
 
 export interface ClaimFacts {
@@ -100,11 +102,23 @@ const GROUPS_CLAIM: ServerClaim = {
   status: 'ACTIVE',
 };
 
-/** The claims of one type: the server's own, and the one of scope `groups`. */
-export function claimsOfType(claims: readonly ServerClaim[], claimType: ClaimType): readonly ServerClaim[] {
+/** What scope `roles` asks for on every server, unless an active claim of that name decides. */
+const ROLES_CLAIM = {
+  ...GROUPS_CLAIM,
+  id: 'roles',
+  name: 'roles',
+  valueType: 'APP_ROLES',
+  scopes: ['roles'],
+  groupFilterType: null,
+} as const;
+
+const IMPLICIT: readonly ServerClaim[] = [GROUPS_CLAIM, ROLES_CLAIM, { ...ROLES_CLAIM, claimType: 'RESOURCE' }];
+
+/** The claims of one type: the server's own, and those of the scopes `groups` and `roles`. */
+function claimsOfType(claims: readonly ServerClaim[], claimType: ClaimType): readonly ServerClaim[] {
   const own = claims.filter((claim) => claim.claimType === claimType);
-  const isDecided = own.some(({ name, status }) => name === GROUPS_CLAIM.name && status === 'ACTIVE');
-  return claimType === GROUPS_CLAIM.claimType && !isDecided ? [...own, GROUPS_CLAIM] : own;
+  const decided = new Set(own.filter(({ status }) => status === 'ACTIVE').map(({ name }) => name));
+  return [...own, ...IMPLICIT.filter((claim) => claim.claimType === claimType && !decided.has(claim.name))];
 }
 
 const isForScopes = ({ scopes }: ServerClaim, granted: readonly string[]): boolean =>
@@ -140,7 +154,11 @@ export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts):
     held[claim.name] = value;
     return 'included';
   };
-  const steps = claimsOfType(claims, facts.claimType).map((claim) => ({ claim: claim.name, reason: judge(claim) }));
+  // Nobody misses a claim that nobody has configured or asked for.
+  const considered = claimsOfType(claims, facts.claimType).filter(
+    (claim) => claim.id !== ROLES_CLAIM.id || isForScopes(claim, facts.scopes),
+  );
+  const steps = considered.map((claim) => ({ claim: claim.name, reason: judge(claim) }));
   return { claims: held, decided, steps };
 }
 
@@ -148,6 +166,7 @@ export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts):
 export interface ClaimNeeds {
   readonly groups: boolean;
   readonly memberships: boolean;
+  readonly roles: boolean;
 }
 
 /** @param facts those of the decision to come */
@@ -156,8 +175,16 @@ export function claimNeeds(claims: readonly ServerClaim[], facts: Omit<ClaimFact
   const needed = claimsOfType(claims, facts.claimType)
     .filter((claim) => isInForce(claim, facts) && obstacle(claim, Object.assign({}, facts, { person: anybody })) === undefined)
     .map(({ valueType }) => valueType);
-  return { groups: needed.includes('GROUPS'), memberships: needed.includes('ORGANIZATION') || needed.includes('DEPARTMENT') };
+  return {
+    groups: needed.includes('GROUPS'),
+    memberships: needed.includes('ORGANIZATION') || needed.includes('DEPARTMENT'),
+    roles: needed.includes('APP_ROLES'),
+  };
 }
+
+/** Can a claim of this type be told to a request for these scopes at all? */
+export const hasClaimsFor = (claims: readonly ServerClaim[], claimType: ClaimType, scopes: readonly string[]): boolean =>
+  claimsOfType(claims, claimType).some((claim) => isInForce(claim, { scopes }));
 
 /** The names of the IDENTITY claims that can be told at all, as discovery announces them. */
 export const announcedClaims = (claims: readonly ServerClaim[]): string[] =>
@@ -187,7 +214,8 @@ function claimValue(claim: ServerClaim, person: ClaimPerson | undefined): unknow
   return unlessEmpty(listOf(claim, person));
 }
 
-function listOf(claim: ServerClaim, { groups, memberships }: ClaimPerson): readonly unknown[] {
+function listOf(claim: ServerClaim, { groups, memberships, roles = [] }: ClaimPerson): readonly unknown[] {
+  if (claim.valueType === 'APP_ROLES') return roles;
   if (claim.valueType === 'GROUPS') return groups.filter(groupFilter(claim.groupFilterType ?? 'STARTS_WITH', claim.value));
   if (claim.valueType === 'ORGANIZATION') {
     return memberships.map(({ orgId, orgName }) => part(claim.value, orgId, orgName) ?? { orgId, name: orgName });

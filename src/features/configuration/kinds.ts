@@ -83,6 +83,16 @@ const openOfBuiltIn = [
 /** In an order in which each names only what was before it. */
 export const RESOURCE_KINDS: readonly Kind[] = [
   {
+    noun: 'attributes of users',
+    section: 'userSchemas',
+    path: '/meta/schemas/user',
+    key: ['id'],
+    inner: [],
+    address: ['id'],
+    names: [DEFAULT],
+    lasting: [DEFAULT],
+  },
+  {
     noun: 'identity provider',
     section: 'identityProviders',
     path: '/idps',
@@ -100,7 +110,7 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     section: 'applications',
     path: '/apps',
     key: ['credentials.oauthClient.client_id'],
-    inner: [],
+    inner: [{ noun: 'role', section: 'roles', path: '/roles', key: ['name'], inner: [] }],
     // Applications that registered or introduced themselves come and go.
     isForeign: ({ origin }) => origin !== undefined && origin !== 'ADMIN',
     open: (key) => ((SYSTEM_APPLICATIONS as readonly string[]).includes(key) ? [] : undefined),

@@ -4,6 +4,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { addressOfDraft } from '../bulk/bulk.console.ts';
 import { draftImport } from '../bulk/bulk-jobs.service.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { usersFromCsv } from './users-csv.service.ts';
 
 const MOST_BYTES = 20_000_000;
@@ -35,7 +36,8 @@ export const importPage: ConsolePage = {
   async receive(visit, form) {
     const content = form.get('file') ?? '';
     if (content.trim() === '') throw validation([{ field: 'file', message: 'Select a CSV file that is not empty.' }]);
-    const job = await draftImport(visit.services, usersFromCsv(content), visit.request);
+    const { attributes } = await currentUserSchema(visit.services);
+    const job = await draftImport(visit.services, usersFromCsv(content, attributes), visit.request);
     return { goTo: addressOfDraft(job.id) };
   },
 };

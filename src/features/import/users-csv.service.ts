@@ -1,6 +1,8 @@
 /** Users out of a CSV file (RFC 4180): the first row names attributes of the profile. */
 import { CsvError, parse } from 'csv-parse';
 import { validation } from '../../platform/errors/errors.ts';
+import { valueOfText } from '../user-schema/attribute-values.service.ts';
+import type { Attribute } from '../user-schema/attributes.resource.ts';
 import { EXPORT_ONLY, PROFILE_COLUMNS } from '../users/user-export.service.ts';
 
 const MEMBERSHIP: readonly string[] = ['orgId', 'depId'];
@@ -11,9 +13,10 @@ const LONGEST_ROW = 64 * 1024;
 const ESCAPED = /^'(?=[=+\-@\t\r])/;
 
 /** @throws {ApiError} validation of the field `file`, with the line */
-function columnsOf(header: readonly string[]): (string | false)[] {
+function columnsOf(header: readonly string[], attributes: readonly Attribute[]): (string | false)[] {
   const names = header.map((name) => name.trim());
-  const unknown = names.filter((name) => ![...PROFILE_COLUMNS, ...MEMBERSHIP, ...PASSED_OVER].includes(name));
+  const known = [...PROFILE_COLUMNS, ...attributes.map(({ name }) => name), ...MEMBERSHIP, ...PASSED_OVER];
+  const unknown = names.filter((name) => !known.includes(name));
   const problem = (message: string) => validation([{ field: 'file', message }]);
   if (unknown.length > 0) throw problem(`has columns that are not known: ${unknown.slice(0, 5).join(', ')}. Rename or remove them`);
   if (!names.includes('login')) throw problem('has no column “login” in its first row');
@@ -21,25 +24,30 @@ function columnsOf(header: readonly string[]): (string | false)[] {
   return names.map((name) => (PASSED_OVER.includes(name) ? false : name));
 }
 
-function userIn(record: Readonly<Record<string, string>>, place: number) {
+function userIn(record: Readonly<Record<string, string>>, place: number, attributes: readonly Attribute[]) {
+  const types = new Map(attributes.map(({ name, type }) => [name, type]));
   const given = Object.entries(record)
     .map(([name, value]) => [name, value.replace(ESCAPED, '')] as const)
     .filter(([, value]) => value !== '');
   const profile = given
     .filter(([name]) => !MEMBERSHIP.includes(name))
-    .map(([name, value]) => [name, name === 'emailVerified' ? ({ true: true, false: false }[value.toLowerCase()] ?? value) : value]);
+    .map(([name, value]) => [name, valueOfText(name === 'emailVerified' ? 'boolean' : (types.get(name) ?? 'string'), value)]);
   const membership = given.filter(([name]) => MEMBERSHIP.includes(name));
   return { name: record.login || `Row ${place}`, item: { ...Object.fromEntries(membership), profile: Object.fromEntries(profile) } };
 }
 
 /**
  * The users of a file, as the body of `POST users` has them; empty cells are left out. Commas, semicolons and tabs separate columns.
+ * @param attributes that operators have added; a list is JSON, or one element
  * @throws {ApiError} validation of the field `file`: it is not such a file, with the line
  */
-export async function* usersFromCsv(content: string): AsyncGenerator<{ readonly name: string; readonly item: unknown }> {
+export async function* usersFromCsv(
+  content: string,
+  attributes: readonly Attribute[],
+): AsyncGenerator<{ readonly name: string; readonly item: unknown }> {
   const records = parse(content, {
     bom: true,
-    columns: columnsOf,
+    columns: (header: readonly string[]) => columnsOf(header, attributes),
     delimiter: [',', ';', '\t'],
     max_record_size: LONGEST_ROW,
     skip_empty_lines: true,
@@ -49,7 +57,7 @@ export async function* usersFromCsv(content: string): AsyncGenerator<{ readonly 
   try {
     for await (const record of records) {
       place += 1;
-      yield userIn(record, place);
+      yield userIn(record, place, attributes);
     }
   } catch (error) {
     if (error instanceof CsvError) throw validation([{ field: 'file', message: `is not valid CSV: ${error.message}` }]);

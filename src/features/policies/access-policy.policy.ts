@@ -38,8 +38,8 @@ interface Listed {
 
 /** A condition that is absent restricts nothing. */
 export interface RuleConditions {
-  /** One of the users, or a member of one of the groups; the word EVERYONE among the groups is everyone. */
-  readonly people?: { readonly users?: Listed; readonly groups?: Listed };
+  /** One of the users, a member of one of the groups, or who has one of the roles at the application; the word EVERYONE among the groups is everyone. */
+  readonly people?: { readonly users?: Listed; readonly groups?: Listed; readonly roles?: Listed };
   readonly grantTypes?: Listed;
   /** Every requested scope must be among them; `*` is all. */
   readonly scopes?: Listed;
@@ -73,10 +73,17 @@ export interface AccessPolicy {
   readonly rules: readonly AccessRule[];
 }
 
+interface AccessUser {
+  readonly id: string;
+  readonly groupIds: readonly string[];
+  /** Names of the roles at the application; absent where no rule names roles. */
+  readonly roles?: readonly string[];
+}
+
 export interface AccessFacts {
   readonly clientId: string;
   /** undefined: the application asks for itself. */
-  readonly user: { readonly id: string; readonly groupIds: readonly string[] } | undefined;
+  readonly user: AccessUser | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
   /** Of a token exchange: the client ID of the application that acts, or the ID of a user who does. */
@@ -127,11 +134,15 @@ export interface AccessDecision {
 const names = ({ include }: Listed, value: string): boolean => include.includes(value);
 
 /** Without a user a rule that names people fits only where it names everyone. */
-function fitsPeople({ people: { users, groups } = {} }: RuleConditions, user: AccessFacts['user']): boolean {
-  if (users === undefined && groups === undefined) return true;
+function fitsPeople({ people: { users, groups, roles } = {} }: RuleConditions, user: AccessFacts['user']): boolean {
+  if (users === undefined && groups === undefined && roles === undefined) return true;
   if (groups !== undefined && names(groups, EVERYONE)) return true;
   if (user === undefined) return false;
-  return (users !== undefined && names(users, user.id)) || (groups !== undefined && user.groupIds.some((id) => names(groups, id)));
+  return (
+    (users !== undefined && names(users, user.id)) ||
+    (groups !== undefined && user.groupIds.some((id) => names(groups, id))) ||
+    (roles !== undefined && (user.roles ?? []).some((role) => names(roles, role)))
+  );
 }
 
 const fitsGrantType = ({ grantTypes }: RuleConditions, type: AccessGrantType): boolean =>
@@ -194,6 +205,10 @@ export function decideAccess(policies: readonly AccessPolicy[], facts: AccessFac
 /** Can the user's groups change the decision? When not, they need not be read. */
 export const dependsOnGroups = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => conditions.people?.groups?.include.some((group) => group !== EVERYONE)));
+
+/** Can the user's roles at the application change the decision? When not, they need not be read. */
+export const dependsOnRoles = (policies: readonly AccessPolicy[]): boolean =>
+  policies.some(({ rules }) => rules.some(({ conditions }) => (conditions.people?.roles?.include.length ?? 0) > 0));
 
 /** Whose names stand in a rule's conditions and may be deleted while they do. */
 export type NamedInRule = 'user' | 'group' | 'application';

@@ -19,7 +19,11 @@ const ruleBody = z.strictObject({
   /** One that is absent restricts nothing. */
   conditions: z.strictObject({
     people: z
-      .strictObject({ users: presentPolicyList(named).exactOptional(), groups: presentPolicyList(named).exactOptional() })
+      .strictObject({
+        users: presentPolicyList(named).exactOptional(),
+        groups: presentPolicyList(named).exactOptional(),
+        roles: presentPolicyList(named).exactOptional(),
+      })
       .exactOptional(),
     grantTypes: presentPolicyList(ruleGrantType).exactOptional(),
     scopes: presentPolicyList(named).exactOptional(),
@@ -41,7 +45,7 @@ const rule = z.object({
   /** The built-in server's: it cannot be changed. */
   system: z.boolean(),
   conditions: z.object({
-    people: z.object({ users: names, groups: names }).optional(),
+    people: z.object({ users: names, groups: names, roles: names }).optional(),
     grantTypes: names,
     scopes: names,
     actors: names,

@@ -18,7 +18,9 @@ const chosen = (include: readonly string[] | undefined): 'all' | 'some' =>
   include === undefined || include.includes(ANY) ? 'all' : 'some';
 
 const isForEveryone = ({ people }: RuleConditions): boolean =>
-  people === undefined || (people.users === undefined && people.groups === undefined) || people.groups?.include.includes(EVERYONE) === true;
+  people === undefined ||
+  (people.users === undefined && people.groups === undefined && people.roles === undefined) ||
+  people.groups?.include.includes(EVERYONE) === true;
 
 const minutes = (name: string, label: string, hint: string, now: number | undefined): DurationField => ({
   name,
@@ -86,6 +88,17 @@ export async function ruleFields(
       },
       typed,
     ),
+    {
+      name: 'roles',
+      label: 'Roles at the application',
+      group: 'People',
+      when: NAMED_PEOPLE,
+      kind: 'lines',
+      rows: 2,
+      hint: 'Names, one a line. Users with one of them match, too.',
+      value: isOpen ? '' : (conditions.people?.roles?.include ?? []).join('\n'),
+      alias: 'conditions.people.roles.include',
+    },
     {
       name: 'grants',
       label: 'Which grants it is for',

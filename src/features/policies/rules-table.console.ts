@@ -79,16 +79,22 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: str
 }
 
 async function peopleInWords(visit: ConsoleRequest, { people }: RuleConditions): Promise<Phrase> {
-  if (people === undefined || (people.users === undefined && people.groups === undefined)) return phrase('everyone');
+  if (people === undefined || (people.users === undefined && people.groups === undefined && people.roles === undefined))
+    return phrase('everyone');
   const groups = people.groups?.include ?? [];
   if (groups.includes(EVERYONE)) return phrase('everyone');
   const users = people.users?.include ?? [];
-  if (users.length + groups.length === 0) return phrase('nobody, so it never fits');
+  const roles = people.roles?.include ?? [];
+  if (users.length + groups.length + roles.length === 0) return phrase('nobody, so it never fits');
   const named = [
     ...(await namesOf(visit, 'user', users.slice(0, SHOWN))),
     ...(await namesOf(visit, 'group', groups.slice(0, SHOWN))).map((name) => phrase('members of “{name}”', { name })),
+    ...roles.slice(0, SHOWN).map((name) => phrase('the role “{name}”', { name })),
   ];
-  return short(named, named.length + Math.max(0, users.length - SHOWN) + Math.max(0, groups.length - SHOWN));
+  return short(
+    named,
+    named.length + Math.max(0, users.length - SHOWN) + Math.max(0, groups.length - SHOWN) + Math.max(0, roles.length - SHOWN),
+  );
 }
 
 async function actorsInWords(visit: ConsoleRequest, include: readonly string[] | undefined): Promise<readonly Piece[]> {

@@ -51,6 +51,7 @@ const ruleForm = z.object({
   people: which,
   users: z.array(z.string()).max(1000),
   groups: z.array(z.string()).max(1000),
+  roles: z.array(z.string().min(1).max(255)).max(100),
   grants: which,
   grantTypes: z.array(ruleGrantType),
   scopesFor: which,
@@ -62,7 +63,7 @@ const ruleForm = z.object({
 /** @throws {ApiError} validation */
 async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: URLSearchParams): Promise<RuleInput> {
   const typed = typedValues(fields, form);
-  const { name, people, users, groups, grants, grantTypes, scopesFor, scopes, actorsFor, actors } = parse(ruleForm, typed);
+  const { name, people, users, groups, roles, grants, grantTypes, scopesFor, scopes, actorsFor, actors } = parse(ruleForm, typed);
   const hookId = typed.inlineHook;
   const hook = hookId === undefined || hookId === '' ? {} : { inlineHook: { id: hookId } };
   const token = parse(tokenActions, { ...lifetimesIn(typed), ...hook });
@@ -71,6 +72,7 @@ async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: UR
       people: {
         users: { include: await idsNamed(visit, 'user', 'users', users) },
         groups: { include: await idsNamed(visit, 'group', 'groups', groups) },
+        ...(roles.length > 0 && { roles: { include: roles } }),
       },
     }),
     ...(grants === 'some' && { grantTypes: { include: grantTypes } }),

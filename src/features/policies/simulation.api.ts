@@ -62,6 +62,8 @@ const simulation = z.object({
   application: z.object({ client_id: z.string(), label: z.string(), status: z.string() }),
   user: z.object({ id: z.string(), login: z.string(), status: z.string() }).nullable(),
   assignment: z.object({ setting: z.enum(['EVERYONE', 'ASSIGNED']), assigned: z.boolean() }).nullable(),
+  /** The user’s roles at the application, by their own assignment or by those of groups. */
+  roles: z.array(z.object({ name: z.string(), direct: z.boolean(), groups: z.array(z.string()) })).nullable(),
   /** What the request would ask of the authorize endpoint. */
   response_type: z.string().nullable(),
   scopes: z.object({ requested: z.array(z.string()), refused: z.array(z.string()), granted: z.array(z.string()) }),
@@ -159,6 +161,7 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
     application: { client_id: application.id, label: application.label, status: application.status },
     user: user === undefined ? null : { id: user.id, login: user.login, status: user.status },
     assignment: found.isAssigned === undefined ? null : { setting: settings.assignment, assigned: found.isAssigned },
+    roles: found.heldRoles?.map(({ name, direct, groups }) => ({ name, direct, groups: [...groups] })) ?? null,
     response_type: found.responseType ?? null,
     scopes: { requested: [...scopes.requested], refused: [...scopes.refused], granted: [...scopes.granted] },
     access: {

@@ -54,6 +54,8 @@ export interface SimulatedUser extends ClaimSource {
   /** Their names, in alphabetical order. */
   readonly groups: readonly string[];
   readonly memberships: readonly ClaimMembership[];
+  /** Names of the roles at the application, in alphabetical order. */
+  readonly roles: readonly string[];
 }
 
 export interface SimulationFacts {

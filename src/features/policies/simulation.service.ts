@@ -5,6 +5,8 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { type FieldProblem, notFound, validation } from '../../platform/errors/errors.ts';
+import type { HeldRole } from '../application-roles/application-roles.resource.ts';
+import { listHeldRoles } from '../application-roles/application-roles.store.ts';
 import { isAssigned } from '../applications/application-assignments.store.ts';
 import type { Application } from '../applications/applications.resource.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
@@ -66,6 +68,8 @@ export interface SimulatedAnswer extends Simulation {
   readonly user: SimulatedUser | undefined;
   /** undefined: there is no user. */
   readonly isAssigned: boolean | undefined;
+  /** The user’s roles at the application, each with where it comes from; undefined: there is no user. */
+  readonly heldRoles: readonly HeldRole[] | undefined;
   readonly offered: readonly Scope[];
   /** undefined: the request is refused, or the rule has none. */
   readonly hook: SimulatedHook | undefined;
@@ -90,7 +94,7 @@ export async function simulateRequest(
   if (parts === undefined) throw notFound(serverId, 'AuthorizationServer');
   const { server, policies, scopes, claims } = parts;
   const application = await findApplicationById(knex, request.clientId);
-  const user = await findSimulatedUser(knex, request.user);
+  const user = await findSimulatedUser(knex, request.user, request.clientId);
   const actorExists = request.actor === undefined || (await findApplicationById(knex, request.actor)) !== undefined;
   const problems = problemsOf(request, application, user, actorExists);
   if (problems.length > 0 || application === undefined) throw validation(problems);
@@ -110,10 +114,11 @@ export async function simulateRequest(
     resources: request.resources,
     prompts: request.prompts,
   });
+  const heldRoles = user && (await listHeldRoles(knex, application.id, user.id));
   const signIn = request.signIn && user && (await simulateSignIn(services, user.id, request.signIn));
   const judged =
     signIn?.action === 'DENY' ? { ...simulation, outcome: 'REFUSED' as const, refusal: SIGN_IN_DENIED, tokens: undefined } : simulation;
-  const found = { ...judged, server, application, user, isAssigned: assigned, offered: scopes, signIn };
+  const found = { ...judged, server, application, user, isAssigned: assigned, heldRoles, offered: scopes, signIn };
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }
 
@@ -187,10 +192,12 @@ async function simulateHook(
 
 const isPublic = ({ settings }: Application): boolean => settings.token_endpoint_auth_method === 'none';
 
-async function findSimulatedUser(knex: Executor, idOrLogin: string | undefined): Promise<SimulatedUser | undefined> {
+async function findSimulatedUser(knex: Executor, idOrLogin: string | undefined, applicationId: string): Promise<SimulatedUser | undefined> {
   if (idOrLogin === undefined) return undefined;
   const user = (await findUserById(knex, idOrLogin)) ?? (await findUserByLogin(knex, idOrLogin));
-  return user && { ...user, ...(await readBelongings(knex, user.id)), groupIds: await listGroupIds(knex, user.id) };
+  if (user === undefined) return undefined;
+  const belongings = await readBelongings(knex, user.id, applicationId);
+  return { ...user, roles: [], ...belongings, groupIds: await listGroupIds(knex, user.id) };
 }
 
 function problemsOf(

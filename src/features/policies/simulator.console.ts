@@ -8,6 +8,7 @@ import {
   consentInWords,
   consentRowInWords,
   type Decided,
+  heldRoleInWords,
   scopeInWords,
   stepInWords,
   verdictOf,
@@ -170,6 +171,9 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
       title: 'Why',
       facts: [
         { label: 'Assignment', value: assignmentInWords(decided) },
+        ...(found.heldRoles === undefined || found.heldRoles.length === 0
+          ? []
+          : [{ label: 'Roles', value: found.heldRoles.map(heldRoleInWords) }]),
         { label: 'Access policy', value: accessInWords(access) },
         { label: 'Consent', value: consentInWords(decided) },
         ...(found.hook === undefined ? [] : [{ label: 'Inline hook', value: hookInWords(found.hook) }]),

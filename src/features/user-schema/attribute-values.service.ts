@@ -85,7 +85,26 @@ function choiceProblem({ enum: values, oneOf }: Attribute, value: unknown): stri
 }
 
 /** @returns the values to choose from, with their titles; undefined: any */
-function choicesOf({ enum: values, oneOf }: Pick<Attribute, 'enum' | 'oneOf'>) {
+export function choicesOf({ enum: values, oneOf }: Pick<Attribute, 'enum' | 'oneOf'>) {
   if (oneOf === undefined) return values?.map((value) => ({ const: value, title: String(value) }));
   return values === undefined ? oneOf : oneOf.filter((choice) => values.includes(choice.const));
+}
+
+/** A value out of text, as forms and files have it; text that fits no better stays text, and is judged so. */
+export function valueOfText(type: Attribute['type'], text: string): AttributeValue {
+  if (type === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  if ((type === 'number' || type === 'integer') && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);
+  if (type === 'array') return listOfText(text);
+  return text;
+}
+
+/** A list in JSON; anything else is one element. */
+function listOfText(text: string): readonly string[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    if (Array.isArray(list) && list.every((element) => typeof element === 'string')) return list;
+  } catch {
+    // No JSON.
+  }
+  return [text];
 }

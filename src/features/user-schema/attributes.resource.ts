@@ -2,13 +2,13 @@
 
 /** The types of JSON Schema; an array is one of strings. */
 export const ATTRIBUTE_TYPES = ['string', 'boolean', 'number', 'integer', 'array'] as const;
-type AttributeValueType = (typeof ATTRIBUTE_TYPES)[number];
+export type AttributeValueType = (typeof ATTRIBUTE_TYPES)[number];
 
 export type AttributeValue = string | number | boolean | readonly string[];
 
 /** What users may do with their own value: change it, see it, or neither. */
 export const SELF_PERMISSIONS = ['READ_WRITE', 'READ_ONLY', 'HIDE'] as const;
-type SelfPermission = (typeof SELF_PERMISSIONS)[number];
+export type SelfPermission = (typeof SELF_PERMISSIONS)[number];
 
 /** A value to choose, and how forms show it. */
 interface AttributeChoice {

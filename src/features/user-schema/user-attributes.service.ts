@@ -36,15 +36,21 @@ export async function judgeAttributes(
   return schema;
 }
 
-/** Once the user is written. @throws {ApiError} conflict when another user has a value that must be unique */
-export async function claimAttributes(
+/** Once the user is written: makes their unique values theirs alone. @returns the attribute whose value another user has; undefined: none */
+export async function takenAttribute(
   trx: Executor,
   { attributes }: UserSchema,
   { id, profile }: Pick<User, 'id' | 'profile'>,
-): Promise<void> {
+): Promise<string | undefined> {
   const unique = attributes.filter((attribute) => attribute.unique).map(({ name }) => name);
-  if (unique.length === 0) return;
+  if (unique.length === 0) return undefined;
   const values = unique.flatMap((name) => (profile[name] === undefined ? [] : [[name, String(profile[name])]]));
   const [taken] = await claimUniqueValues(trx, id, Object.fromEntries(values));
+  return taken;
+}
+
+/** As `takenAttribute`. @throws {ApiError} conflict when another user has a value that must be unique */
+export async function claimAttributes(trx: Executor, schema: UserSchema, user: Pick<User, 'id' | 'profile'>): Promise<void> {
+  const taken = await takenAttribute(trx, schema, user);
   if (taken !== undefined) throw conflict({ field: `profile.${taken}`, message: 'another user has this value' });
 }

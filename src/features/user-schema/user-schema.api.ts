@@ -7,7 +7,7 @@ import { MOST_ATTRIBUTES } from './attribute-definitions.service.ts';
 import { attributeChoices, attributeFields, attributeIn, titledAttributeChoices } from './attribute-fields.service.ts';
 import { ATTRIBUTE_TYPES, type Attribute, SELF_PERMISSIONS, type UserSchema } from './attributes.resource.ts';
 import { baseProperties } from './base-attributes.service.ts';
-import { changeUserSchema, readUserSchema } from './user-schema.service.ts';
+import { changeUserSchema, readUserSchema, replaceUserSchema } from './user-schema.service.ts';
 
 const read = z.object({
   title: z.string(),
@@ -94,6 +94,22 @@ export const userSchemaEndpoints: readonly Endpoint[] = [
     summary: 'Read the attributes of users',
     response: schema,
     handler: async ({ services }) => presentSchema(await readUserSchema(services), services.config.baseUrl),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: PATH,
+    access: 'service',
+    summary: 'Replace the attributes that you have added to users; those that are not named are removed with their values',
+    body: z.strictObject({
+      definitions: z.strictObject({ custom: z.strictObject({ properties: z.record(z.string().max(100), attributeFields) }) }),
+    }),
+    bodyLimit: LARGE_BODY,
+    response: schema,
+    async handler({ services, body, request }) {
+      const wanted = Object.entries(body.definitions.custom.properties);
+      const all = new Map(wanted.map(([name, one]) => [name, attributeIn(name, one)]));
+      return presentSchema(await replaceUserSchema(services, all, request), services.config.baseUrl);
+    },
   }),
   endpoint({
     method: 'POST',

@@ -40,6 +40,7 @@ export const readUserSchema = ({ database }: Pick<Services, 'database'>): Promis
 /**
  * Adds, changes and removes attributes, all or none.
  * @param changes by name; null removes the attribute with all its values
+ * @param options.onlyNew refuses what is an attribute already
  * @throws {ApiError} validation: fields are those of `definitions.custom.properties`; conflict when a claim needs a removed attribute, its values are still being
  * erased, or two users have the same value of an attribute that becomes unique
  */
@@ -47,11 +48,13 @@ export async function changeUserSchema(
   services: Services,
   changes: ReadonlyMap<string, Attribute | null>,
   request: RequestContext,
+  { onlyNew = false }: { readonly onlyNew?: boolean } = {},
 ): Promise<UserSchema> {
   const { database, notifications } = services;
   const after = await database.transaction(async (trx) => {
     const now = present();
     const before = await lockUserSchema(trx, now);
+    refuse(onlyNew ? twins(before, changes) : []);
     refuse(changeProblems(before, changes));
     const after = changed(before, changes);
     if (JSON.stringify(after) === JSON.stringify(before)) return before;
@@ -73,11 +76,25 @@ export async function changeUserSchema(
   return after;
 }
 
+/** Replaces all attributes: those that are not named are removed. @throws {ApiError} as `changeUserSchema` */
+export async function replaceUserSchema(
+  services: Services,
+  wanted: ReadonlyMap<string, Attribute>,
+  request: RequestContext,
+): Promise<UserSchema> {
+  const { attributes } = await readUserSchema(services);
+  const removed = attributes.filter(({ name }) => !wanted.has(name)).map(({ name }) => [name, null] as const);
+  return changeUserSchema(services, new Map<string, Attribute | null>([...removed, ...wanted]), request);
+}
+
 const AT = 'definitions.custom.properties';
 
 function refuse(problems: readonly FieldProblem[]): void {
   if (problems.length > 0) throw validation(problems.map(({ field, message }) => ({ field: `${AT}.${field}`, message })));
 }
+
+const twins = ({ attributes }: UserSchema, changes: ReadonlyMap<string, unknown>): FieldProblem[] =>
+  attributes.filter(({ name }) => changes.has(name)).map(({ name }) => ({ field: name, message: 'is an attribute already' }));
 
 function refuseTooMany({ attributes }: UserSchema): void {
   const count = attributes.filter(({ unique }) => unique).length;

@@ -11,6 +11,8 @@ import { reachOf } from '../administrators/administration.policy.ts';
 import { hasMailAddress } from '../mail/mail.service.ts';
 import { passwordRules } from '../passwords/passwords.console.ts';
 import { BY_LINK, linkOnce, linkOutcome, mayMail } from '../passwords/secret-link.console.ts';
+import { addedFields, addedTyped } from '../user-schema/user-attributes.console.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { organizationChoice, placeFields } from './organization-fields.console.ts';
 import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
 import { activateUser } from './user-lifecycle.service.ts';
@@ -76,12 +78,15 @@ export const create: ConsolePage = {
     const mayBeNone = reachOf(visit.request.roles, 'write') === 'everything';
     const signIn = signInFields(await waysFor(visit), await passwordRules(visit));
     const verified = emailVerifiedField(visit.request, false);
-    const fields = [...PROFILE, ...verified, ...(await placeFields(visit, typed, { mayBeNone })), ...signIn];
+    const { attributes } = await currentUserSchema(visit.services);
+    const fields = [...PROFILE, ...verified, ...addedFields(attributes), ...(await placeFields(visit, typed, { mayBeNone })), ...signIn];
     const submit = 'Create user';
     return formPage({ title: submit, crumbs: USERS, fields, hidden: formKey(), submit, cancel: USERS_HOME }, typed);
   },
   async receive(visit, form) {
-    const profile = parse(userProfile, { ...givenAttributes(typedValues(PROFILE, form)), ...givenVerification(form, false) });
+    const { attributes } = await currentUserSchema(visit.services);
+    const given = { ...givenAttributes(typedValues(PROFILE, form)), ...addedTyped(attributes, form), ...givenVerification(form, false) };
+    const profile = parse(userProfile, given);
     const chosen = parse(chosenWay, typedValues(signInFields([], verbatim('')), form));
     const { way, password } = chosen;
     await refuseContradiction(visit, chosen, profile.email);

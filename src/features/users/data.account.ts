@@ -8,6 +8,7 @@ import { seeOther } from '../../platform/http/forms.ts';
 import { listOwnPermissions, type OwnPermission } from '../consents/own-permissions.service.ts';
 import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { listOwnActivity } from './own-activity.service.ts';
 import { type ExportedUser, exportOwnData } from './user-data.service.ts';
 import { profileFields } from './users.service.ts';
@@ -27,8 +28,10 @@ export const downloadData = change<AccountDeps>(async (deps, ctx, { accountId })
   ctx.set('Content-Disposition', `attachment; filename="account-${present().toISOString().slice(0, 10)}.json"`);
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'application/json; charset=utf-8';
+  const { attributes } = await currentUserSchema(services);
+  const hidden = new Set(attributes.filter(({ self }) => self === 'HIDE').map(({ name }) => name));
   const permissions = (await listOwnPermissions(services, accountId)).map(permitted);
-  ctx.body = JSON.stringify({ ...portable(exported), permissions, activity: events }, undefined, 2);
+  ctx.body = JSON.stringify({ ...portable(exported, hidden), permissions, activity: events }, undefined, 2);
 }, 'data');
 
 /** What an application holds, by consent or by trust. */
@@ -40,21 +43,28 @@ const permitted = ({ applicationId, label, serverId, serverName, since, scopes }
 const madeBy = ({ transports, multiDevice, backedUp, aaguid }: Passkey) => ({ transports, multiDevice, backedUp, aaguid });
 
 /** What leaves the service: named one by one, so that nothing comes along by itself. */
-const portable = ({
-  user,
-  roles,
-  factors,
-  trustedBrowsers,
-  memberships,
-  groups,
-  applications,
-  consents,
-  identityProviders,
-  apiTokens,
-  sessions,
-}: ExportedUser) => ({
+const portable = (
+  {
+    user,
+    roles,
+    factors,
+    trustedBrowsers,
+    memberships,
+    groups,
+    applications,
+    consents,
+    identityProviders,
+    apiTokens,
+    sessions,
+  }: ExportedUser,
+  hidden: ReadonlySet<string>,
+) => ({
   user: {
-    ...{ id: user.id, status: user.status, profile: profileFields(user) },
+    ...{
+      id: user.id,
+      status: user.status,
+      profile: Object.fromEntries(Object.entries(profileFields(user)).filter(([name]) => !hidden.has(name))),
+    },
     ...{ created: user.created, activated: user.activated, lastLogin: user.lastLogin, lastUpdated: user.lastUpdated },
     passwordChanged: user.passwordChanged,
   },

@@ -1,9 +1,15 @@
 /** Which attributes of their profile a user changes themselves, and how. The login, the e-mail address and what an organization says of them are not among them. */
+import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { isEmptyValue, sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
+import type { Attribute, AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
+import { addedValues, takenAttribute } from '../user-schema/user-attributes.service.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
+import { holdUserSchema } from '../user-schema/user-schema.store.ts';
 import { profileChanges } from './user-profile.service.ts';
 import { asUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
@@ -66,16 +72,44 @@ export function isTimeZone(zone: string): boolean {
 
 export type OwnProfile = Readonly<Partial<Record<OwnAttribute, string>>>;
 
-/** @returns the attributes that are not good, none of which is then changed */
+/** What keeps the value of an attribute that the operator has added. */
+type AddedProblem = 'wrong' | 'required' | 'taken';
+
+export interface OwnProblems {
+  readonly wrong: readonly OwnAttribute[];
+  /** By the names of attributes that the operator has added. */
+  readonly added: ReadonlyMap<string, AddedProblem>;
+}
+
+/** What users may do with the attributes that the operator has added. */
+export async function ownAddedAttributes(services: Services) {
+  const { attributes } = await currentUserSchema(services);
+  return {
+    changeable: attributes.filter(({ self }) => self === 'READ_WRITE'),
+    readable: attributes.filter(({ self }) => self === 'READ_ONLY'),
+  };
+}
+
+/**
+ * @param added values of attributes that the operator has added; those that users may not change are passed over
+ * @returns the attributes that are not good, none of which is then changed
+ */
 export async function changeOwnProfile(
   services: Services,
   userId: string,
   wanted: OwnProfile,
+  added: Readonly<Record<string, AttributeValue | null>>,
   request: RequestContext,
-): Promise<readonly OwnAttribute[]> {
+): Promise<OwnProblems> {
   const { wrong, given, profile } = checkOwnProfile(wanted);
-  if (wrong.length === 0) await change(services, userId, { ...given, ...profile }, request);
-  return wrong;
+  if (wrong.length > 0) return { wrong, added: new Map() };
+  try {
+    await change(services, userId, { ...given, ...profile }, added, request);
+    return { wrong: [], added: new Map() };
+  } catch (error) {
+    if (error instanceof NotGood) return { wrong: [], added: error.problems };
+    throw error;
+  }
 }
 
 /** @returns the attributes that are not good; what was given, trimmed; and, of it, what is not empty, as it is stored */
@@ -102,23 +136,36 @@ export const changeOwnLanguage = (
   userId: string,
   language: string | undefined,
   request: RequestContext,
-): Promise<void> => change(services, userId, { preferredLanguage: language ?? '' }, request);
+): Promise<void> => change(services, userId, { preferredLanguage: language ?? '' }, {}, request);
 
-/** @param attributes an empty one is taken out */
+/** Undoes the change. */
+class NotGood extends Error {
+  constructor(readonly problems: ReadonlyMap<string, AddedProblem>) {
+    super('attributes are not good');
+  }
+}
+
+/** @param attributes an empty one is taken out @throws {NotGood} */
 async function change(
   { database }: Services,
   userId: string,
   attributes: Readonly<Record<string, string>>,
+  added: Readonly<Record<string, AttributeValue | null>>,
   request: RequestContext,
 ): Promise<void> {
   await database.transaction(async (trx) => {
     const before = await lockUser(trx, userId);
     if (before === undefined) return;
-    const profile = Object.fromEntries(Object.entries({ ...before.profile, ...attributes }).filter(([, value]) => value !== ''));
-    const names = Object.keys(attributes);
-    if (names.every((name) => (before.profile[name] ?? '') === attributes[name])) return;
-    const after: User = { ...before, profile, lastUpdated: present() };
-    await updateUser(trx, userId, { profile, lastUpdated: after.lastUpdated });
+    const schema = await holdUserSchema(trx);
+    const own = schema.attributes.filter(({ name, self }) => self === 'READ_WRITE' && Object.hasOwn(added, name));
+    const values = { ...attributes, ...Object.fromEntries(own.map(({ name }) => [name, added[name] ?? null])) };
+    const profile = Object.fromEntries(Object.entries({ ...before.profile, ...values }).filter(([, value]) => !isEmptyValue(value)));
+    if (isDeepStrictEqual(profile, { ...before.profile })) return;
+    const after: User = { ...before, profile: profile as User['profile'], lastUpdated: present() };
+    refuseValues(schema, own, values, after);
+    await updateUser(trx, userId, { profile: after.profile, lastUpdated: after.lastUpdated });
+    const taken = await takenAttribute(trx, schema, after);
+    if (taken !== undefined) throw new NotGood(new Map([[taken, 'taken']]));
     await recordEvent(trx, {
       eventType: 'user.account.update_profile',
       displayMessage: 'User changed their profile',
@@ -128,4 +175,13 @@ async function change(
       after: { profile: profileFields(after) },
     });
   });
+}
+
+/** @throws {NotGood} */
+function refuseValues(schema: UserSchema, own: readonly Attribute[], values: Readonly<Record<string, unknown>>, { profile }: User): void {
+  const given = Object.fromEntries(own.map(({ name }) => [name, values[name]]));
+  const refused = new Set(valueProblems(schema, given, { complete: false }).map(({ field }) => field));
+  const isTooLarge = sizeProblem(addedValues(profile)) !== undefined;
+  const bad = own.filter(({ name }) => isTooLarge || refused.has(`profile.${name}`));
+  if (bad.length > 0) throw new NotGood(new Map(bad.map(({ name }) => [name, isEmptyValue(values[name]) ? 'required' : 'wrong'])));
 }

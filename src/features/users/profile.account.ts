@@ -7,14 +7,17 @@ import { LANGUAGES } from '../../platform/i18n/messages.ts';
 import { keepLanguage, languageOfProfile, pageLanguage } from '../../platform/i18n/page-language.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
 import { change, ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
+import type { AttributeValue } from '../user-schema/attributes.resource.ts';
+import { attributeFieldModels, attributesSent, shownAttributes } from '../user-schema/user-attributes.hosted.ts';
 import { requestVerification, type VerificationRequest } from './email-verification.service.ts';
 import {
   changeOwnLanguage,
   changeOwnProfile,
   OWN_ATTRIBUTES,
   OWN_AUTOCOMPLETE,
-  type OwnAttribute,
+  type OwnProblems,
   type OwnProfile,
+  ownAddedAttributes,
   ownAttributeProblem,
   TIME_ZONES,
 } from './own-profile.service.ts';
@@ -28,24 +31,33 @@ const GROUPS = [
 
 interface Typed {
   readonly profile?: OwnProfile;
-  readonly wrong?: readonly OwnAttribute[];
+  readonly added?: Readonly<Record<string, AttributeValue | null>>;
+  readonly problems?: OwnProblems;
   readonly email?: string;
   readonly emailProblem?: Exclude<VerificationRequest, 'sent'>;
 }
 
 const showing =
-  ({ profile, wrong = [], email, emailProblem }: Typed): Show =>
+  ({ profile, added = {}, problems: found, email, emailProblem }: Typed): Show =>
   async (deps, ctx, visit) => {
     const { text } = pageLanguage(ctx);
     const { user } = visit;
-    const wrongProblems = wrong.map(
+    const { changeable, readable } = await ownAddedAttributes(deps.services);
+    const wrongProblems = (found?.wrong ?? []).map(
       (name): FormProblem => ({
         field: `profile-${name}`,
         message: text(ownAttributeProblem(name), { field: text(`account.profile.${name}`) }),
       }),
     );
+    const addedProblems = new Map(
+      changeable.flatMap(({ name, title }) => {
+        const problem = found?.added.get(name);
+        return problem === undefined ? [] : [[name, text(`attributes.${problem}`, { field: title })] as const];
+      }),
+    );
+    const ofAdded = [...addedProblems].map(([name, message]): FormProblem => ({ field: `attribute-${name}`, message }));
     const emailProblems = emailProblem === undefined ? [] : [{ field: 'email', message: text(`account.email.${emailProblem}`) }];
-    const problems = [...wrongProblems, ...emailProblems];
+    const problems = [...wrongProblems, ...ofAdded, ...emailProblems];
     await draw(
       deps,
       ctx,
@@ -64,6 +76,8 @@ const showing =
             problem: problems.find(({ field }) => field === `profile-${name}`)?.message,
           })),
         })),
+        added: attributeFieldModels(changeable, { ...user.profile, ...added }, addedProblems, text),
+        shown: shownAttributes(readable, user.profile, text),
         email: { present: user.email, verified: user.emailVerified, typed: email ?? '', problem: emailProblems[0]?.message },
         zones: TIME_ZONES,
         mailPossible: await isMailPossible(deps.services, visitor(ctx, deps.config)),
@@ -78,8 +92,12 @@ export const profilePage = ownPage('profile', showing({}));
 /** POST /account/profile */
 export const receiveProfile = ownChange<AccountDeps>(async (deps, ctx, session, form) => {
   const profile = Object.fromEntries(OWN_ATTRIBUTES.flatMap((name) => (form.has(name) ? [[name, form.get(name) ?? '']] : [])));
-  const wrong = await changeOwnProfile(deps.services, session.accountId, profile, visitor(ctx, deps.config));
-  if (wrong.length > 0) return showAgain(deps, ctx, 'profile', session, showing({ profile, wrong }));
+  const { changeable } = await ownAddedAttributes(deps.services);
+  const added = attributesSent(changeable, form);
+  const problems = await changeOwnProfile(deps.services, session.accountId, profile, added, visitor(ctx, deps.config));
+  if (problems.wrong.length + problems.added.size > 0) {
+    return showAgain(deps, ctx, 'profile', session, showing({ profile, added, problems }));
+  }
   doneWith(ctx, 'profile', 'profile');
 }, 'profile');
 

@@ -8,7 +8,8 @@ import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
-import { addedValues } from '../user-schema/user-attributes.service.ts';
+import { ADDED_GROUP, addedFacts, addedFields, addedTyped } from '../user-schema/user-attributes.console.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { isToVerify, sendVerification } from './email-verification.service.ts';
 import { ATTRIBUTE_GROUPS, attributeField, emailVerifiedField, givenAttributes, givenVerification } from './profile-fields.console.ts';
 import { addressOfUser, subjectToChange, type UserSubject, userPage, userSubject } from './user-page.console.ts';
@@ -64,6 +65,8 @@ const show: ConsolePage = {
       });
       return { kind: 'facts', title: group, facts: group === 'Account' ? [...facts, ...account] : facts };
     });
+    const { attributes } = await currentUserSchema(visit.services);
+    parts.push({ kind: 'facts', title: ADDED_GROUP, facts: addedFacts(attributes, user.profile) });
     const told = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
     const verify =
       isToVerify(user) && (await mayMail(visit)) ? [{ label: 'Send e-mail to confirm the address', href: `${home}/verify-email` }] : [];
@@ -111,8 +114,10 @@ const edit: ConsolePage = {
         ...(attribute.name === 'email' ? emailVerifiedField(visit.request, subject.user.emailVerified, group) : []),
       ]),
     );
+    const { attributes } = await currentUserSchema(visit.services);
+    const added = addedFields(attributes, subject.user.profile);
     const title = 'Edit profile';
-    return formPage({ title, crumbs: subject.crumbs, fields, submit: 'Save', cancel: subject.home }, typed);
+    return formPage({ title, crumbs: subject.crumbs, fields: [...fields, ...added], submit: 'Save', cancel: subject.home }, typed);
   },
   async receive(visit, form) {
     const { services, request } = visit;
@@ -120,7 +125,13 @@ const edit: ConsolePage = {
     const isAsked = emailVerifiedField(request, false).length > 0;
     const given = { ...givenAttributes(typedValues(FIELDS, form)), ...(isAsked && givenVerification(form, user.emailVerified)) };
     const profile = parse(userProfile, given);
-    const { id } = await changeUser(services, user.id, { profile: { replaceBy: { ...addedValues(user.profile), ...profile } } }, request);
+    const { attributes } = await currentUserSchema(services);
+    const { id } = await changeUser(
+      services,
+      user.id,
+      { profile: { replaceBy: { ...profile, ...addedTyped(attributes, form) } } },
+      request,
+    );
     return { goTo: addressOfUser(id), notice: 'user-changed' };
   },
 };

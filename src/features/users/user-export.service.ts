@@ -4,6 +4,7 @@ import { stringify } from 'csv-stringify';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { listUsers, type UserQuery } from './user-lists.service.ts';
 import type { User } from './users.resource.ts';
 import { BASE_ATTRIBUTES } from './users.resource.ts';
@@ -13,7 +14,7 @@ import { profileFields } from './users.service.ts';
 const BATCH = 500;
 /** Columns that an import passes over. */
 export const EXPORT_ONLY = ['id', 'status', 'created', 'lastLogin'] as const;
-/** Attributes of the profile, in the order of the columns. */
+/** Attributes of the profile, in the order of the columns; those that operators have added come last. */
 export const PROFILE_COLUMNS: readonly string[] = ['login', 'email', 'emailVerified', ...BASE_ATTRIBUTES];
 
 const recordOf = (user: User) => ({
@@ -47,7 +48,10 @@ export async function exportUsers(services: Services, query: UserQuery, format: 
     for await (const record of records()) yield `${JSON.stringify(record)}\n`;
   }
   if (format === 'ndjson') return { name: 'users.ndjson', type: 'application/x-ndjson', content: Readable.from(lines()) };
-  const cast = { boolean: (value: boolean) => String(value) };
-  const csv = stringify({ header: true, bom: true, columns: [...EXPORT_ONLY, ...PROFILE_COLUMNS], escape_formulas: true, cast });
+  const { attributes } = await currentUserSchema(services);
+  const columns = [...EXPORT_ONLY, ...PROFILE_COLUMNS, ...attributes.map(({ name }) => name)];
+  // A list is one cell, as JSON.
+  const cast = { boolean: (value: boolean) => String(value), object: (value: unknown) => JSON.stringify(value) };
+  const csv = stringify({ header: true, bom: true, columns, escape_formulas: true, cast });
   return { name: 'users.csv', type: 'text/csv; charset=utf-8', content: Readable.from(records()).pipe(csv) };
 }

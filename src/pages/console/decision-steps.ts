@@ -3,6 +3,7 @@
  * the decisions themselves are made by policies.
  */
 
+import type { HeldRole } from '../../features/application-roles/application-roles.resource.ts';
 import { type ApplicationSettings, consentMethodOf } from '../../features/applications/application-settings.policy.ts';
 import type { Application } from '../../features/applications/applications.resource.ts';
 import type { ClaimReason, ClaimStep } from '../../features/claims/custom-claims.policy.ts';
@@ -118,6 +119,15 @@ export function assignmentInWords({ application: { label, settings }, user, isAs
     ? phrase('“{name}” is assigned to “{login}”, directly or by a group.', { name: label, login: user.login })
     : phrase('“{name}” is not assigned to “{login}”, neither directly nor by a group.', { name: label, login: user.login });
 }
+
+/** A role of the user at the application, and where it comes from. */
+export const heldRoleInWords = ({ name, direct, groups }: HeldRole) => ({
+  text: direct
+    ? groups.length === 0
+      ? phrase('{role}: assigned directly', { role: name })
+      : phrase('{role}: assigned directly, and by {groups}', { role: name, groups })
+    : phrase('{role}: by {groups}', { role: name, groups }),
+});
 
 const ACCESS: Readonly<Record<AccessReason, string>> = {
   'the policy is for other clients': 'Passed over: it is for other applications.',

@@ -20,6 +20,7 @@ const MENU: readonly Section[] = [
     entries: [
       { label: 'Organizations', href: '/admin/organizations', access: 'organizations', icon: 'organization' },
       { label: 'Users', href: '/admin/users', access: 'organizations', icon: 'user' },
+      { label: 'Attributes', href: '/admin/attributes', access: 'service', icon: 'attribute' },
       { label: 'Groups', href: '/admin/groups', access: 'service', icon: 'group' },
       { label: 'Bulk actions', href: '/admin/bulk', access: 'organizations', icon: 'bulk' },
     ],

@@ -1,6 +1,7 @@
 /** All pages of the console, in the order in which addresses are compared. */
 import { administrators } from '../../features/administrators/administrators.console.ts';
 import { tokenPages } from '../../features/api-tokens/tokens.console.ts';
+import { applicationRolePages } from '../../features/application-roles/roles.console.ts';
 import { applications } from '../../features/applications/pages.console.ts';
 import { reports } from '../../features/audit/pages.console.ts';
 import { servers } from '../../features/authorization-servers/pages.console.ts';
@@ -26,6 +27,7 @@ import { signInRulePages } from '../../features/sign-in-rules/sign-in-rules.cons
 import { signUpPages } from '../../features/sign-up/sign-up.console.ts';
 import { mailTemplatePages } from '../../features/texts/mail-templates.console.ts';
 import { pageTextPages } from '../../features/texts/page-texts.console.ts';
+import { attributePages } from '../../features/user-schema/attributes.console.ts';
 import { userPages } from '../../features/users/pages.console.ts';
 import type { ConsolePage } from './page.ts';
 import { searchEverywhere } from './search.ts';
@@ -34,6 +36,7 @@ export const PAGES: readonly ConsolePage[] = [
   dashboard,
   searchEverywhere,
   ...tokenPages,
+  ...applicationRolePages,
   ...applications,
   ...organizationPages,
   ...departmentPages,
@@ -41,6 +44,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...bulkPages,
   importPage,
   ...userPages,
+  ...attributePages,
   ...groupPages,
   ...groupMembers,
   ...servers,

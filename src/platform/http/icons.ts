@@ -6,6 +6,7 @@ const FILES = {
   activate: 'play',
   add: 'plus',
   application: 'squares-2x2',
+  attribute: 'tag',
   branding: 'swatch',
   bulk: 'queue-list',
   copy: 'square-2-stack',

@@ -107,7 +107,8 @@ export function buildServer(
   const audiences = audienceRules(server);
   const { denied, refused } = noteRefusals(server, state, deps.refuse);
   const delegated = new DelegatedTokens();
-  const access = accessRules(parts.policies, server, directory.groupIds, directory.isAssigned, denied, (token) => delegated.actorOf(token));
+  const { groupIds, isAssigned, belongings } = directory;
+  const access = accessRules(parts.policies, server, groupIds, isAssigned, belongings, denied, (token) => delegated.actorOf(token));
   const hooks = tokenHooks({ ...deps, server, issuer, state, access, claims, audienceOf: audiences.audienceOf, readUser: directory.user });
   const format = accessTokenFormat(server, issuer, keyOf, () => provider, audiences.audienceOf, hooks.ownClaims);
   const consent = promptRules(

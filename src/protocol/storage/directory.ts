@@ -27,8 +27,8 @@ export const createDirectory = (state: ServerState, { knex }: Database, serverId
   user: (id: string) => state.read(() => findUserById(knex, id)),
   isAdministrator: async (userId: string) => (await state.read(() => findRoles(knex, userId))).length > 0,
   groupIds: (userId: string) => state.read(() => listGroupIds(knex, userId)),
-  /** Organizations, departments and groups of a user, for claims. */
-  belongings: (userId: string) => state.read(() => readBelongings(knex, userId)),
+  /** Organizations, departments and groups of a user, and their roles at an application. */
+  belongings: (userId: string, applicationId: string) => state.read(() => readBelongings(knex, userId, applicationId)),
   isAssigned: (applicationId: string, userId: string) => state.read(() => isAssigned(knex, applicationId, userId)),
   rememberedScopes: (key: ConsentKey) => state.read(() => rememberedScopes(knex, key)),
   identityProvider: (id: string) => state.read(() => findIdentityProvider(knex, id)),

@@ -4,6 +4,7 @@
  */
 
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
+import type { Belongings } from '../../features/claims/claims.resource.ts';
 import {
   type AccessDecision,
   type AccessGrantType,
@@ -12,6 +13,7 @@ import {
   DEVICE_GRANT,
   decideAccess,
   dependsOnGroups,
+  dependsOnRoles,
   TOKEN_EXCHANGE_GRANT,
   type TokenLifetimes,
 } from '../../features/policies/access-policy.policy.ts';
@@ -25,6 +27,7 @@ import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provi
 import { clientSettings } from '../servers/client-settings.ts';
 import { type NoteDenial, requestedGrants } from '../servers/refusals.ts';
 import { currentRequest } from '../storage/request-state.ts';
+import { belongingsOf } from './server-claims.ts';
 
 /** What is known of a token that is about to be issued. */
 export interface IssuedToken {
@@ -93,6 +96,7 @@ function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
  * @param server the lifetimes that hold where a rule sets none
  * @param readGroups asked once a request, and only where a rule names groups
  * @param isAssigned asked of applications that are open only to whom they are assigned
+ * @param readBelongings asked once a request, and only where a rule names roles
  * @param denied told of what is not allowed
  * @param actorOf who acts for the user, of a token from an exchange
  */
@@ -101,10 +105,12 @@ export function accessRules(
   server: TokenLifetimes,
   readGroups: (userId: string) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
+  readBelongings: (userId: string, applicationId: string) => Promise<Belongings>,
   denied: NoteDenial,
   actorOf: (token: object) => string | undefined,
 ): AccessRules {
   const namesGroups = dependsOnGroups(policies);
+  const namesRoles = dependsOnRoles(policies);
   const decisions = new WeakMap<object, AccessDecision>();
 
   function groupsOf(userId: string): Promise<readonly string[]> {
@@ -121,7 +127,14 @@ export function accessRules(
     scopes: readonly string[],
     actor?: string,
   ): Promise<AccessDecision> {
-    const user = userId === undefined ? undefined : { id: userId, groupIds: namesGroups ? await groupsOf(userId) : [] };
+    const user =
+      userId === undefined
+        ? undefined
+        : {
+            id: userId,
+            groupIds: namesGroups ? await groupsOf(userId) : [],
+            roles: namesRoles ? ((await belongingsOf(userId, clientId, readBelongings)).roles ?? []) : [],
+          };
     const decision = decideAccess(policies, { clientId, user, grantType, scopes, actor }, server);
     if (decision.allowed) return decision;
     await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, actor, ...keptSteps(decision) });

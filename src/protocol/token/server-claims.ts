@@ -10,8 +10,8 @@ import {
   type ClaimDecision,
   type ClaimFacts,
   claimNeeds,
-  claimsOfType,
   decideClaims,
+  hasClaimsFor,
   type ServerClaim,
 } from '../../features/claims/custom-claims.policy.ts';
 import { idTokenContent, userinfoClaims } from '../../features/claims/token-claims.policy.ts';
@@ -37,8 +37,8 @@ export interface ServerClaims {
   ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
   /** Those that fit into a JWT access token. @param payload what it says without them @param hooked all of them, where a hook changed them */
   forAccessToken(token: ClaimedToken, payload: object, hooked?: Values): Promise<Values>;
-  /** @param standard what userinfo tells without them @param scope granted @returns what it tells */
-  forUserinfo(account: Account, standard: Values, scope: string): Promise<Values>;
+  /** @param standard what userinfo tells without them @param scope granted @param clientId of the application that asks @returns what it tells */
+  forUserinfo(account: Account, standard: Values, scope: string, clientId: string | undefined): Promise<Values>;
   /** @param standard the user's claims in the ID token without them @param chosen by the application @param requested by the request @returns the user's claims in it */
   forIdToken(
     ctx: KoaContextWithOIDC,
@@ -55,7 +55,20 @@ export interface ServerClaimsParts {
   readonly claims: readonly ServerClaim[];
   readonly log: Logger;
   readAccount(id: string): Promise<Account | undefined>;
-  readBelongings(userId: string): Promise<Belongings>;
+  readBelongings(userId: string, applicationId: string): Promise<Belongings>;
+}
+
+/** Read once a request for each user and application, whatever asks for it. */
+export function belongingsOf(
+  userId: string,
+  applicationId: string,
+  read: (userId: string, applicationId: string) => Promise<Belongings>,
+): Promise<Belongings> {
+  const request = currentRequest();
+  const key = `${userId} ${applicationId}`;
+  const known = request?.belongings.get(key) ?? read(userId, applicationId);
+  request?.belongings.set(key, known);
+  return known;
 }
 
 const NOWHERE: Belongings = { groups: [], memberships: [] };
@@ -63,18 +76,14 @@ const NOWHERE: Belongings = { groups: [], memberships: [] };
 const PROTOCOL_CLAIMS = 432;
 
 export function serverClaims({ serverId, claims, log, readAccount, readBelongings }: ServerClaimsParts): ServerClaims {
-  const hasResourceClaims = claimsOfType(claims, 'RESOURCE').length > 0;
-
-  function belongingsOf(userId: string): Promise<Belongings> {
-    const request = currentRequest();
-    const known = request?.belongings.get(userId) ?? readBelongings(userId);
-    request?.belongings.set(userId, known);
-    return known;
-  }
-
-  async function decide(account: Account | undefined, facts: Omit<ClaimFacts, 'person'>): Promise<ClaimDecision> {
+  async function decide(
+    account: Account | undefined,
+    clientId: string | undefined,
+    facts: Omit<ClaimFacts, 'person'>,
+  ): Promise<ClaimDecision> {
     const needs = claimNeeds(claims, facts);
-    const belongings = account !== undefined && (needs.groups || needs.memberships) ? await belongingsOf(account.id) : NOWHERE;
+    const isNeeded = needs.groups || needs.memberships || needs.roles;
+    const belongings = account !== undefined && isNeeded ? await belongingsOf(account.id, clientId ?? '', readBelongings) : NOWHERE;
     return decideClaims(claims, Object.assign({}, facts, { person: account && Object.assign({}, account, belongings) }));
   }
 
@@ -88,11 +97,12 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     return held;
   }
 
-  async function ofAccessToken({ accountId, scope }: ClaimedToken, known?: Account): Promise<Values> {
-    if (!hasResourceClaims) return {};
+  async function ofAccessToken({ clientId, accountId, scope }: ClaimedToken, known?: Account): Promise<Values> {
+    const scopes = spaceSeparated(scope);
+    if (!hasClaimsFor(claims, 'RESOURCE', scopes)) return {};
     const account =
       accountId === undefined ? undefined : (known ?? currentRequest()?.accounts.get(accountId) ?? (await readAccount(accountId)));
-    return (await decide(account, { claimType: 'RESOURCE', scopes: spaceSeparated(scope) })).claims;
+    return (await decide(account, clientId, { claimType: 'RESOURCE', scopes })).claims;
   }
 
   return {
@@ -102,15 +112,21 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
       return told(fitIntoToken(hooked ?? (await ofAccessToken(token)), jsonSize(payload)), 'access token', token.clientId);
     },
 
-    async forUserinfo(account, standard, scope) {
-      return userinfoClaims(standard, await decide(account, { claimType: 'IDENTITY', scopes: spaceSeparated(scope) }));
+    async forUserinfo(account, standard, scope, clientId) {
+      return userinfoClaims(standard, await decide(account, clientId, { claimType: 'IDENTITY', scopes: spaceSeparated(scope) }));
     },
 
     async forIdToken({ oidc }, account, standard, scope, chosen, requested) {
       const { client, entities, params, issuer } = oidc;
       // Only a request for nothing but an ID token leaves the application without a way to ask at userinfo.
       const besideAccessToken = params?.response_type !== 'id_token';
-      const own = await decide(account, { claimType: 'IDENTITY', scopes: spaceSeparated(scope), besideAccessToken, chosen, requested });
+      const own = await decide(account, client?.clientId, {
+        claimType: 'IDENTITY',
+        scopes: spaceSeparated(scope),
+        besideAccessToken,
+        chosen,
+        requested,
+      });
       const nonce = entities.AuthorizationCode?.nonce ?? entities.RefreshToken?.nonce ?? params?.nonce;
       const content = idTokenContent(standard, own, { iss: issuer, aud: client?.clientId, nonce }, PROTOCOL_CLAIMS);
       return told(content, 'ID token', client?.clientId);

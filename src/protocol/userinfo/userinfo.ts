@@ -78,7 +78,7 @@ export async function userinfoResponse(
   scope: unknown,
   { names, claims, subjects }: UserinfoParts,
 ): Promise<object> {
-  const told = await claims.forUserinfo(account, userClaims(account), spaceSeparated(scope).join(' '));
+  const told = await claims.forUserinfo(account, userClaims(account), spaceSeparated(scope).join(' '), client.clientId);
   const values: Readonly<Record<string, unknown>> = Object.assign({}, told, { sub: await subjects.of(client, account.id) });
   return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]));
 }

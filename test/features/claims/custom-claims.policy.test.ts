@@ -141,17 +141,32 @@ test('scope groups tells the names of the groups, unless an active claim of that
   assert.deepEqual(decideClaims([{ ...own, status: 'INACTIVE' }], asked).claims, { groups: ADA.groups });
   assert.deepEqual(
     announcedClaims([own, claim('x', { claimType: 'IDENTITY' }), claim('y', { claimType: 'IDENTITY', status: 'INACTIVE' }), claim('z')]),
-    ['groups', 'x'],
+    ['groups', 'x', 'roles'],
   );
+});
+
+test('scope roles tells the roles at the application in every token, unless an active claim of that name decides', () => {
+  const person = { ...ADA, roles: ['editor'] };
+  for (const claimType of ['RESOURCE', 'IDENTITY'] as const) {
+    const asked: ClaimFacts = { claimType, scopes: ['roles'], person };
+    assert.deepEqual(decideClaims([], asked).claims, { roles: ['editor'] });
+    assert.deepEqual(decideClaims([], { ...asked, scopes: [] }).claims, {});
+    assert.deepEqual(decideClaims([], { ...asked, person: ADA }).claims, {});
+    assert.deepEqual(decideClaims([claim('roles', { claimType, scopes: ['x'] })], asked).claims, {});
+    assert.deepEqual(decideClaims([claim('may', { claimType, valueType: 'APP_ROLES' })], asked).claims, {
+      may: ['editor'],
+      roles: ['editor'],
+    });
+  }
 });
 
 test('groups and memberships are needed only by what is in force', () => {
   const teams = claim('teams', { valueType: 'GROUPS', groupFilterType: 'CONTAINS', value: '' });
   const firm = claim('firm', { valueType: 'ORGANIZATION', value: 'id' });
-  const nothing = { groups: false, memberships: false };
+  const nothing = { groups: false, memberships: false, roles: false };
   assert.deepEqual(claimNeeds([claim('plan')], RESOURCE), nothing);
-  assert.deepEqual(claimNeeds([teams, firm], RESOURCE), { groups: true, memberships: true });
-  assert.deepEqual(claimNeeds([{ ...firm, valueType: 'DEPARTMENT' }], RESOURCE), { groups: false, memberships: true });
+  assert.deepEqual(claimNeeds([teams, firm], RESOURCE), { ...nothing, groups: true, memberships: true });
+  assert.deepEqual(claimNeeds([{ ...firm, valueType: 'DEPARTMENT' }], RESOURCE), { ...nothing, memberships: true });
   assert.deepEqual(
     claimNeeds(
       [
@@ -166,5 +181,7 @@ test('groups and memberships are needed only by what is in force', () => {
   const identity: ServerClaim = { ...teams, claimType: 'IDENTITY', alwaysIncludeInToken: false };
   assert.deepEqual(claimNeeds([identity], { ...IDENTITY, besideAccessToken: true }), nothing);
   assert.deepEqual(claimNeeds([identity], { ...IDENTITY, chosen: ['email'] }), nothing);
-  assert.deepEqual(claimNeeds([], { ...IDENTITY, scopes: ['groups'] }), { groups: true, memberships: false });
+  assert.deepEqual(claimNeeds([], { ...IDENTITY, scopes: ['groups'] }), { ...nothing, groups: true });
+  assert.deepEqual(claimNeeds([], { ...IDENTITY, scopes: ['roles'] }), { ...nothing, roles: true });
+  assert.deepEqual(claimNeeds([claim('may', { valueType: 'APP_ROLES' })], RESOURCE), { ...nothing, roles: true });
 });

@@ -11,8 +11,26 @@ export const groups: Tour = async (service) => {
   await api('PUT', `/groups/${full}/users/${member.id}`);
   for (let n = 0; n < 20; n += 1) await api('PUT', `/groups/${full}/users/${(await service.createUser()).id}`);
   const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'] });
-  await api('PUT', `/apps/${clientId}/groups/${full}`, {});
+  const role = (await api('POST', `/apps/${clientId}/roles`, { name: 'editor', displayName: 'Editors <b>', description: LONG })).body.id;
+  await api('PUT', `/apps/${clientId}/groups/${full}`, { roles: ['editor'] });
+  const properties = {
+    tier: { title: 'Tier <b>', description: 'What they pay', type: 'string', enum: ['gold', 'silver'], unique: 'UNIQUE_VALIDATED' },
+    vip: { title: 'Vip', type: 'boolean' },
+    tags: { title: 'Tags', type: 'array', items: { type: 'string', enum: ['one', 'two'] } },
+  };
+  await api('POST', '/meta/schemas/user/default', { definitions: { custom: { properties } } });
+  await api('POST', `/users/${member.id}`, { profile: { tier: 'gold', vip: true, tags: ['two'] } });
   return [
+    `/applications/${clientId}/roles`,
+    `/applications/${clientId}/roles/new`,
+    `/applications/${clientId}/roles/${role}`,
+    `/applications/${clientId}/roles/${role}/delete`,
+    `/applications/${clientId}/assignments/groups/${full}/roles`,
+    '/attributes',
+    '/attributes/new',
+    '/attributes/tier',
+    '/attributes/tier/remove',
+    `/users/${member.id}/edit`,
     '/groups',
     '/groups?q=Round',
     '/groups/new',

@@ -1,0 +1,91 @@
+/** Roles of applications, and which of them come with assignments. The only SQL that writes these tables. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { AssigneeKind } from '../applications/applications.resource.ts';
+import type { ApplicationRole, HeldRole } from './application-roles.resource.ts';
+
+const ROLE: Columns<ApplicationRole> = {
+  id: 'id',
+  name: 'name',
+  displayName: 'display_name',
+  description: 'description',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+/** @returns false when the application has a role of this name */
+export async function insertApplicationRole(trx: Executor, applicationId: string, role: ApplicationRole): Promise<boolean> {
+  const row = { application_id: applicationId, ...toRow<ApplicationRole>(ROLE, role) };
+  return (await trx('application_roles').insert(row).onConflict(['application_id', 'name']).ignore().returning('id')).length === 1;
+}
+
+/** @returns false when another role of the application has this name; the transaction is then good for nothing more */
+export async function updateRoleRow(trx: Executor, role: ApplicationRole): Promise<boolean> {
+  try {
+    await trx('application_roles').where({ id: role.id }).update(toRow<ApplicationRole>(ROLE, role));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) !== undefined) return false;
+    throw error;
+  }
+}
+
+export async function deleteRoleRow(trx: Executor, id: string): Promise<void> {
+  await trx('application_roles').where({ id }).delete();
+}
+
+export const findApplicationRole = (executor: Executor, applicationId: string, id: string): Promise<ApplicationRole | undefined> =>
+  executor('application_roles').where({ application_id: applicationId, id }).first<ApplicationRole | undefined>(ROLE);
+
+/** Oldest first. */
+export const readApplicationRoles = (executor: Executor, applicationId: string, window: Window): Promise<Page<ApplicationRole>> =>
+  readPage(executor('application_roles').where({ application_id: applicationId }), ROLE, window);
+
+/** All of them, oldest first; locked against deletion until the transaction ends. */
+export const lockApplicationRoles = (trx: Executor, applicationId: string): Promise<ApplicationRole[]> =>
+  trx('application_roles').where({ application_id: applicationId }).orderBy('seq').forShare().select<ApplicationRole[]>(ROLE);
+
+const tableOf = (kind: AssigneeKind) => ({ table: `application_${kind}_roles`, column: `${kind}_id` });
+
+/** Names of the roles that come with an assignment, in alphabetical order; an expression of a statement with the assignment as `a`. */
+export const rolesOfAssignment = (kind: AssigneeKind): string => {
+  const { table, column } = tableOf(kind);
+  return `ARRAY(SELECT r.name FROM ${table} x JOIN application_roles r ON r.id = x.role_id
+    WHERE x.application_id = a.application_id AND x.${column} = a.${column} ORDER BY r.name COLLATE "C")`;
+};
+
+/** Replaces the roles that come with an assignment. */
+export async function replaceAssignedRoles(
+  trx: Executor,
+  applicationId: string,
+  { kind, id }: { readonly kind: AssigneeKind; readonly id: string },
+  roleIds: readonly string[],
+): Promise<void> {
+  const { table, column } = tableOf(kind);
+  const assignment = { application_id: applicationId, [column]: id };
+  await trx(table)
+    .where(assignment)
+    .whereNotIn('role_id', [...roleIds])
+    .delete();
+  if (roleIds.length > 0)
+    await trx(table)
+      .insert(roleIds.map((role_id) => ({ ...assignment, role_id })))
+      .onConflict()
+      .ignore();
+}
+
+const HELD = `SELECT r.name, bool_or(held.group_id IS NULL) AS direct,
+    coalesce(array_agg(g.name ORDER BY g.name COLLATE "C") FILTER (WHERE g.id IS NOT NULL), '{}') AS groups
+  FROM (SELECT role_id, NULL AS group_id FROM application_user_roles WHERE application_id = :applicationId AND user_id = :userId
+    UNION ALL SELECT x.role_id, x.group_id FROM application_group_roles x JOIN group_members m ON m.group_id = x.group_id
+      WHERE x.application_id = :applicationId AND m.user_id = :userId) AS held
+  JOIN application_roles r ON r.id = held.role_id LEFT JOIN groups g ON g.id = held.group_id
+  GROUP BY r.name ORDER BY r.name COLLATE "C"`;
+
+/** The roles of a user at an application, in alphabetical order, each with where it comes from. */
+export async function listHeldRoles(executor: Executor, applicationId: string, userId: string): Promise<readonly HeldRole[]> {
+  const { rows } = await executor.raw<{ rows: HeldRole[] }>(HELD, { applicationId, userId });
+  return rows;
+}

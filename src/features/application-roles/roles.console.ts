@@ -1,0 +1,173 @@
+/** The tab Roles of an application: the list, creating, changing and deleting one; and which of them come with an assignment. */
+import { detailPage } from '../../pages/console/detail-page.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { assign, getAssignment } from '../applications/application-assignments.service.ts';
+import {
+  applicationCrumbs,
+  applicationIn,
+  applicationTabs,
+  applicationToChange,
+  headOf,
+  mayChangeApplication,
+  warningsOf,
+} from '../applications/application-page.console.ts';
+import type { Application } from '../applications/applications.resource.ts';
+import type { ApplicationRole } from './application-roles.resource.ts';
+import {
+  allApplicationRoles,
+  applicationRoleFields,
+  createApplicationRole,
+  deleteApplicationRole,
+  getApplicationRole,
+  updateApplicationRole,
+} from './application-roles.service.ts';
+
+const homeOf = ({ id }: Application): string => applicationTabs(id).roles.href;
+const crumbsOf = (application: Application) => applicationCrumbs(application, applicationTabs(application.id).roles);
+
+const list: ConsolePage = {
+  path: '/applications/:id/roles',
+  access: 'service',
+  async show(visit) {
+    const application = await applicationIn(visit);
+    const roles = await allApplicationRoles(visit.services, application.id);
+    const changes = mayChangeApplication(visit, application);
+    const create = { label: 'Create role', href: `${homeOf(application)}/new`, main: true };
+    return detailPage({
+      ...headOf(visit, application),
+      parts: [
+        ...warningsOf(application),
+        {
+          kind: 'table',
+          title: 'Roles',
+          lead: 'Assign roles with the application, to users and groups. Tokens list them in the claim roles when the scope roles is granted.',
+          actions: changes ? [create] : [],
+          name: 'Roles',
+          columns: ['Role', 'Name', 'Description'],
+          rows: roles.map(({ id, name, displayName, description }) => ({
+            cells: [verbatim(displayName), { text: name, code: true }, description],
+            actions: changes
+              ? [
+                  { label: 'Edit', href: `${homeOf(application)}/${id}`, icon: 'edit' as const },
+                  { label: 'Delete', href: `${homeOf(application)}/${id}/delete` },
+                ]
+              : [],
+          })),
+          empty: 'This application has no roles yet. Create one, such as editor.',
+        },
+      ],
+    });
+  },
+};
+
+const fieldsOf = (now?: ApplicationRole): readonly Field[] => [
+  { name: 'name', label: 'Name', hint: 'In tokens, such as editor', required: true, value: now?.name },
+  { name: 'displayName', label: 'Display name', hint: 'Shown in the console', value: now?.displayName },
+  { name: 'description', label: 'Description', kind: 'description', value: now?.description },
+];
+
+const inputIn = (form: URLSearchParams) => parse(applicationRoleFields, typedValues(fieldsOf(), form));
+
+const create: ConsolePage = {
+  path: '/applications/:id/roles/new',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const application = await applicationToChange(visit);
+    const submit = 'Create role';
+    return formPage({ title: submit, crumbs: crumbsOf(application), fields: fieldsOf(), submit, cancel: homeOf(application) }, typed);
+  },
+  async receive(visit, form) {
+    const application = await applicationToChange(visit);
+    await createApplicationRole(visit.services, application.id, inputIn(form), visit.request);
+    return { goTo: homeOf(application), notice: 'application-role-created' };
+  },
+};
+
+const roleIn = ({ services, params }: ConsoleRequest, { id }: Application): Promise<ApplicationRole> =>
+  getApplicationRole(services, id, params.roleId ?? '');
+
+const edit: ConsolePage = {
+  path: '/applications/:id/roles/:roleId',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const application = await applicationToChange(visit);
+    const role = await roleIn(visit, application);
+    const title = phrase('Role {role}', { role: role.name });
+    return formPage({ title, crumbs: crumbsOf(application), fields: fieldsOf(role), submit: 'Save', cancel: homeOf(application) }, typed);
+  },
+  async receive(visit, form) {
+    const application = await applicationToChange(visit);
+    const { id } = await roleIn(visit, application);
+    await updateApplicationRole(visit.services, application.id, id, inputIn(form), visit.request);
+    return { goTo: homeOf(application), notice: 'application-role-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/applications/:id/roles/:roleId/delete',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const application = await applicationToChange(visit);
+    const { name } = await roleIn(visit, application);
+    const title = phrase('Delete the role “{name}”?', { name });
+    const facts = ['Users and groups lose the role with their next token. Their assignments stay.', 'This cannot be undone.'];
+    const page = { title, crumbs: crumbsOf(application), facts, submit: 'Delete role', danger: true, cancel: homeOf(application) };
+    return formPage(page, typed);
+  },
+  async receive(visit) {
+    const application = await applicationToChange(visit);
+    const { id } = await roleIn(visit, application);
+    await deleteApplicationRole(visit.services, application.id, id, visit.request);
+    return { goTo: homeOf(application), notice: 'application-role-deleted' };
+  },
+};
+
+const KINDS = { users: 'user', groups: 'group' } as const;
+
+/** @throws {ApiError} not found */
+function assigneeIn({ params }: ConsoleRequest) {
+  const path = params.kind ?? '';
+  if (path !== 'users' && path !== 'groups') throw notFound(path, 'AssigneeKind');
+  return { kind: KINDS[path], id: params.assigneeId ?? '' };
+}
+
+const assigned: ConsolePage = {
+  path: '/applications/:id/assignments/:kind/:assigneeId/roles',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const application = await applicationToChange(visit);
+    const { name, roles } = await getAssignment(visit.services, application.id, assigneeIn(visit));
+    const all = await allApplicationRoles(visit.services, application.id);
+    const { assignments } = applicationTabs(application.id);
+    const fields: readonly Field[] = [
+      {
+        name: 'roles',
+        label: 'Roles',
+        kind: 'checks',
+        hint: all.length === 0 ? 'This application has no roles yet. Create them under Roles.' : 'They count with the next token.',
+        values: roles,
+        options: all.map((role) => ({ value: role.name, label: verbatim(role.displayName), hint: verbatim(role.description) })),
+      },
+    ];
+    const title = phrase('Roles of “{name}”', { name });
+    const crumbs = applicationCrumbs(application, assignments);
+    return formPage({ title, crumbs, fields, submit: 'Save', cancel: assignments.href }, typed);
+  },
+  async receive(visit, form) {
+    const { id } = await applicationToChange(visit);
+    const assignee = assigneeIn(visit);
+    await getAssignment(visit.services, id, assignee);
+    await assign(visit.services, id, assignee, visit.request, form.getAll('roles'));
+    return { goTo: applicationTabs(id).assignments.href, notice: 'application-roles-assigned' };
+  },
+};
+
+export const applicationRolePages: readonly ConsolePage[] = [list, create, edit, remove, assigned];

@@ -1,0 +1,118 @@
+/** Directory → Attributes: those that operators add to users. */
+import { listPage } from '../../pages/console/detail-page.ts';
+import { formPage } from '../../pages/console/form.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { attributeTyped, fieldsOfAttribute, rulesInWords, SELF_WORDS, TYPE_WORDS } from './attribute-form.console.ts';
+import type { Attribute } from './attributes.resource.ts';
+import { changeUserSchema, readUserSchema } from './user-schema.service.ts';
+
+const HOME = '/admin/attributes';
+const CRUMBS = [{ label: 'Directory' }, { label: 'Attributes', href: HOME }];
+
+/** @throws {ApiError} not found */
+async function attributeOf({ services, params }: ConsoleRequest): Promise<Attribute> {
+  const { attributes } = await readUserSchema(services);
+  const found = attributes.find(({ name }) => name === params.name);
+  if (found === undefined) throw notFound(params.name ?? '', 'Attribute');
+  return found;
+}
+
+const list: ConsolePage = {
+  path: '/attributes',
+  access: 'service',
+  async show({ services, request }) {
+    const { attributes } = await readUserSchema(services);
+    const mayWrite = mayCall(request.roles, 'service', 'write');
+    const add = { label: 'Add attribute', href: `${HOME}/new`, main: true };
+    return listPage({
+      title: 'Attributes',
+      lead: 'Add attributes to the profile of users. Claims can put them into tokens.',
+      crumbs: [{ label: 'Directory' }],
+      actions: mayWrite ? [add] : [],
+      list: {
+        name: 'Attributes',
+        columns: ['Title', 'Name', 'Type', 'Rules', 'On the account page'],
+        rows: attributes.map((attribute) => ({
+          cells: [
+            mayWrite ? { text: verbatim(attribute.title), href: `${HOME}/${attribute.name}` } : verbatim(attribute.title),
+            { text: attribute.name, code: true },
+            phrase(TYPE_WORDS[attribute.type]),
+            rulesInWords(attribute),
+            phrase(SELF_WORDS[attribute.self]),
+          ],
+          ...(mayWrite && {
+            actions: [
+              { label: 'Edit', href: `${HOME}/${attribute.name}`, icon: 'edit' as const },
+              { label: 'Remove', href: `${HOME}/${attribute.name}/remove` },
+            ],
+          }),
+        })),
+        empty: 'There are only the attributes of the service. Add one, e.g. a member number.',
+        emptyAction: mayWrite ? add : undefined,
+      },
+    });
+  },
+};
+
+const create: ConsolePage = {
+  path: '/attributes/new',
+  access: 'service',
+  verb: 'write',
+  async show(_visit, typed) {
+    const submit = 'Add attribute';
+    const fields = fieldsOfAttribute(undefined, typed.values.get('name')?.trim() ?? '');
+    return formPage({ title: submit, crumbs: CRUMBS, fields, submit, cancel: HOME }, typed);
+  },
+  async receive({ services, request }, form) {
+    const attribute = attributeTyped(undefined, form);
+    await changeUserSchema(services, new Map([[attribute.name, attribute]]), request, { onlyNew: true });
+    return { goTo: HOME, notice: 'attribute-added' };
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/attributes/:name',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const attribute = await attributeOf(visit);
+    const page = {
+      title: phrase('Attribute {attribute}', { attribute: attribute.name }),
+      lead: 'New rules apply to values that are written from now on.',
+      crumbs: CRUMBS,
+      facts: [phrase('Type: {type}', { type: phrase(TYPE_WORDS[attribute.type]) })],
+      fields: fieldsOfAttribute(attribute, attribute.name),
+    };
+    return formPage({ ...page, submit: 'Save', cancel: HOME }, typed);
+  },
+  async receive(visit, form) {
+    const attribute = attributeTyped(await attributeOf(visit), form);
+    await changeUserSchema(visit.services, new Map([[attribute.name, attribute]]), visit.request);
+    return { goTo: HOME, notice: 'attribute-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/attributes/:name/remove',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const { name } = await attributeOf(visit);
+    const facts = [
+      'Every user loses the value. This cannot be undone.',
+      'The values are erased in the background. Until then the name cannot be used again.',
+    ];
+    const page = { title: phrase('Remove the attribute “{name}”?', { name }), crumbs: CRUMBS, facts };
+    return formPage({ ...page, submit: 'Remove attribute', danger: true, cancel: HOME }, typed);
+  },
+  async receive(visit) {
+    const { name } = await attributeOf(visit);
+    await changeUserSchema(visit.services, new Map([[name, null]]), visit.request);
+    return { goTo: HOME, notice: 'attribute-removed' };
+  },
+};
+
+export const attributePages: readonly ConsolePage[] = [list, create, edit, remove];
