@@ -10,6 +10,7 @@ export const INLINE_HOOK_TYPES = [
 export type InlineHookType = (typeof INLINE_HOOK_TYPES)[number];
 
 export const TOKENS_TRANSFORM = INLINE_HOOK_TYPES[0];
+export const PRE_REGISTRATION = INLINE_HOOK_TYPES[1];
 export const PASSWORD_IMPORT = INLINE_HOOK_TYPES[2];
 
 /** What happens when the hook does not answer as it should: OPEN goes on as if there were no hook, CLOSED refuses. */

@@ -134,8 +134,12 @@ export async function receiveSignUp(deps: SignInDeps, ctx: Koa.Context, place: S
     termsUrl: settings.termsUrl ?? undefined,
   };
   const request = visitor(ctx, deps.config);
-  const stateToken = await requestSignUp(deps.services, codePlaceOf(ctx, place), wish, request, stateTokenOf(deps, ctx));
-  await waitForCode(deps, ctx, place, stateToken);
+  const begun = await requestSignUp(deps.services, codePlaceOf(ctx, place), wish, request, stateTokenOf(deps, ctx));
+  if (typeof begun === 'string') await waitForCode(deps, ctx, place, begun);
+  else {
+    const { text } = pageLanguage(ctx, place === 'standalone' ? undefined : place.uiLocales);
+    await show(deps, ctx, place, settings, typed, [{ field: 'email', message: begun.message ?? text('sign-up.refused') }]);
+  }
   return true;
 }
 

@@ -16,6 +16,7 @@ import { beginCode, type CodePlace, mailCode, type OpenCode, redeemed } from '..
 import { deleteCode } from '../email-codes/email-codes.store.ts';
 import { EMAIL_AMR } from '../email-codes/email-sign-in.service.ts';
 import { existingGroupIds } from '../groups/groups.store.ts';
+import { askRegistrationHook, type SignUpDecision } from '../inline-hooks/registration-hook.service.ts';
 import { isMailable } from '../mail/mail.policy.ts';
 import { queueMail } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
@@ -72,7 +73,7 @@ export interface SignUp {
 }
 
 /**
- * Takes note that somebody wants an account.
+ * Takes note that somebody wants an account, unless the operator's hook refuses it.
  * @returns the browser's token
  * @throws {TooManyFailures} when the network has asked too often
  */
@@ -82,10 +83,12 @@ export async function requestSignUp(
   { email, profile, password, applicationId, termsUrl }: SignUp,
   request: RequestContext,
   replaces: string,
-): Promise<string> {
+): Promise<string | Extract<SignUpDecision, { kind: 'refused' }>> {
   await countSignUp(services, request.ipAddress);
+  const decided = await askRegistrationHook(services, { email: composedName(email), profile }, request);
+  if (decided.kind === 'refused') return decided;
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
-  const kept: z.input<typeof form> = { profile, passwordHash, applicationId, termsUrl };
+  const kept: z.input<typeof form> = { profile: decided.profile, passwordHash, applicationId, termsUrl };
   return beginCode(services, { ...place, purpose: 'SIGN_UP', name: composedName(email), form: kept }, request, replaces);
 }
 

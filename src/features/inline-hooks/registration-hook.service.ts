@@ -1,0 +1,107 @@
+/**
+ * Asks a hook whether an account may be created, and with which attributes (Okta's registration hook). It is asked for every sign-up, whether the address has an
+ * account already or not, and before the address is proved: what it decides tells nothing of accounts.
+ */
+import { z } from 'zod';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { INVISIBLE } from '../../platform/validation/text.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { valueProblem } from '../user-schema/attribute-values.service.ts';
+import type { AttributeValue } from '../user-schema/attributes.resource.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
+import { profileChanges } from '../users/user-profile.service.ts';
+import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
+import { callInlineHook, type HookResponse, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
+import { PRE_REGISTRATION } from './inline-hooks.resource.ts';
+import { findActiveHookOf } from './inline-hooks.store.ts';
+
+type Profile = Readonly<Record<string, AttributeValue>>;
+
+export type SignUpDecision =
+  | { readonly kind: 'allowed'; readonly profile: Profile }
+  /** In the hook's own words, if it has any. */
+  | { readonly kind: 'refused'; readonly message: string | undefined };
+
+/** Characters of the hook's words that are shown. */
+const LONGEST_MESSAGE = 200;
+
+/**
+ * The caller has counted the request. Without an active hook nobody is asked.
+ * @param request of somebody who has proved nothing
+ */
+export async function askRegistrationHook(
+  services: Services,
+  { email, profile }: { readonly email: string; readonly profile: Profile },
+  request: RequestContext,
+): Promise<SignUpDecision> {
+  const hook = await findActiveHookOf(services.database.knex, PRE_REGISTRATION);
+  if (hook === undefined) return { kind: 'allowed', profile };
+  const source = `${services.config.baseUrl}/signup`;
+  const { ipAddress, requestId } = request;
+  const data = {
+    context: { request: { id: requestId, method: 'POST', url: { value: source }, ipAddress } },
+    userProfile: { ...profile, login: email, email },
+    action: 'ALLOW',
+  };
+  const answer = await callInlineHook(services, hook, hookMessage(hook, data, source));
+  // An address that nobody has proved stays out of the log.
+  const asked = { hook, told: answer.told, targets: [] };
+  const read = answer.kind === 'failed' ? answer.problem : await readAnswer(services, answer.response);
+  if (typeof read === 'string') {
+    await noteHookAsked(services, { ...asked, outcome: 'FAILED', problem: read }, request);
+    return hook.failure === 'OPEN' ? { kind: 'allowed', profile } : { kind: 'refused', message: undefined };
+  }
+  if (read.denied) {
+    await noteHookAsked(services, { ...asked, outcome: 'DENIED' }, request);
+    return { kind: 'refused', message: read.message };
+  }
+  const changed = Object.keys(read.changes);
+  await noteHookAsked(services, { ...asked, outcome: changed.length === 0 ? 'ALLOWED' : 'CHANGED', changed }, request);
+  const values = Object.entries({ ...profile, ...read.changes }).filter((entry): entry is [string, AttributeValue] => entry[1] !== null);
+  return { kind: 'allowed', profile: Object.fromEntries(values) };
+}
+
+interface ReadAnswer {
+  readonly denied: boolean;
+  readonly message: string | undefined;
+  /** null: the attribute is taken out. */
+  readonly changes: Readonly<Record<string, AttributeValue | null>>;
+}
+
+const command = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('com.okta.action.update'), value: z.object({ registration: z.enum(['ALLOW', 'DENY']) }) }),
+  z.object({ type: z.literal('com.okta.user.profile.update'), value: z.record(z.string().max(100), z.unknown()) }),
+]);
+
+async function readAnswer(services: Services, { commands, error }: HookResponse): Promise<ReadAnswer | 'INVALID_RESPONSE'> {
+  const { success, data } = z.array(command).safeParse(commands ?? []);
+  if (!success) return 'INVALID_RESPONSE';
+  const denied = Boolean(error) || data.some((one) => one.type === 'com.okta.action.update' && one.value.registration === 'DENY');
+  const given = Object.assign({}, ...data.map((one) => (one.type === 'com.okta.user.profile.update' ? one.value : {})));
+  const changes = denied ? {} : await allowedChanges(services, given);
+  if (changes === undefined) return 'INVALID_RESPONSE';
+  const words = error?.errorCauses?.[0]?.errorSummary ?? error?.errorSummary;
+  return { denied, message: words === undefined ? undefined : shown(words), changes };
+}
+
+const BASE: ReadonlySet<string> = new Set(BASE_ATTRIBUTES);
+
+/** Attributes of the product and of the operator, with values that they may have; never the user name or the address, which the code proves. */
+async function allowedChanges(services: Services, given: Readonly<Record<string, unknown>>): Promise<ReadAnswer['changes'] | undefined> {
+  const { attributes } = await currentUserSchema(services);
+  const added = new Map(attributes.map((attribute) => [attribute.name, attribute]));
+  for (const [name, value] of Object.entries(given)) {
+    const attribute = added.get(name);
+    if (attribute === undefined ? !BASE.has(name) : value !== null && valueProblem(attribute, value) !== undefined) return undefined;
+  }
+  const base = Object.fromEntries(Object.entries(given).filter(([name]) => BASE.has(name)));
+  return profileChanges.safeParse(base).success ? (given as ReadAnswer['changes']) : undefined;
+}
+
+/** @returns undefined when nothing of it can be shown */
+const shown = (words: string): string | undefined =>
+  [...words]
+    .map((character) => (INVISIBLE.test(character) || /\p{Cc}/u.test(character) ? ' ' : character))
+    .slice(0, LONGEST_MESSAGE)
+    .join('')
+    .trim() || undefined;
