@@ -7,6 +7,7 @@ import { decodeJwt } from 'jose';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
+import { beginCode } from '../../src/features/email-codes/email-codes.service.ts';
 import { inboxMailer, readInbox } from '../../src/features/mail/dev-inbox.service.ts';
 import { routeOf } from '../../src/features/mail/mail-route.service.ts';
 import { requestReset } from '../../src/features/passwords/forgotten-password.service.ts';
@@ -176,6 +177,10 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
   };
   await inboxMailer(services).send(letter as never);
   await requestReset(services, 'other@example.com', { actor: { id: 'x', type: 'User', displayName: 'x' } });
+  const code = { purpose: 'SIGN_IN', path: '/interaction/x/y', query: '', name: 'other@example.com' } as const;
+  await beginCode(services, code, { actor: { id: 'x', type: 'User', displayName: 'x' } });
+  // Its code is there until it is mailed.
+  await onServer(database.url, (sql) => sql.query("UPDATE outbox SET due = now() + interval '1 hour' WHERE kind = 'email-code'"));
   for (const place of Object.values(SEALED_COLUMNS)) {
     assert.deepEqual(
       [...(await countByKey(services.database.knex, place)).keys()],

@@ -279,7 +279,7 @@ describe('policies and rules of an authorization server (management API, "Resour
       'conditions.people.users.exclude: is not a field of this resource',
     ]);
     await refused('POST', path, { ...conditions({}), actions: { token: { inlineHook: { id: 'x' } } } }, [
-      'actions.token.inlineHook: is not a field of this resource',
+      'actions.token.inlineHook.id: x does not exist',
     ]);
     await refused('POST', path, { name: 'R' }, ['conditions: is required']);
     for (const [token, expected] of [
