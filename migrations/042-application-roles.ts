@@ -24,7 +24,7 @@ export async function up(knex: Knex): Promise<void> {
       FOREIGN KEY (application_id, ${kind}_id) REFERENCES application_${kind}s (application_id, ${kind}_id) ON DELETE CASCADE,
       FOREIGN KEY (application_id, role_id) REFERENCES application_roles (application_id, id) ON DELETE CASCADE
     )`);
-    await knex.raw(`CREATE INDEX application_${kind}_roles_by_role ON application_${kind}_roles (role_id)`);
+    await knex.raw(`CREATE INDEX application_${kind}_roles_by_role ON application_${kind}_roles (application_id, role_id)`);
   }
   await knex.raw(
     "ALTER TABLE claims DROP CONSTRAINT claims_value_type_check, ADD CONSTRAINT claims_value_type_check CHECK (value_type IN ('USER_ATTRIBUTE', 'GROUPS', 'ORGANIZATION', 'DEPARTMENT', 'APP_ROLES', 'STATIC'))",

@@ -308,7 +308,10 @@ test('a file that cannot be is refused in plain words before anything is changed
   assert.match((await run(service, {}, 'apply')).stderr, usage);
   assert.match((await run(service, {}, 'destroy', 'x')).stderr, usage);
   assert.match((await run(service, { GATEHOUSE_TOKEN: '' }, 'export')).stderr, /^Set GATEHOUSE_TOKEN to /);
-  assert.match((await run(service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr, /^GET \/idps.*: Invalid token provided/);
+  assert.match(
+    (await run(service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr,
+    /^GET \/meta\/schemas\/user\/default: Invalid token provided/,
+  );
   assert.match((await run(service, {}, 'plan', '/nowhere/gatehouse.yaml')).stderr, /cannot be read/);
   const nobody = { ...service, listensAt: `http://127.0.0.1:${await freePort()}` };
   assert.match((await run(nobody, {}, 'export')).stderr, /cannot be reached/);

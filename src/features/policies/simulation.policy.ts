@@ -15,7 +15,7 @@ import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.poli
 import { type ClaimSource, idTokenClaims, userClaims } from '../claims/claims.policy.ts';
 import {
   type ClaimFacts,
-  type ClaimMembership,
+  type ClaimPerson,
   type ClaimStep,
   type ClaimType,
   decideClaims,
@@ -47,15 +47,9 @@ import {
 
 export type SimulatedPrompt = 'none' | 'login' | 'consent';
 
-export interface SimulatedUser extends ClaimSource {
-  readonly login: string;
+export interface SimulatedUser extends ClaimSource, ClaimPerson {
   readonly status: string;
   readonly groupIds: readonly string[];
-  /** Their names, in alphabetical order. */
-  readonly groups: readonly string[];
-  readonly memberships: readonly ClaimMembership[];
-  /** Names of the roles at the application, in alphabetical order. */
-  readonly roles: readonly string[];
 }
 
 export interface SimulationFacts {

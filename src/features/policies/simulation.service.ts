@@ -197,7 +197,7 @@ async function findSimulatedUser(knex: Executor, idOrLogin: string | undefined, 
   const user = (await findUserById(knex, idOrLogin)) ?? (await findUserByLogin(knex, idOrLogin));
   if (user === undefined) return undefined;
   const belongings = await readBelongings(knex, user.id, applicationId);
-  return { ...user, roles: [], ...belongings, groupIds: await listGroupIds(knex, user.id) };
+  return { ...user, ...belongings, groupIds: await listGroupIds(knex, user.id) };
 }
 
 function problemsOf(
