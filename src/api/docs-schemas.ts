@@ -4,6 +4,7 @@ export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
   readonly format?: string;
+  readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly default?: unknown;
@@ -120,6 +121,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 /** @returns a value that fits: what is required, or where nothing is, the first field */
 export function exampleOf(given: Schema): unknown {
   const { schema } = unwrapped(given);
+  if (schema.examples?.[0] !== undefined) return schema.examples[0];
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
   const [first] = schema.anyOf ?? schema.oneOf ?? [];

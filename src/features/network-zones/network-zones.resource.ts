@@ -17,6 +17,8 @@ export const MOST_ZONES = 100;
 export const MOST_NETWORKS = 150;
 
 export const zoneName = text({ least: 1, most: 128 });
-export const network = text({ least: 1, most: 64 }).refine(isNetwork, {
-  error: 'must be a network in CIDR notation, such as 192.0.2.0/24 or 2001:db8::/32, without bits behind the prefix',
-});
+export const network = text({ least: 1, most: 64 })
+  .refine(isNetwork, {
+    error: 'must be a network in CIDR notation, such as 192.0.2.0/24 or 2001:db8::/32, without bits behind the prefix',
+  })
+  .meta({ examples: ['192.0.2.0/24'] });

@@ -38,6 +38,7 @@ export const userForms: Tour = async (service) => {
     `/users/${mailed.id}/groups/${group.id}/remove`,
     `/users/${mailed.id}/verify-email`,
     `/users/${mailed.id}/life-cycle/reset_password`,
+    '/users/invite',
     `${user}/applications/new`,
     `${user}/applications/${clientId}/remove`,
     `${user}/sessions/end`,
