@@ -329,7 +329,7 @@ test('consent: the table of decisions.md; who has allowed more is asked for no m
   );
 });
 
-const STATUSES: readonly UserStatus[] = ['STAGED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
+const STATUSES: readonly UserStatus[] = ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
 const STEPS: readonly LifecycleStep[] = ['activate', 'deactivate', 'suspend', 'unsuspend', 'unlock', 'expire_password', 'reset_password'];
 
 test('life cycles: whatever steps are taken, nobody ends himself and the last SUPER_ADMIN can always sign in', () => {

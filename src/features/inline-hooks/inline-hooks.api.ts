@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, time, writeTime } from '../../api/fields.ts';
+import { text } from '../../platform/validation/text.ts';
 import { presentChannel, shownHookChannel } from '../event-hooks/hook-channel.service.ts';
 import { inlineHookBody, inlineHookChange, inlineHookChangeInput, inlineHookInput } from './inline-hook-fields.service.ts';
 import { tryInlineHook } from './inline-hook-trial.service.ts';
@@ -45,7 +46,7 @@ const trial = z.object({
   commands: z.array(z.object({ type: z.string(), value: z.unknown() })).meta({ description: 'What the hook wants, as it was read' }),
 });
 
-const envelope = z.string().max(1000).exactOptional();
+const envelope = text({ most: 1000 }).exactOptional();
 /** A message as hooks get it: only its data count. */
 const trialBody = z.strictObject({
   ...{ source: envelope, eventId: envelope, eventTime: envelope, eventType: envelope, eventTypeVersion: envelope },

@@ -1,5 +1,6 @@
 /** Applications by Okta's SDK: its models, and the names that it has for what this service calls otherwise (management API, "apps"). */
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import type { OpenIdConnectApplication } from '@okta/okta-sdk-nodejs';
 import { startService } from '../../support/service.ts';
@@ -51,7 +52,7 @@ test('applications by the official Okta SDK (issue 7)', async (t) => {
       { ...named, label: '<b>Shop</b>', credentials: { oauthClient: credentials }, settings },
       (id, told) => ({
         ...{ ...named, id, label: '<b>Shop</b>', status: 'ACTIVE' },
-        settings: { ...settings, oauthClient: { ...oauthClient, dpop_bound_access_tokens: false } },
+        settings: { ...settings, oauthClient: { ...oauthClient, dpop_bound_access_tokens: false, subject_type: 'public' } },
         credentials: { oauthClient: { ...credentials, client_id: id, client_secret: String(clientOf(told).client_secret) } },
         _links: { self: { href: `${api}/apps/${id}` } },
       }),
@@ -60,7 +61,8 @@ test('applications by the official Okta SDK (issue 7)', async (t) => {
   });
 
   await t.test('a client_id, a secret and keys of its own', async () => {
-    const key = { kty: 'RSA', n: 'u1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0g', e: 'AQAB', kid: 'one', use: 'sig', alg: 'RS256' };
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const key = { ...publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' };
     const client_secret = 'a-secret-of-its-own-0123456789-0123456789';
     const { id, credentials } = await create('Own', {}, { client_id: 'my-app', client_secret });
     assert.deepEqual([id, credentials?.oauthClient?.client_secret], ['my-app', client_secret]);

@@ -50,8 +50,7 @@ test('a refusal is thrown as the official Okta SDK knows it: status, code, summa
     [
       'profile.login: is required',
       'profile.email: must be an e-mail address',
-      // What Okta has and this service does not is never ignored in silence.
-      'profile.shoeSize: is not a field of this resource',
+      // What Okta has and this service does not is never ignored in silence. Attributes that the schema does not have are told when the rest is right.
       'type: is not a field of this resource',
     ],
   ]);

@@ -85,10 +85,11 @@ test('users by the official Okta SDK (issue 7)', async (t) => {
     });
     const { activationUrl, ...nothingElse } = shown(await userApi.activateUser({ userId: id, sendEmail: false }));
     assert.deepEqual([URL.canParse(String(activationUrl)), nothingElse], [true, {}]);
+    assert.equal(await statusOf(id), 'PROVISIONED', 'until there is a password');
+    await userApi.updateUser({ userId: id, user: { credentials: PASSWORD } });
     assert.equal(await userApi.suspendUser({ userId: id }), undefined);
     assert.equal(await statusOf(id), 'SUSPENDED');
     await userApi.unsuspendUser({ userId: id });
-    await userApi.updateUser({ userId: id, user: { credentials: PASSWORD } });
     const expired = await userApi.expirePassword({ userId: id });
     assert.deepEqual([expired.id, expired.status], [id, 'PASSWORD_EXPIRED']);
     const { resetPasswordUrl, ...nothingMore } = shown(await userApi.generateResetPasswordToken({ userId: id, sendEmail: false }));

@@ -51,6 +51,7 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
       introspect_any: true,
       require_pushed_authorization_requests: false,
       dpop_bound_access_tokens: false,
+      subject_type: 'public',
       require_signed_request_object: false,
       tls_client_certificate_bound_access_tokens: false,
       profile: null,

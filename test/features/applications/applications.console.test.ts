@@ -182,6 +182,8 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           pkce_required: [],
           require_pushed_authorization_requests: 'true',
           require_signed_request_object: 'true',
+          backchannel_token_delivery_mode: '',
+          backchannel_client_notification_endpoint: '',
         },
         {
           grant_types: ['authorization_code', 'refresh_token', 'client_credentials', 'implicit'],
@@ -189,6 +191,8 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           pkce_required: false,
           require_pushed_authorization_requests: true,
           require_signed_request_object: true,
+          backchannel_token_delivery_mode: undefined,
+          backchannel_client_notification_endpoint: undefined,
         },
       ],
       'sign-in': [
@@ -199,8 +203,12 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           profile: 'openid',
           providers: 'some',
           identity_providers: [provider.id],
+          registration: 'OFF',
         },
-        { assignment: 'ASSIGNED', consent_method: 'REQUIRED', mfa_required: true, profile: 'openid', identity_providers: [provider.id] },
+        {
+          ...{ assignment: 'ASSIGNED', consent_method: 'REQUIRED', mfa_required: true, profile: 'openid' },
+          ...{ identity_providers: [provider.id], registration: 'OFF' },
+        },
       ],
       tokens: [
         {

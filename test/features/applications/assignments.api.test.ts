@@ -62,6 +62,7 @@ for (const { kind, named, shown, event, idField } of KINDS) {
         created: assignment.created,
         lastUpdated: assignment.created,
         ...shown('ada', assignment.created),
+        roles: [],
         _links: { self: { href: `${api.services.config.baseUrl}/api/v1/apps/${app}/${kind}/${first}` } },
       });
       assert.deepEqual((await api.call('GET', `/apps/${app}/${kind}/${first}`)).body, assignment);

@@ -163,7 +163,7 @@ test('account linking and creation', async (t) => {
     });
     const activation = await service.api('POST', `/users/${staged.body.id}/lifecycle/activate?sendEmail=false`);
     assert.equal(activation.status, 200);
-    assert.equal((await service.api('GET', `/users/${staged.body.id}`)).body.status, 'ACTIVE');
+    assert.equal((await service.api('GET', `/users/${staged.body.id}`)).body.status, 'PROVISIONED');
     const { pathname } = new URL(activation.body.activationUrl);
     assert.equal((await fetch(service.baseUrl + pathname)).status, 200);
     assert.ok(isAdmitted(await come('staged@example.com')));

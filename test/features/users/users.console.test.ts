@@ -59,7 +59,7 @@ test('a user is created with a password, with a link, or to be activated later',
     assert.match(wordsOf(created), /Not activated yet/);
     const activated = await agent.submit(await agent.visit(`/admin/users/${idIn(created)}/life-cycle/activate`), 'console-form');
     assert.match(linkOn(activated), /choose-password/);
-    assert.equal((await service.api('GET', '/users/dora')).body.status, 'ACTIVE');
+    assert.equal((await service.api('GET', '/users/dora')).body.status, 'PROVISIONED');
   });
 });
 
