@@ -1,9 +1,8 @@
 /** The language of the playground: what its views draw texts with. English stands in the source and is the key, as in the console. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import { LANGUAGES } from '../platform/i18n/messages.ts';
 import { pageLanguage } from '../platform/i18n/page-language.ts';
-import { type Translator, translatorOf } from '../platform/i18n/translator.ts';
+import { type Translator, translatorsFor } from '../platform/i18n/translator.ts';
 import { type Time, timeTexts } from './explanation.ts';
 
 interface PlaygroundLocals extends Pick<Translator, 't' | 'v'> {
@@ -17,17 +16,12 @@ interface PlaygroundLocals extends Pick<Translator, 't' | 'v'> {
 
 /** @param log is told of texts without a translation, at the level debug */
 export function playgroundLanguages(log: Logger) {
-  const translators = new Map(
-    LANGUAGES.map(({ lang }) => [
-      lang,
-      translatorOf({ lang }, (text) => log.debug({ lang, text }, 'a text of the playground has no translation')),
-    ]),
-  );
+  const translatorFor = translatorsFor(log, 'the playground');
   return {
     /** @param isReadable can the page be asked for again? Then it offers other languages */
     of(ctx: Koa.Context, isReadable = false): PlaygroundLocals {
       const { lang, dir, languages } = pageLanguage(ctx);
-      const { t, v } = translators.get(lang) as Translator;
+      const { t, v } = translatorFor(lang);
       return { t, v, lang, dir, languages: isReadable && ctx.method === 'GET' ? languages : [], told: timeTexts(lang) };
     },
   };

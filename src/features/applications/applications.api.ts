@@ -111,6 +111,8 @@ export const app = z.object({
       initiate_login_uri: z.string().optional(),
       backchannel_logout_uri: z.string().optional(),
       backchannel_logout_session_required: z.boolean(),
+      backchannel_token_delivery_mode: z.enum(['poll', 'ping']).optional(),
+      backchannel_client_notification_endpoint: z.string().optional(),
       allowed_origins: z.array(z.string()),
       id_token_claims: z.array(z.string()).optional(),
       ...responseFields,

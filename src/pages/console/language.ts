@@ -3,9 +3,8 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { ConsoleUser } from '../../features/administrators/administrators.service.ts';
 import { seeOther } from '../../platform/http/forms.ts';
-import { LANGUAGES } from '../../platform/i18n/messages.ts';
 import { askedLanguage, consoleLanguage, keepLanguage, LANGUAGE_PARAMETER } from '../../platform/i18n/page-language.ts';
-import { type Translator, translatorOf } from '../../platform/i18n/translator.ts';
+import { type Translator, translatorsFor } from '../../platform/i18n/translator.ts';
 
 /** What every view of the console finds. */
 interface LanguageLocals extends Translator {
@@ -22,16 +21,11 @@ export interface ConsoleLanguages {
 
 /** @param log is told of texts without a translation, at the level debug */
 export function consoleLanguages(log: Logger): ConsoleLanguages {
-  const translators = new Map(
-    LANGUAGES.map(({ lang }) => [
-      lang,
-      translatorOf({ lang }, (text) => log.debug({ lang, text }, 'a text of the console has no translation')),
-    ]),
-  );
+  const translatorFor = translatorsFor(log, 'the console');
   return {
     of(ctx, person) {
       const { lang, dir, languages: tongues } = consoleLanguage(ctx, person?.language);
-      return { ...(translators.get(lang) as Translator), lang, dir, tongues };
+      return { ...translatorFor(lang), lang, dir, tongues };
     },
   };
 }

@@ -2,10 +2,11 @@
  * Draws the texts of the admin console in a language: strings by their English text, values by the language's rules (ECMA-402 `Intl`). A text without a
  * translation is drawn in English.
  */
+import type { Logger } from 'pino';
 import de from '../../../views/locales/console.de.json' with { type: 'json' };
 import es from '../../../views/locales/console.es.json' with { type: 'json' };
 import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
-import type { Language } from './messages.ts';
+import { LANGUAGES, type Language } from './messages.ts';
 import { Phrase, type Text, type Value } from './phrase.ts';
 
 /** A text that counts has a form for each category of the language (CLDR plural rules). */
@@ -58,6 +59,17 @@ function patternOf([template, translation]: [string, string]): Pattern {
       .join('([\\s\\S]+?)')}$`,
   );
   return { pattern, names, translation };
+}
+
+/** One translator for each language of the pages. @param log is told of texts without a translation, at the level debug @param place whose texts they are */
+export function translatorsFor(log: Logger, place: string): (lang: string) => Translator {
+  const translators = new Map(
+    LANGUAGES.map(({ lang }) => [
+      lang,
+      translatorOf({ lang }, (text) => log.debug({ lang, text }, `a text of ${place} has no translation`)),
+    ]),
+  );
+  return (lang) => translators.get(lang) as Translator;
 }
 
 /** @param onMissing is told of each text that has no translation */

@@ -50,10 +50,12 @@ test('a refusal is thrown as the official Okta SDK knows it: status, code, summa
     [
       'profile.login: is required',
       'profile.email: must be an e-mail address',
-      // What Okta has and this service does not is never ignored in silence. Attributes that the schema does not have are told when the rest is right.
+      // What Okta has and this service does not is never ignored in silence.
       'type: is not a field of this resource',
     ],
   ]);
+  // Added attributes are compared with the schema once the rest is valid.
+  assert.deepEqual((await create({ login: 'new', shoeSize: '42' })).at(-1), ['profile.shoeSize: is not an attribute of users']);
   const conflict = 'The request conflicts with an existing resource';
   assert.deepEqual(await create({ login: 'taken' }), [409, 'E0000014', conflict, ['profile.login: another user has this login']]);
   const stranger = oktaClient(service, 'no-token-of-this-service-0123456789').userApi;

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { clientFields, credentialFields } from '../../../src/features/applications/application-settings.service.ts';
+import { app } from '../../../src/features/applications/applications.api.ts';
 import { createApplication } from '../../../src/features/applications/applications.service.ts';
 import { findApplicationWithSecrets } from '../../../src/features/applications/applications.store.ts';
 import { applicationSecretContext } from '../../../src/features/applications/sealed-secrets.service.ts';
@@ -31,6 +33,16 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
     api = await startManagementApi();
   });
   after(() => api.close());
+
+  it('shows every setting that it takes, or a client that writes back what it read would lose some', () => {
+    const { settings, credentials } = app.shape;
+    const shown = { ...settings.shape.oauthClient.shape, ...credentials.shape.oauthClient.shape };
+    const taken = Object.keys({ ...clientFields, ...credentialFields });
+    assert.deepEqual(
+      taken.filter((name) => !(name in shown)),
+      [],
+    );
+  });
 
   it('fills in the defaults', async () => {
     const { status, body } = await api.call<App>('POST', '/apps', withSettings({}));

@@ -177,22 +177,22 @@ test('every setting that the API takes is edited on a form, which leaves all oth
       ],
       flow: [
         {
-          grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
+          grant_types: ['authorization_code', 'refresh_token', 'client_credentials', 'urn:openid:params:grant-type:ciba'],
           response_types: ['code', 'code id_token'],
           pkce_required: [],
           require_pushed_authorization_requests: 'true',
           require_signed_request_object: 'true',
-          backchannel_token_delivery_mode: '',
-          backchannel_client_notification_endpoint: '',
+          backchannel_token_delivery_mode: 'ping',
+          backchannel_client_notification_endpoint: 'https://app.example/ping',
         },
         {
-          grant_types: ['authorization_code', 'refresh_token', 'client_credentials', 'implicit'],
+          grant_types: ['authorization_code', 'refresh_token', 'client_credentials', 'urn:openid:params:grant-type:ciba', 'implicit'],
           response_types: ['code', 'code id_token'],
           pkce_required: false,
           require_pushed_authorization_requests: true,
           require_signed_request_object: true,
-          backchannel_token_delivery_mode: undefined,
-          backchannel_client_notification_endpoint: undefined,
+          backchannel_token_delivery_mode: 'ping',
+          backchannel_client_notification_endpoint: 'https://app.example/ping',
         },
       ],
       'sign-in': [

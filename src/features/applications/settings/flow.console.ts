@@ -59,7 +59,7 @@ const RESPONSES: readonly Option[] = [
 ];
 
 const DELIVERY_MODES: readonly Option[] = [
-  { value: '', label: 'The application asks again and again (poll)' },
+  { value: '', label: 'The application polls for the answer (poll)' },
   { value: 'ping', label: 'The application is notified (ping)' },
 ];
 
