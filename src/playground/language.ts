@@ -14,7 +14,7 @@ interface PlaygroundLocals extends Pick<Translator, 't' | 'v'> {
   told(time: Time): string;
 }
 
-/** @param log is told of texts without a translation, at the level debug */
+/** @param log gets texts without a translation, at the level debug */
 export function playgroundLanguages(log: Logger) {
   const translatorFor = translatorsFor(log, 'the playground');
   return {

@@ -5,7 +5,7 @@ import { authorityProblem, readAuthorities } from '../../platform/http/client-ce
 import { must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
-/** So many applications are told by name. */
+/** The number of applications that are listed by name. */
 const TOLD = 10;
 
 export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [

@@ -1,4 +1,4 @@
-/** Where new passwords are looked up among breached ones: does the range server answer? Only a range that tells nothing is asked for. */
+/** Where new passwords are looked up among breached ones: does the range server answer? It is asked for a range that reveals nothing. */
 import { tryRangeServer } from '../../features/passwords/breached-passwords.service.ts';
 import { readPasswordPolicy } from '../../features/settings/settings.service.ts';
 import { Blocked, Broken, type Rule, Skipped, section } from '../rule.ts';

@@ -152,7 +152,7 @@ export const changeApplicationSettings = (
 ): Promise<ApplicationWithSecret> =>
   replace(services, id, settings, (before) => ({ label: label ?? before.label, settings: { ...before.settings, ...settings } }), request);
 
-/** Changes settings by what they are, whoever changes them at the same time. @throws {ApiError} as updateApplication */
+/** Computes new settings from the current ones, safe against concurrent changes. @throws {ApiError} as updateApplication */
 export const adjustApplicationSettings = (
   services: Services,
   id: string,

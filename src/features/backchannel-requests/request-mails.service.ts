@@ -1,4 +1,4 @@
-/** Tells users by mail that an application asks them to sign in (CIBA). Behind the request: whether there is such a user, neither the answer nor its time tells. */
+/** Tells users by mail that an application asks them to sign in (CIBA). Behind the request: neither the response nor its time reveals whether the user exists. */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';

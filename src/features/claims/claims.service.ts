@@ -77,7 +77,7 @@ export async function deleteServerClaim(services: Services, serverId: string, id
 async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promise<void> {
   const scopes = (await listScopes(trx, serverId)).map(({ name }) => name);
   const claims = (await listClaims(trx, serverId)).filter(({ id }) => id !== claim.id);
-  // An attribute that a claim tells is not removed.
+  // An attribute that a claim uses is not removed.
   const { attributes } = await holdUserSchema(trx);
   const names = ['login', 'email', ...BASE_ATTRIBUTES, ...attributes.map(({ name }) => name)];
   const problems = claimProblems(claim, { scopes, claims, attributes: names });

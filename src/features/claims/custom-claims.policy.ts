@@ -182,7 +182,7 @@ export function claimNeeds(claims: readonly ServerClaim[], facts: Omit<ClaimFact
   };
 }
 
-/** Can a claim of this type be told to a request for these scopes at all? */
+/** Can a request for these scopes get a claim of this type at all? */
 export const hasClaimsFor = (claims: readonly ServerClaim[], claimType: ClaimType, scopes: readonly string[]): boolean =>
   claimsOfType(claims, claimType).some((claim) => isInForce(claim, { scopes }));
 

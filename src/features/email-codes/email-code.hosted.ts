@@ -21,7 +21,7 @@ import { codePlaceOf, waitForCode } from './code-place.hosted.ts';
 import { checkCode, type OpenCode, openLink, readCode } from './email-codes.service.ts';
 import { isEmailMethod, requestSignInCode, signInByCode } from './email-sign-in.service.ts';
 
-/** The link was used or replaced, has expired, or there never was one; which of these is not told. */
+/** The link was used or replaced, has expired, or there never was one; the page does not say which. */
 export class CodeGone extends Error {
   override readonly name = 'CodeGone';
 }
@@ -132,7 +132,7 @@ export async function followCodeLink(deps: SignInDeps, ctx: RouterContext): Prom
   await continueElsewhere(deps, ctx, await addressOf(deps, found), first);
 }
 
-/** Where it goes on: an authorization request that is over meanwhile leaves the user's own pages. */
+/** Where it goes on: if the authorization request has ended in the meantime, to the user's own pages. */
 async function addressOf({ interactions }: SignInDeps, { content: { path, query } }: OpenCode): Promise<string> {
   const [, serverId, uid] = /^\/interaction\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   if (serverId === undefined || uid === undefined) return `${path}${query}`;

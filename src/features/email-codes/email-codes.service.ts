@@ -1,7 +1,7 @@
 /**
  * A code of eight digits by e-mail, and a link in the same e-mail. Both go on with something in the browser that asked, once, for ten minutes; the link, opened
  * elsewhere, shows the code to type. What was typed is only noted: whose address it is, and whether it is anybody's, is looked up behind the request, so that
- * neither the response nor its time tells who has an account (OWASP Authentication Cheat Sheet, "Authentication and Error Messages").
+ * neither the response nor its time reveals who has an account (OWASP Authentication Cheat Sheet, "Authentication and Error Messages").
  */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
@@ -200,7 +200,7 @@ export function emailCodes(services: Services, senders: Readonly<Record<EmailCod
 const defined = (request: CodeContent['request']) =>
   Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined)) as Omit<RequestContext, 'actor'>;
 
-/** From now on the code is right. @returns what the e-mail says; undefined: it has ended meanwhile */
+/** From now on the code is right. @returns what the e-mail says; undefined: it has ended in the meantime */
 export async function mailCode(
   trx: Executor,
   { keyring, config }: Pick<Services, 'keyring' | 'config'>,

@@ -70,7 +70,7 @@ export async function countAttempt(executor: Executor, key: CodeKey, most: numbe
   return (await counted.increment('attempts', 1)) === 1 ? findCode(executor, key, now) : undefined;
 }
 
-/** The code was mailed. @returns false when it has ended meanwhile */
+/** The code was mailed. @returns false when it has ended in the meantime */
 export async function noteMailed(trx: Executor, id: string, changes: Pick<EmailCode, 'userId' | 'mailedTo' | 'sealed'>): Promise<boolean> {
   return (await trx('email_codes').where({ id }).update(toRow<EmailCode>(CODE, changes))) === 1;
 }

@@ -1,4 +1,4 @@
-/** The form of an inline hook: its fields, and what the service is told of what was typed. */
+/** The form of an inline hook: its fields, and the typed values as the service takes them. */
 
 import { type Field, typedValues } from '../../pages/console/form.ts';
 import { parse } from '../../platform/validation/parsing.ts';

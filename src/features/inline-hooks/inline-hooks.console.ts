@@ -55,7 +55,7 @@ const list: ConsolePage = {
   },
 };
 
-/** A secret, told once. */
+/** A secret, shown once. */
 function secretPage(hook: Pick<InlineHook, 'id' | 'name'>, signingSecret: string, title: string): Drawn {
   return detailPage({
     title,

@@ -1,6 +1,6 @@
 /**
  * Asks a hook whether an account may be created, and with which attributes (Okta's registration hook). It is asked for every sign-up, whether the address has an
- * account already or not, and before the address is proved: what it decides tells nothing of accounts.
+ * account already or not, and before the address is proved: its decision reveals nothing about accounts.
  */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';

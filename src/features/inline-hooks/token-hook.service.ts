@@ -35,7 +35,7 @@ export type TokenHookOutcome =
   /** It failed, and is CLOSED. */
   | { readonly kind: 'failed'; readonly problem: string };
 
-/** Characters of the hook's words that an application is told. */
+/** The number of characters of the hook's message that an application receives. */
 const LONGEST_SUMMARY = 200;
 
 /**

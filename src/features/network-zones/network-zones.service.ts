@@ -17,7 +17,7 @@ import { countZones, deleteZoneRow, findZone, insertZone, listZoneNames, selectZ
 
 export type ZoneFields = Pick<NetworkZone, 'name' | 'networks'>;
 
-/** What the processes are told that keep the zones. */
+/** The notification to all processes that cache the zones. */
 const ZONES = 'zones';
 
 export const listZones = ({ database }: Services, window: Window): Promise<Page<NetworkZone>> => selectZones(database.knex, window);
@@ -87,7 +87,7 @@ export async function deleteZone(services: Services, id: string, request: Reques
   });
 }
 
-/** One change at a time, with the rules that hold meanwhile. */
+/** One change at a time; the rules cannot change during it. */
 async function changing<T>(
   { database, notifications }: Services,
   change: (trx: Executor, rules: readonly SignInRule[]) => Promise<T>,

@@ -37,7 +37,7 @@ function clientOf(config: Config): Outbound {
 /** Digits of the digest that leave the service: each prefix stands for some 2,000 passwords of a list. */
 const PREFIX = 5;
 
-/** @returns whether the password is known from a breach; false where that is not asked, or cannot be told */
+/** @returns whether the password is known from a breach; false where that is not checked, or cannot be determined */
 export async function isBreached(parts: Parts, password: string, policy: PasswordPolicy): Promise<boolean> {
   if (policy.breached === 'OFF') return false;
   const outcome = await lookUp(parts, password, policy.breachedRangeUrl ?? BREACHED_RANGES);
@@ -63,7 +63,7 @@ async function lookUp({ config, log }: Parts, password: string, address: string)
 /** Digits of a digest that no password is known to have. */
 const NOBODYS = '00000';
 
-/** Asks for a range that tells nothing. @throws when the server does not answer as it should, with the reason */
+/** Asks for a range that reveals nothing. @throws when the server does not answer as it should, with the reason */
 export async function tryRangeServer(config: Config, { breachedRangeUrl }: Pick<PasswordPolicy, 'breachedRangeUrl'>): Promise<void> {
   await readRange(clientOf(config), breachedRangeUrl ?? BREACHED_RANGES, NOBODYS);
 }

@@ -1,4 +1,4 @@
-/** The settings that nearly every page and sign-in needs, as this process knows them: a change made here counts at once, one made elsewhere when it is told. */
+/** The settings that nearly every page and sign-in needs, as this process knows them: a change made here counts at once, one made elsewhere once it is notified. */
 
 import { CachedValue } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

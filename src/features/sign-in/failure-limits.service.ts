@@ -128,7 +128,7 @@ export async function countCodeRequest({ config, database }: Parts, address: str
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** Counts an e-mail with a code to this user, as `mayMailReset` does. @returns false when there were too many of late */
+/** Counts an e-mail with a code to this user, as `mayMailReset` does. @returns false when there were too many recently */
 export async function mayMailCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
   const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
   return !config.rateLimits || (await countFailure(database.pool, CODE_MAILS, key)).barred === undefined;
@@ -142,7 +142,7 @@ export async function countSignInRequest({ config, database }: Parts, clientId: 
   return barred ?? (await countFailure(database.pool, SIGN_IN_REQUESTS_OF_ONE, clientId)).barred;
 }
 
-/** Counts a mail about a sign-in request. @returns false when the user had too many of late */
+/** Counts a mail about a sign-in request. @returns false when the user had too many recently */
 export async function mayMailSignInRequest({ config, database }: Parts, userId: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, SIGN_IN_REQUEST_MAILS, userId)).barred === undefined;
 }
@@ -154,7 +154,7 @@ export async function countSignUp({ config, database }: Parts, address: string |
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** Counts an e-mail of a sign-up to this address. @returns false when there were too many of late */
+/** Counts an e-mail of a sign-up to this address. @returns false when there were too many recently */
 export async function mayMailSignUp({ config, database }: Parts, email: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, SIGN_UP_MAILS, digest(email.toLowerCase()))).barred === undefined;
 }

@@ -33,7 +33,7 @@ export type ApplicationRegistration = (typeof APPLICATION_REGISTRATION)[number];
 export const isSignUpOpen = ({ enabled }: Pick<SignUpSettings, 'enabled'>, application: ApplicationRegistration | undefined): boolean =>
   application === 'ON' ? true : application === 'OFF' ? false : enabled;
 
-/** May an account with this address be made? The same for every address of a domain, so that it tells nothing of accounts. */
+/** May an account with this address be made? The same for every address of a domain, so that it reveals nothing about accounts. */
 export function isDomainAllowed(
   { allowedDomains, blockedDomains }: Pick<SignUpSettings, 'allowedDomains' | 'blockedDomains'>,
   address: string,

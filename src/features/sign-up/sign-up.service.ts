@@ -1,7 +1,7 @@
 /**
  * People create accounts themselves. What they type waits, sealed, in the code that proves the address (features/email-codes): it becomes an account only in the
  * browser in which it was typed, so that nobody prepares an account for somebody else (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022). Whether there
- * is an account already is found out behind the request, and told by e-mail alone.
+ * is an account already is looked up after the response, and only the e-mail says so.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -54,7 +54,7 @@ export async function openSignUp(
 
 export type AddressProblem = 'missing' | 'not-an-address' | 'domain-refused';
 
-/** @returns what is wrong with an address, whoever has it */
+/** @returns what is wrong with an address, regardless of whether there is an account */
 export function addressProblem(settings: SignUpSettings, typed: string): AddressProblem | undefined {
   const email = composedName(typed);
   if (email === '') return 'missing';

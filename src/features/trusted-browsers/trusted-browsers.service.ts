@@ -85,7 +85,7 @@ export async function trustBrowser(
 }
 
 /**
- * Uses the trust of the request's browser for a sign-in without a second factor. Ending it meanwhile locks the same row: the sign-in comes before it or not at all.
+ * Uses the trust of the request's browser for a sign-in without a second factor. Ending it at the same time locks the same row: the sign-in comes before it or not at all.
  * @param demandedBy what demands a second factor; undefined: the user has one
  */
 export async function useTrust(

@@ -22,7 +22,7 @@ import {
 /** By the pool: services within a transaction have a database of their own, but this one of the process. */
 const caches = new WeakMap<Services['database']['pool'], CachedValue<UserSchema>>();
 
-/** As this process knows it: a change made here counts at once, one made elsewhere when it is told. */
+/** As this process knows it: a change made here counts at once, one made elsewhere once it is notified. */
 export function currentUserSchema({ database, notifications }: Pick<Services, 'database' | 'notifications'>): Promise<UserSchema> {
   const known = caches.get(database.pool);
   if (known !== undefined) return known.current();

@@ -67,7 +67,7 @@ interface Claimed {
 }
 
 /**
- * Makes the present values of an attribute their users' alone. Needs the schema locked, so that none is written meanwhile.
+ * Makes the present values of an attribute their users' alone. Needs the schema locked, so that no value is written at the same time.
  * @returns false when two users have the same
  */
 export async function claimPresentValues(trx: Executor, name: string): Promise<boolean> {

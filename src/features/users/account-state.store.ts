@@ -17,7 +17,7 @@ const END_SESSIONS = endingSessions('uid = ANY(?)', '?');
 
 /**
  * Ends the user's browser sessions on all authorization servers, the sign-ins of which one would come, and the link by which one of them would give them
- * another address; their tokens live on. The sessions' applications are told of it. Browsers that the user trusts ask for the second factor again.
+ * another address; their tokens live on. The sessions' applications are notified. Browsers that the user trusts ask for the second factor again.
  */
 export async function endBrowserSessions(executor: Executor, userId: string): Promise<void> {
   await executor.transaction(async (trx) => {

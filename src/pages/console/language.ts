@@ -19,7 +19,7 @@ export interface ConsoleLanguages {
   of(ctx: Koa.Context, person: Pick<ConsoleUser, 'language'> | undefined): LanguageLocals;
 }
 
-/** @param log is told of texts without a translation, at the level debug */
+/** @param log gets texts without a translation, at the level debug */
 export function consoleLanguages(log: Logger): ConsoleLanguages {
   const translatorFor = translatorsFor(log, 'the console');
   return {

@@ -61,7 +61,7 @@ function patternOf([template, translation]: [string, string]): Pattern {
   return { pattern, names, translation };
 }
 
-/** One translator for each language of the pages. @param log is told of texts without a translation, at the level debug @param place whose texts they are */
+/** One translator for each language of the pages. @param log gets texts without a translation, at the level debug @param place whose texts they are */
 export function translatorsFor(log: Logger, place: string): (lang: string) => Translator {
   const translators = new Map(
     LANGUAGES.map(({ lang }) => [

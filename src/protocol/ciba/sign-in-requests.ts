@@ -1,6 +1,6 @@
 /**
  * Client-initiated backchannel authentication (OpenID Connect CIBA Core 1.0), modes poll and ping. An application that proves itself asks at
- * backchannel-authentication; the user is told by mail and answers at /account/requests, on the page of the server that confirms devices
+ * backchannel-authentication; the user gets an e-mail and answers at /account/requests, on the page of the server that confirms devices
  * (protocol/device/device-flow.ts). So the same sign-in, second factor, policies and consent come before the tokens as in a browser.
  */
 import { decodeJwt } from 'jose';

@@ -122,7 +122,7 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
 const isWaiting = (found: { accountId?: unknown; error?: unknown; isExpired?: boolean } | undefined): boolean =>
   found !== undefined && found.isExpired !== true && found.accountId === undefined && found.error === undefined;
 
-/** Is an application's sign-in request answered? It is not there for another user than its own: then its code tells. */
+/** Is an application's sign-in request answered? Another user's session does not find it; then its code decides. */
 function isOfRequest({ oidc: { entities, params } }: KoaContextWithOIDC): boolean {
   return entities.DeviceCode === undefined ? REQUEST.test(single(params?.user_code)) : isSignInRequest(entities.DeviceCode);
 }

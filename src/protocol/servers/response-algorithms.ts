@@ -1,4 +1,4 @@
-/** What a server can sign and encrypt for its clients, as oidc-provider is told. Of the signatures it takes those that the server has keys for. */
+/** What a server can sign and encrypt for its clients, as oidc-provider is configured. Of the signatures it takes those that the server has keys for. */
 import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from '../../features/applications/settings/response-algorithms.policy.ts';
 import { algsOf, type SigningChoice } from '../../features/authorization-servers/signing-algs.policy.ts';
 

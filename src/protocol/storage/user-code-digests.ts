@@ -1,4 +1,4 @@
-/** The form in which user codes of devices are stored and looked up. They are short: whoever reads the table could guess them from a bare hash. */
+/** The form in which user codes of devices are stored and looked up. They are short: a reader of the table could guess them from a bare hash. */
 import { createHmac } from 'node:crypto';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 

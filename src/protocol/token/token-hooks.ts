@@ -49,7 +49,7 @@ export interface TokenHooksParts {
   readonly runTokenHook: ProviderParts['runTokenHook'];
 }
 
-/** Parameters of an OAuth request that a hook is told: none of them is a secret. */
+/** Parameters of an OAuth request that a hook receives: none of them is a secret. */
 const TOLD = [
   'grant_type',
   'response_type',

@@ -47,7 +47,7 @@ export function encryptionProblems(settings: ResponseSettings & KeysOf): readonl
   });
 }
 
-/** The use must be told: a key for signatures is not to be taken for one (RFC 8725 section 3.1). */
+/** The use must be given: a signature key must not be used for encryption (RFC 8725 section 3.1). */
 function encryptsBy(key: Readonly<Record<string, unknown>>, alg: string): boolean {
   const types = alg.startsWith('RSA') ? ['RSA'] : ['EC', 'OKP'];
   return key.use === 'enc' && types.includes(String(key.kty)) && (key.alg === undefined || key.alg === alg);
