@@ -19,7 +19,7 @@ export interface AuthorizationServerSeed {
   readonly scopes: readonly ScopeSeed[];
 }
 
-/** The scopes of OpenID Connect Core 1.0 section 5.4 and 11, and `groups`. All are granted without a dialog (IMPLICIT). */
+/** The scopes of OpenID Connect Core 1.0 section 5.4 and 11, `groups` and `organization`. All are granted without a dialog (IMPLICIT). */
 export const STANDARD_SCOPES: readonly ScopeSeed[] = [
   { name: 'openid', displayName: 'Sign you in', description: 'Know who you are by a stable identifier' },
   {
@@ -36,6 +36,11 @@ export const STANDARD_SCOPES: readonly ScopeSeed[] = [
     description: 'Keep access while you are away, until you or the application end it',
   },
   { name: 'groups', displayName: 'Your groups', description: 'The groups that you belong to' },
+  {
+    name: 'organization',
+    displayName: 'Your organization',
+    description: 'The organization that you sign in for, with your department and your roles in it',
+  },
 ];
 
 export const AUTHORIZATION_SERVERS: readonly AuthorizationServerSeed[] = [

@@ -5,6 +5,7 @@
  */
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
+import type { OrganizationSetting } from '../organizations/sign-in-organization.policy.ts';
 import { CIBA_GRANT, DEVICE_GRANT, TOKEN_EXCHANGE_GRANT } from '../policies/access-policy.policy.ts';
 import type { ApplicationRegistration } from '../sign-up/sign-up.policy.ts';
 import { pairwiseProblems, type SubjectSettings } from '../subjects/pairwise.policy.ts';
@@ -107,6 +108,8 @@ export interface ApplicationSettings
   readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
   /** May people create accounts on its sign-in page? Absent: INHERIT. */
   readonly registration?: ApplicationRegistration | undefined;
+  /** Must its users sign in for one of their organizations? Absent: OPTIONAL. */
+  readonly organization?: OrganizationSetting | undefined;
   readonly refresh_token: RefreshTokenSettings;
 }
 

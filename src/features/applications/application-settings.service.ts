@@ -8,6 +8,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopbackHost } from '../../platform/config/config.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
+import { ORGANIZATION_SETTING } from '../organizations/sign-in-organization.policy.ts';
 import { brandColour } from '../settings/settings-fields.service.ts';
 import { APPLICATION_REGISTRATION } from '../sign-up/sign-up.policy.ts';
 import { isUserId } from '../users/user-profile.service.ts';
@@ -249,6 +250,10 @@ export const clientFields = {
   mfa_required: z.boolean().optional(),
   registration: z.enum(APPLICATION_REGISTRATION).optional().meta({
     description: 'May people create accounts on its sign-in page? INHERIT, the default: as settings/registration says',
+  }),
+  organization: z.enum(ORGANIZATION_SETTING).optional().meta({
+    description:
+      'REQUIRED: its users sign in for one of their organizations, and choose one if the request names none. OPTIONAL, the default: only where the request has the parameter organization',
   }),
   refresh_token: z
     .strictObject({ rotation_type: z.enum(['ROTATE', 'STATIC']).optional(), leeway: z.int().min(0).max(60).optional() })

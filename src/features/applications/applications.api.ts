@@ -5,6 +5,7 @@ import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fie
 import { validation } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { ORGANIZATION_SETTING } from '../organizations/sign-in-organization.policy.ts';
 import { APPLICATION_REGISTRATION } from '../sign-up/sign-up.policy.ts';
 import { appAssignments } from './application-assignments.api.ts';
 import { listApplications } from './application-lists.service.ts';
@@ -133,6 +134,7 @@ export const app = z.object({
       introspect_any: z.boolean(),
       mfa_required: z.boolean().optional(),
       registration: z.enum(APPLICATION_REGISTRATION).optional(),
+      organization: z.enum(ORGANIZATION_SETTING).optional(),
       refresh_token: z.object({ rotation_type: z.string(), leeway: z.number() }),
     }),
   }),

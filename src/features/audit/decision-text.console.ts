@@ -49,6 +49,7 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
       return hookText(decision);
     case 'access-policy':
     case 'not-assigned':
+    case 'not-a-member':
     case 'second-factor-needed':
     case 'consent-required':
       return { ...refused(decision), request: decision.request };
@@ -118,6 +119,15 @@ function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
           'The application is open only to the users that it is assigned to, by name or by one of their groups, and this user is not one of them.',
         ],
         advice: ['Assign the user, or one of his groups, on the page of the application, or open the application to everyone.'],
+      };
+    case 'not-a-member':
+      return {
+        ...NOTHING,
+        tone: 'bad',
+        sentences: [
+          'The request was for an organization that the user does not belong to, or the application requires an organization and the user has none.',
+        ],
+        advice: ['Add the user to the organization, or let them sign in with another account.'],
       };
     case 'second-factor-needed': {
       const why = phrase(decision.demandedBy === undefined ? 'the user has one, or one is demanded' : DEMANDS[decision.demandedBy]);

@@ -17,6 +17,7 @@ const MOST_REMEMBERED = 10_000;
 const REASONS: Readonly<Record<RequestRefused['kind'], string>> = {
   'access-policy': 'ACCESS_POLICY',
   'not-assigned': 'NOT_ASSIGNED',
+  'not-a-member': 'NOT_A_MEMBER',
   'second-factor-needed': 'SECOND_FACTOR_NEEDED',
   'consent-required': 'CONSENT_REQUIRED',
 };

@@ -4,6 +4,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { rolesOfMember } from '../organizations/member-roles.store.ts';
 import type { Belongings } from './claims.resource.ts';
 import type { ClaimMembership, ServerClaim } from './custom-claims.policy.ts';
 
@@ -64,13 +65,15 @@ export async function deleteClaim(trx: Executor, id: string): Promise<void> {
  * Where a user belongs, as claims tell it: the names of their groups and of their roles at an application in alphabetical order, their organizations and
  * departments in the order of joining.
  */
+const ROLES_OF_MEMBER = rolesOfMember('m');
+
 export async function readBelongings(executor: Executor, userId: string, applicationId: string): Promise<Belongings> {
   const { rows } = await executor.raw<{ rows: { groups: string[]; memberships: ClaimMembership[]; roles: string[] }[] }>(
     `SELECT
       coalesce((SELECT jsonb_agg(g.name ORDER BY g.name COLLATE "C") FROM group_members m JOIN groups g ON g.id = m.group_id
         WHERE m.user_id = :userId), '[]') AS groups,
       coalesce((SELECT jsonb_agg(jsonb_strip_nulls(jsonb_build_object('orgId', o.id, 'orgName', o.name, 'department',
-          CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('depId', d.id, 'name', d.name) END)) ORDER BY m.seq)
+          CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('depId', d.id, 'name', d.name) END, 'roles', ${ROLES_OF_MEMBER})) ORDER BY m.seq)
         FROM memberships m JOIN organizations o ON o.id = m.org_id LEFT JOIN departments d ON d.id = m.dep_id
         WHERE m.user_id = :userId), '[]') AS memberships,
       coalesce((SELECT jsonb_agg(r.name ORDER BY r.name COLLATE "C") FROM application_roles r WHERE r.application_id = :applicationId

@@ -9,6 +9,8 @@ export type ClaimType = 'IDENTITY' | 'RESOURCE';
 /** What a claim with a fixed value can hold. */
 export type StaticValue = string | number | boolean | (string | number | boolean)[];
 export type ClaimValueType = 'USER_ATTRIBUTE' | 'GROUPS' | 'ORGANIZATION' | 'DEPARTMENT' | 'APP_ROLES' | 'STATIC';
+/** SIGNED_IN_FOR: of the organization that the user has signed in for. Nobody configures it. */
+type ValueType = ClaimValueType | 'SIGNED_IN_FOR';
 
 /** A claim as it is configured. */
 export interface ServerClaim {
@@ -32,11 +34,16 @@ export interface ServerClaim {
   readonly status: 'ACTIVE' | 'INACTIVE';
 }
 
+/** A claim as it is decided: a configured one, or one that comes with a scope on every server. */
+type DecidedClaim = Omit<ServerClaim, 'valueType'> & { readonly valueType: ValueType };
+
 export interface ClaimMembership {
   readonly orgId: string;
   readonly orgName: string;
   /** Absent: directly in the organization. */
   readonly department?: { readonly depId: string; readonly name: string } | undefined;
+  /** Names of the member's roles in the organization: the built-in ones first, then its own in alphabetical order. */
+  readonly roles?: readonly string[] | undefined;
 }
 
 /** The user that a token is about. */
@@ -50,6 +57,8 @@ export interface ClaimPerson {
   readonly memberships: readonly ClaimMembership[];
   /** Names of the roles at the application that the token is for; absent where no claim in force asks for them. */
   readonly roles?: readonly string[];
+  /** The organization that the user has signed in for; undefined: none, or they are no member any more. */
+  readonly organization?: ClaimMembership | undefined;
 }
 
 export interface ClaimFacts {
@@ -112,21 +121,34 @@ const ROLES_CLAIM = {
   groupFilterType: null,
 } as const;
 
-const IMPLICIT: readonly ServerClaim[] = [GROUPS_CLAIM, ROLES_CLAIM, { ...ROLES_CLAIM, claimType: 'RESOURCE' }];
+/** The scope of the claims about the organization that a user has signed in for. */
+export const ORGANIZATION_SCOPE = 'organization';
 
-/** The claims of one type: the server's own, and those of the scopes `groups` and `roles`. */
-function claimsOfType(claims: readonly ServerClaim[], claimType: ClaimType): readonly ServerClaim[] {
+const ORGANIZATION_CLAIMS = ['org_id', 'org_name', 'org_roles', 'dep_id'].map(
+  (name): DecidedClaim => ({ ...ROLES_CLAIM, id: name, name, valueType: 'SIGNED_IN_FOR', value: name, scopes: [ORGANIZATION_SCOPE] }),
+);
+
+const IDENTITY: readonly DecidedClaim[] = [GROUPS_CLAIM, ROLES_CLAIM, ...ORGANIZATION_CLAIMS];
+const IMPLICIT: readonly DecidedClaim[] = [
+  ...IDENTITY,
+  ...IDENTITY.slice(1).map((claim) => ({ ...claim, claimType: 'RESOURCE' as const })),
+];
+/** By ID; nobody misses one that nobody has asked for. */
+const BY_SCOPE_ALONE: ReadonlySet<string> = new Set(IDENTITY.slice(1).map(({ id }) => id));
+
+/** The claims of one type: the server's own, and those of the scopes `groups`, `roles` and `organization`. */
+function claimsOfType(claims: readonly ServerClaim[], claimType: ClaimType): readonly DecidedClaim[] {
   const own = claims.filter((claim) => claim.claimType === claimType);
   const decided = new Set(own.filter(({ status }) => status === 'ACTIVE').map(({ name }) => name));
   return [...own, ...IMPLICIT.filter((claim) => claim.claimType === claimType && !decided.has(claim.name))];
 }
 
-const isForScopes = ({ scopes }: ServerClaim, granted: readonly string[]): boolean =>
+const isForScopes = ({ scopes }: DecidedClaim, granted: readonly string[]): boolean =>
   scopes.length === 0 || scopes.some((scope) => granted.includes(scope));
 
 /** @returns why the claim stays out whatever its value is, undefined when it does not */
 function obstacle(
-  claim: ServerClaim,
+  claim: DecidedClaim,
   { chosen, requested = [], besideAccessToken = false, claimType, person }: ClaimFacts,
 ): ClaimReason | undefined {
   if (chosen !== undefined && !chosen.includes(claim.name)) return 'the application chose other claims';
@@ -136,14 +158,14 @@ function obstacle(
   return undefined;
 }
 
-const isInForce = (claim: ServerClaim, facts: Pick<ClaimFacts, 'scopes'>): boolean =>
+const isInForce = (claim: DecidedClaim, facts: Pick<ClaimFacts, 'scopes'>): boolean =>
   claim.status === 'ACTIVE' && isForScopes(claim, facts.scopes);
 
 /** Decides which claims of the server a token or an answer of userinfo holds. */
 export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts): ClaimDecision {
   const held: Record<string, unknown> = {};
   const decided: string[] = [];
-  const judge = (claim: ServerClaim): ClaimReason => {
+  const judge = (claim: DecidedClaim): ClaimReason => {
     if (claim.status !== 'ACTIVE') return 'the claim is inactive';
     if (!isForScopes(claim, facts.scopes)) return 'the claim is for other scopes';
     decided.push(claim.name);
@@ -156,7 +178,7 @@ export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts):
   };
   // Nobody misses a claim that nobody has configured or asked for.
   const considered = claimsOfType(claims, facts.claimType).filter(
-    (claim) => claim.id !== ROLES_CLAIM.id || isForScopes(claim, facts.scopes),
+    (claim) => !BY_SCOPE_ALONE.has(claim.id) || isForScopes(claim, facts.scopes),
   );
   const steps = considered.map((claim) => ({ claim: claim.name, reason: judge(claim) }));
   return { claims: held, decided, steps };
@@ -177,7 +199,7 @@ export function claimNeeds(claims: readonly ServerClaim[], facts: Omit<ClaimFact
     .map(({ valueType }) => valueType);
   return {
     groups: needed.includes('GROUPS'),
-    memberships: needed.includes('ORGANIZATION') || needed.includes('DEPARTMENT'),
+    memberships: needed.some((type) => type === 'ORGANIZATION' || type === 'DEPARTMENT' || type === 'SIGNED_IN_FOR'),
     roles: needed.includes('APP_ROLES'),
   };
 }
@@ -207,14 +229,22 @@ export const keptValue = (value: StaticValue): Pick<ServerClaim, 'value' | 'valu
   typeof value === 'string' ? { value, valueFormat: 'TEXT' } : { value: JSON.stringify(value), valueFormat: 'JSON' };
 
 /** @returns undefined when there is nothing to tell */
-function claimValue(claim: ServerClaim, person: ClaimPerson | undefined): unknown {
+function claimValue(claim: DecidedClaim, person: ClaimPerson | undefined): unknown {
   if (claim.valueType === 'STATIC') return staticValue(claim);
   if (person === undefined) return undefined;
+  if (claim.valueType === 'SIGNED_IN_FOR') return organizationValue(claim.value, person.organization);
   if (claim.valueType === 'USER_ATTRIBUTE') return attributeValue(person, attributeOf(claim.value));
   return unlessEmpty(listOf(claim, person));
 }
 
-function listOf(claim: ServerClaim, { groups, memberships, roles = [] }: ClaimPerson): readonly unknown[] {
+function organizationValue(name: string, organization: ClaimMembership | undefined): unknown {
+  if (organization === undefined) return undefined;
+  const { orgId, orgName, roles, department } = organization;
+  const values: Readonly<Record<string, unknown>> = { org_id: orgId, org_name: orgName, org_roles: roles, dep_id: department?.depId };
+  return values[name];
+}
+
+function listOf(claim: DecidedClaim, { groups, memberships, roles = [] }: ClaimPerson): readonly unknown[] {
   if (claim.valueType === 'APP_ROLES') return roles;
   if (claim.valueType === 'GROUPS') return groups.filter(groupFilter(claim.groupFilterType ?? 'STARTS_WITH', claim.value));
   if (claim.valueType === 'ORGANIZATION') {

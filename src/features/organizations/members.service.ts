@@ -9,6 +9,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { endTokensOfMember } from '../users/account-state.store.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -144,7 +145,7 @@ export async function findMembersAmong(
   return new Set(await listMemberIdsAmong(knex, orgId, userIds));
 }
 
-/** @throws {ApiError} not found: organization, user or membership; forbidden */
+/** Tokens with which the member has signed in for the organization end at once. @throws {ApiError} not found: organization, user or membership; forbidden */
 export async function removeMember(services: Services, orgId: string, userId: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request);
@@ -152,6 +153,7 @@ export async function removeMember(services: Services, orgId: string, userId: st
     const user = before && (await findUserById(trx, userId));
     if (before === undefined || user === undefined) throw notFound(userId, 'Member');
     await deleteMembership(trx, orgId, userId);
+    await endTokensOfMember(trx, userId, orgId);
     await recordEvent(trx, {
       eventType: 'org.membership.remove',
       displayMessage: 'Remove member from organization',
@@ -160,6 +162,8 @@ export async function removeMember(services: Services, orgId: string, userId: st
       before: described(before),
     });
   });
+  // Tokens that were being issued meanwhile.
+  await endTokensOfMember(services.database.knex, userId, orgId);
 }
 
 /**

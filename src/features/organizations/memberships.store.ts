@@ -7,6 +7,7 @@ import { type Page, readPage, type Window } from '../../platform/database/paging
 import type { Reach } from '../administrators/administration.policy.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import { applyUserWords } from '../users/users.store.ts';
+import type { OwnOrganization } from './sign-in-organization.policy.ts';
 
 export interface Membership {
   readonly orgId: string;
@@ -131,7 +132,31 @@ export function listMemberships(executor: Executor, orgId: string, { q, depId }:
   return readPage(members, MEMBER, window, { by: 'memberships.seq' });
 }
 
-/** An organization that a user belongs to. */
+const OWN = `SELECT o.id AS "orgId", o.name FROM memberships m JOIN organizations o ON o.id = m.org_id
+  WHERE m.user_id = :userId`;
+
+/**
+ * Organizations of a user for a sign-in, in one statement.
+ * @param wanted an ID, or a name; an ID counts first
+ * @param first the ID of the one that comes first where none is wanted
+ * @returns at most two, or as many as `most` says
+ */
+export async function listOwnOrganizations(
+  executor: Executor,
+  userId: string,
+  { wanted, first, most = 2 }: { readonly wanted?: string | undefined; readonly first?: string | undefined; readonly most?: number },
+): Promise<OwnOrganization[]> {
+  const wish = wanted ?? first ?? '';
+  const narrowed = wanted === undefined ? '' : 'AND (o.id = :wish OR o.name = :wish)';
+  const { rows } = await executor.raw<{ rows: OwnOrganization[] }>(`${OWN} ${narrowed} ORDER BY o.id = :wish DESC, m.seq LIMIT :most`, {
+    userId,
+    wish,
+    most: wanted === undefined ? most : 1,
+  });
+  return rows;
+}
+
+/** An organization that a user belongs to, with their department. */
 export interface Affiliation {
   readonly orgId: string;
   readonly orgName: string;

@@ -97,6 +97,7 @@ interface KeptStep {
 export type RequestRefused =
   | AccessRefused
   | { readonly kind: 'not-assigned'; readonly request: JudgedRequest }
+  | { readonly kind: 'not-a-member'; readonly request: JudgedRequest }
   | { readonly kind: 'second-factor-needed'; readonly request: JudgedRequest; readonly demandedBy?: DemandReason }
   | { readonly kind: 'consent-required'; readonly request: JudgedRequest; readonly scopes: readonly KeptScope[] };
 

@@ -32,8 +32,10 @@ interface UpstreamWishes {
 export interface InteractionDetails {
   readonly uid: string;
   readonly serverId: string;
-  /** `assignment`: the application is not open to the signed-in user. */
-  readonly prompt: 'login' | 'assignment' | 'consent';
+  /** `assignment`: the application is not open to the signed-in user. `organization`: they must choose one, or are not a member of the one that is named. */
+  readonly prompt: 'login' | 'assignment' | 'organization' | 'consent';
+  /** Of the prompt of that name. */
+  readonly organization?: { readonly isRefused: boolean; readonly wanted?: string };
   readonly application: ApplicationFacts;
   /** Does it ask a second factor of all its users? */
   readonly applicationDemands?: boolean;
@@ -84,6 +86,8 @@ export type InteractionResult =
       };
     }
   | { readonly consent: { readonly scopes: readonly string[] } }
+  /** The ID of the one that the user signs in for. */
+  | { readonly organization: string }
   /** The request goes on with another sign-in. */
   | { readonly switchAccount: true }
   | { readonly error: 'access_denied'; readonly error_description: string };

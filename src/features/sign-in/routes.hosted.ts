@@ -10,6 +10,7 @@ import { activatePage } from '../device-requests/activate.hosted.ts';
 import { followCodeLink, receiveCode, receiveCodeAgain } from '../email-codes/email-code.hosted.ts';
 import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';
 import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
+import { askForOrganization, receiveOrganization } from '../organizations/choose-organization.hosted.ts';
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
 import { choosePasswordPage, receiveChosenPassword } from '../passwords/choose-password.hosted.ts';
 import { forgottenPasswordPage, receiveForgottenPassword } from '../passwords/forgotten-password.hosted.ts';
@@ -33,7 +34,7 @@ const INTERACTION = '/interaction/:server/:uid';
 const UPSTREAM_CALLBACK = '/interaction/upstream/:idp/callback';
 
 /** Shows what the interaction asks for next. */
-const PAGES = { login: askToSignIn, assignment: tellNotAssigned, consent: askForConsent } as const;
+const PAGES = { login: askToSignIn, assignment: tellNotAssigned, organization: askForOrganization, consent: askForConsent } as const;
 const show: Step = (deps, ctx, details) => PAGES[details.prompt](deps, ctx, details);
 
 /** @returns a middleware for the hosted pages; other addresses go on to the next */
@@ -123,6 +124,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post(`${INTERACTION}/restart`, step(nextStep(receiveRestart), 'login'))
     .post(`${INTERACTION}/cancel`, step(cancelSignIn, 'login'))
     .post(`${INTERACTION}/return`, step(returnNotAssigned, 'assignment'))
+    .post(`${INTERACTION}/organization`, step(receiveOrganization, 'organization'))
     .post(`${INTERACTION}/consent`, step(receiveConsent, 'consent'));
   // The router itself adds to the context what its type asks for.
   return router.routes() as Koa.Middleware;

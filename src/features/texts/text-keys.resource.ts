@@ -14,6 +14,7 @@ const FAMILIES: readonly (readonly [prefix: string, page: string])[] = [
   ['passkey.', 'Passkeys'],
   ['consent.', 'Consent'],
   ['not-assigned.', 'No access'],
+  ['organization.', 'Choose an organization'],
   ['upstream.', 'Other ways to sign in'],
   ['verify.', 'Confirm an address'],
   ['logout.', 'Sign out'],

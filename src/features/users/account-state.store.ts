@@ -61,6 +61,11 @@ export async function endTokensOfConsent(executor: Executor, { userId, applicati
   await held.delete();
 }
 
+/** Ends the codes, access tokens and refresh tokens with which the user has signed in for an organization, of all applications and servers. */
+export async function endTokensOfMember(executor: Executor, userId: string, orgId: string): Promise<void> {
+  await executor('oidc_payload').where({ account_id: userId }).whereRaw("payload->>'orgId' = ?", [orgId]).delete();
+}
+
 /** Ends the API tokens that the user made. @returns how many there were */
 export async function endApiTokens(executor: Executor, userId: string): Promise<number> {
   return executor('api_tokens').where({ user_id: userId }).delete();

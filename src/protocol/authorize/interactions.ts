@@ -25,6 +25,7 @@ import { providerOf } from '../servers/session-device.ts';
 import { InteractionOver } from '../storage/model-adapter.ts';
 import { requestedAudiences } from '../token/audience.ts';
 import { requestedAcr, SECOND_FACTOR_NEEDED } from './acr.ts';
+import { NOT_A_MEMBER, ORGANIZATION } from './organization.ts';
 import { CREATE } from './prompts.ts';
 
 type Gone = 'expired' | 'other-browser' | 'session-changed';
@@ -39,6 +40,7 @@ type Result =
       };
     }
   | { readonly consent: { readonly scopes: readonly string[] } }
+  | { readonly organization: string }
   | { readonly switchAccount: true }
   | { readonly error: 'access_denied'; readonly error_description: string };
 
@@ -98,6 +100,9 @@ export function createInteractions({ servers, services, gone, describe }: Intera
       uid,
       serverId,
       prompt: promptOf(prompt.name),
+      ...(prompt.name === ORGANIZATION && {
+        organization: { isRefused: prompt.reasons.includes(NOT_A_MEMBER), ...present({ wanted: text(params.organization) }) },
+      }),
       application: {
         id: client.clientId,
         label: clientSettings(client).label,
@@ -235,7 +240,8 @@ function upstreamWishes(params: Interaction['params'], identityProviders: readon
   };
 }
 
-const promptOf = (name: string) => (name === 'consent' || name === 'assignment' ? (name as 'consent' | 'assignment') : ('login' as const));
+const PAGES = ['assignment', ORGANIZATION, 'consent'] as const;
+const promptOf = (name: string): 'login' | (typeof PAGES)[number] => PAGES.find((page) => page === name) ?? 'login';
 
 /**
  * The result in the form that the resumed request reads.
@@ -243,6 +249,7 @@ const promptOf = (name: string) => (name === 'consent' || name === 'assignment' 
  */
 function stored(result: Exclude<Result, { error: string }>, deviceId: string): NonNullable<Interaction['result']> {
   if ('switchAccount' in result) return { switchAccount: true } as NonNullable<Interaction['result']>;
+  if ('organization' in result) return { organization: result.organization } as NonNullable<Interaction['result']>;
   if ('consent' in result) return { consent: { scope: result.consent.scopes.join(' ') } } as NonNullable<Interaction['result']>;
   const { accountId, amr, authenticatedAt, idp } = result.login;
   const ts = authenticatedAt === undefined ? {} : { ts: Math.floor(authenticatedAt.getTime() / 1000) };

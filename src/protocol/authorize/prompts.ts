@@ -18,6 +18,7 @@ import type { NoteRefusal } from '../servers/refusals.ts';
 import { noteProvider, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
 import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
+import { organizationPrompt } from './organization.ts';
 import { nameSession } from './session-id.ts';
 
 /** The value of `prompt`, and the prompt that it asks for. */
@@ -45,6 +46,7 @@ export interface PromptRules {
  * @param secondFactor what demands of the signed-in user a second factor that he has not proved himself by yet
  * @param describe where a request comes from
  * @param isAssigned asked for applications that are open only to whom they are assigned
+ * @param readOrganizations those of a user, for a request or an application that asks for one
  * @param noteUse notes that a user has signed in for a client that no administrator has made
  * @param refused told of what a signed-in user is refused; where he can be asked on a page, that is no refusal yet
  */
@@ -57,6 +59,7 @@ export function promptRules(
   secondFactor: (ctx: KoaContextWithOIDC) => Promise<DemandReason | undefined>,
   describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
   refused: NoteRefusal,
+  readOrganizations: Parameters<typeof organizationPrompt>[0],
   noteUse: (client: { readonly id: string; readonly origin: ApplicationOrigin }, req: IncomingMessage) => Promise<void>,
 ): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
@@ -104,6 +107,7 @@ export function promptRules(
     ),
     1,
   );
+  policy.add(organizationPrompt(readOrganizations, refused), 2);
   policy.add(
     new Prompt(
       { name: 'access_policy', requestable: false },
@@ -112,7 +116,7 @@ export function promptRules(
         return Check.NO_NEED_TO_PROMPT;
       }),
     ),
-    2,
+    3,
   );
   // Before signing in: the application asks for the page on which accounts are created (Initiating User Registration via OpenID Connect 1.0).
   policy.add(new Prompt({ name: CREATE, requestable: true }), 0);

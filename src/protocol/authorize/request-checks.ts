@@ -10,6 +10,7 @@ import { checkFapi2Client, isFapi2 } from '../servers/fapi2.ts';
 import type { Directory } from '../storage/directory.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { AudienceRules } from '../token/audience.ts';
+import { checkOrganization } from './organization.ts';
 import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState, restoreStepUp, WITHOUT_OPENID } from './parameters.ts';
 import { asRequested, checkSigned } from './request.ts';
 import { checkScope } from './scope.ts';
@@ -43,6 +44,7 @@ export function requestChecks({
     [WITHOUT_OPENID.acr_values]: null,
     [WITHOUT_OPENID.max_age]: (ctx) => onUserRequest(ctx, () => restoreStepUp(ctx)),
     audience: (ctx) => onUserRequest(ctx, () => audiences.check(ctx)),
+    organization: (ctx) => onUserRequest(ctx, () => checkOrganization(ctx)),
     idp: (ctx) => onUserRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
     idp_scope: (ctx) => onUserRequest(ctx, () => checkIdpScope(ctx)),
     // The last: what is wrong with a request uses nothing up.

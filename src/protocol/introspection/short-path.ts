@@ -22,6 +22,7 @@ import { rowKey } from '../storage/row-keys.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import { type AccessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
+import type { ClaimedToken } from '../token/server-claims.ts';
 import { mayReadUserinfo, type UserinfoParts, userinfoResponse } from '../userinfo/userinfo.ts';
 import { type IntrospectionParts, introspectionResponse, mayAskAbout, wantsSigned } from './introspection.ts';
 
@@ -85,7 +86,7 @@ async function userinfo(
   if (client === undefined || client.userinfoSignedResponseAlg !== undefined || !mayReadUserinfo(found, client, { ...server, issuer }))
     return undefined;
   uses.note(client.clientId);
-  return userinfoResponse(account, client, found.payload.scope, parts);
+  return userinfoResponse(account, client, found.payload as ClaimedToken, parts);
 }
 
 async function introspection(
@@ -124,7 +125,7 @@ async function introspection(
  */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
   ...['kind', 'iat', 'exp', 'clientId', 'accountId', 'grantId', 'gty', 'scope', 'extra', 'sid', 'sessionUid', 'resource'],
-  ...['acr', 'amr', 'authTime', 'nonce', 'rotations', 'iiat', 'deviceId', 'predecessor'],
+  ...['acr', 'amr', 'authTime', 'nonce', 'rotations', 'iiat', 'deviceId', 'predecessor', 'orgId'],
 ]);
 /** Empty fields say nothing. */
 const isEmpty = (value: unknown): boolean => value === undefined || value === false;

@@ -4,6 +4,7 @@ import type { ApplicationOrigin, Profile } from '../../features/applications/app
 import { profileInForce } from '../../features/applications/fapi2.policy.ts';
 import type { FederatedCredential } from '../../features/applications/federated-credentials.policy.ts';
 import type { ConsentMethod } from '../../features/consents/consent.policy.ts';
+import type { OrganizationSetting } from '../../features/organizations/sign-in-organization.policy.ts';
 import type { ApplicationRegistration } from '../../features/sign-up/sign-up.policy.ts';
 
 /** The name of the property among the client's metadata. */
@@ -42,6 +43,8 @@ export interface ClientSettings {
   readonly mfaRequired: boolean;
   /** May people create accounts on its sign-in page? */
   readonly registration: ApplicationRegistration;
+  /** Must its users sign in for one of their organizations? */
+  readonly organization: OrganizationSetting;
   readonly rotateRefreshTokens: boolean;
   /** Seconds. */
   readonly refreshTokenLeeway: number;

@@ -120,6 +120,7 @@ export function buildServer(
     secondFactorCheck(signIn, directory.isAdministrator, deps.isTrustedBrowser),
     deps.describe,
     refused,
+    directory.organizations,
     (client, req) => deps.noteUse(server, client, req),
   );
   const announced = announcedClaims(parts.claims);

@@ -26,6 +26,7 @@ type Denial = Judged &
   (
     | ({ readonly kind: 'access-policy' } & Pick<AccessRefused, 'steps' | 'left'>)
     | { readonly kind: 'not-assigned' }
+    | { readonly kind: 'not-a-member' }
     | { readonly kind: 'second-factor-needed' }
   );
 export type NoteDenial = (denial: Denial) => Promise<void>;
@@ -35,6 +36,7 @@ export type NoteRefusal = (
   ctx: KoaContextWithOIDC,
   refusal:
     | { readonly kind: 'not-assigned' }
+    | { readonly kind: 'not-a-member' }
     | { readonly kind: 'second-factor-needed'; readonly demandedBy?: DemandReason }
     | { readonly kind: 'consent-required'; readonly scopes: readonly KeptScope[] },
 ) => Promise<void>;

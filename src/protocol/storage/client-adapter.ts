@@ -155,6 +155,7 @@ function metadataOf(
     introspectAny: settings.introspect_any,
     mfaRequired: settings.mfa_required ?? false,
     registration: settings.registration ?? 'INHERIT',
+    organization: settings.organization ?? 'OPTIONAL',
     // A public client that was registered as STATIC before this was refused rotates all the same.
     rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
     refreshTokenLeeway: settings.refresh_token.leeway,

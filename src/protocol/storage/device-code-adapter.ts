@@ -8,7 +8,7 @@ import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import { type AdapterPayload, Provider } from '../library/oidc-provider.ts';
 import { findDeviceCode } from './device-codes.store.ts';
-import { ModelAdapter } from './model-adapter.ts';
+import { keptOrganization, ModelAdapter } from './model-adapter.ts';
 import type { FoundModel } from './protocol-state.store.ts';
 import { handleOfKey, keyOfHandle, rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
@@ -69,7 +69,11 @@ export class DeviceCodeAdapter extends ModelAdapter {
       uid: userCode === undefined ? undefined : userCodeDigests(this.keyring, userCode)[0],
       expiresAt: until + KEPT,
     };
-    await this.server.write(({ writes }) => (isAnswered ? writes.answer(row) : writes.insert(row)));
+    await this.server.write((request) => {
+      Object.assign(row.payload, keptOrganization(request, row.grantId));
+      if (isAnswered) request.writes.answer(row);
+      else request.writes.insert(row);
+    });
   }
 
   /** A handle stands in interactions. At the token endpoint it is nobody's code. */

@@ -17,6 +17,8 @@ import { withoutUsableValues } from './stored-payload.ts';
 
 /** They know their browser. */
 const OF_BROWSERS: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
+/** They keep the organization that their user has signed in for. */
+const OF_ORGANIZATIONS: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'AccessToken', 'RefreshToken']);
 const BEARERS: ReadonlySet<ModelName> = new Set(['AccessToken', 'ClientCredentials']);
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
@@ -54,7 +56,8 @@ export class ModelAdapter extends NoAdapter {
       return;
     }
     await this.server.write((request) => {
-      Object.assign(row.payload, this.#device(request), this.#predecessor(request));
+      const organization = OF_ORGANIZATIONS.has(this.model) ? keptOrganization(request, row.grantId) : {};
+      Object.assign(row.payload, this.#device(request), this.#predecessor(request), organization);
       request.writes.insert(row);
     });
   }
@@ -133,6 +136,12 @@ export class ModelAdapter extends NoAdapter {
   }
 }
 
+/** What a token keeps of the organization that its user has signed in for: every token of a grant the same. */
+export function keptOrganization({ organizations }: RequestState, grantId: string | undefined): { readonly orgId?: string } {
+  const orgId = grantId === undefined ? undefined : organizations.get(grantId);
+  return orgId === undefined ? {} : { orgId };
+}
+
 /**
  * Was a sign-in answered in another browser than the one that goes on with it? Whoever plants the cookie of his own interaction in somebody's browser, as a
  * page of a sibling domain can, would else be signed in as who signs in there (session fixation).
@@ -148,6 +157,7 @@ function remember(request: RequestState, { payload, account, expiresAt }: FoundM
   const { grantId, accountId, clientId, scope, claims } = payload;
   request.deviceId = text(payload.deviceId) ?? request.deviceId;
   if (typeof grantId !== 'string' || typeof accountId !== 'string' || typeof clientId !== 'string') return;
+  if (typeof payload.orgId === 'string') request.organizations.set(grantId, payload.orgId);
   const requested = Object.values((claims ?? {}) as Record<string, Record<string, unknown>>).flatMap((names) => Object.keys(names));
   request.grants.set(grantId, { accountId, clientId, scope: text(scope) ?? '', claims: requested, exp: Math.floor(expiresAt) });
 }

@@ -74,6 +74,8 @@ export class RequestState {
   readonly handles = new Map<string, string>();
   readonly accounts = new Map<string, Account>();
   readonly grants = new Map<string, DerivedGrant>();
+  /** The organizations that users have signed in for, by the grant. */
+  readonly organizations = new Map<string, string>();
   /** Of the browser that the code or refresh token at hand came from (device.ts). */
   deviceId: string | undefined;
   /** The ids of a user's groups, once they were asked for. */

@@ -5,6 +5,7 @@
 
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
+import { ORGANIZATION_SCOPE } from '../../features/claims/custom-claims.policy.ts';
 import {
   type AccessDecision,
   type AccessGrantType,
@@ -27,13 +28,14 @@ import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provi
 import { clientSettings } from '../servers/client-settings.ts';
 import { type NoteDenial, requestedGrants } from '../servers/refusals.ts';
 import { currentRequest } from '../storage/request-state.ts';
-import { belongingsOf } from './server-claims.ts';
+import { belongingsOf, organizationOf } from './server-claims.ts';
 
 /** What is known of a token that is about to be issued. */
 export interface IssuedToken {
   readonly kind: string;
   readonly clientId?: string | undefined;
   readonly accountId?: string | undefined;
+  readonly grantId?: string | undefined;
   /** The grant that it comes from, and after a refresh that word too. */
   readonly gty?: string | undefined;
   scope?: string | undefined;
@@ -96,7 +98,7 @@ function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
  * @param server the lifetimes that hold where a rule sets none
  * @param readGroups asked once a request, and only where a rule names groups
  * @param isAssigned asked of applications that are open only to whom they are assigned
- * @param readBelongings asked once a request, and only where a rule names roles
+ * @param readBelongings asked once a request, and only where a rule names roles or a token is for an organization
  * @param denied told of what is not allowed
  * @param actorOf who acts for the user, of a token from an exchange
  */
@@ -119,6 +121,9 @@ export function accessRules(
     request?.groups.set(userId, known);
     return known;
   }
+
+  const isMember = async (orgId: string, userId: string, applicationId: string): Promise<boolean> =>
+    (await belongingsOf(userId, applicationId, readBelongings)).memberships.some((membership) => membership.orgId === orgId);
 
   async function decide(
     clientId: string,
@@ -150,6 +155,12 @@ export function accessRules(
       if (isClosed && !(await isAssigned(clientId, accountId))) {
         await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
         throw new errors.AccessDenied('the user is not assigned to the application');
+      }
+      // Removal ends what a member holds. This ends what was being issued at the same moment; the claims of the scope need the same read.
+      const orgId = spaceSeparated(token.scope).includes(ORGANIZATION_SCOPE) ? organizationOf(token) : undefined;
+      if (orgId !== undefined && accountId !== undefined && !(await isMember(orgId, accountId, clientId))) {
+        await denied({ kind: 'not-a-member', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
+        throw new errors.AccessDenied('the user is not a member of the organization');
       }
       decisions.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token), actorOf(token)));
     },

@@ -41,7 +41,10 @@ export function findAccount(
       async claims(use, scope, asked) {
         const all = userClaims(account);
         if (use !== 'id_token' || ctx.oidc.client === undefined)
-          return { ...(await own.forUserinfo(account, all, scope, ctx.oidc.client?.clientId)), sub: account.id };
+          return {
+            ...(await own.forUserinfo(account, all, { scope, clientId: ctx.oidc.client?.clientId, grantId: ctx.oidc.entities.Grant?.jti })),
+            sub: account.id,
+          };
         const chosen = clientSettings(ctx.oidc.client).idTokenClaims;
         const requested = Object.keys(asked);
         const held = idTokenClaims(chosen, spaceSeparated(scope), requested);

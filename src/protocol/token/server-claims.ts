@@ -22,6 +22,9 @@ import { currentRequest } from '../storage/request-state.ts';
 
 /** Of an access token, what its claims depend on. */
 export interface ClaimedToken {
+  readonly grantId?: string | undefined;
+  /** The organization that its user has signed in for, of a token as it is stored. */
+  readonly orgId?: string | undefined;
   readonly clientId?: string | undefined;
   readonly accountId?: string | undefined;
   readonly scope?: string | undefined;
@@ -37,8 +40,8 @@ export interface ServerClaims {
   ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
   /** Those that fit into a JWT access token. @param payload what it says without them @param hooked all of them, where a hook changed them */
   forAccessToken(token: ClaimedToken, payload: object, hooked?: Values): Promise<Values>;
-  /** @param standard what userinfo tells without them @param scope granted @param clientId of the application that asks @returns what it tells */
-  forUserinfo(account: Account, standard: Values, scope: string, clientId: string | undefined): Promise<Values>;
+  /** @param standard what userinfo tells without them @param token that asks @returns what it tells */
+  forUserinfo(account: Account, standard: Values, token: ClaimedToken): Promise<Values>;
   /** @param standard the user's claims in the ID token without them @param chosen by the application @param requested by the request @returns the user's claims in it */
   forIdToken(
     ctx: KoaContextWithOIDC,
@@ -71,6 +74,10 @@ export function belongingsOf(
   return known;
 }
 
+/** The organization that the user of a token has signed in for. A token that is not stored yet has it from its grant. */
+export const organizationOf = ({ orgId, grantId }: Pick<ClaimedToken, 'orgId' | 'grantId'>): string | undefined =>
+  orgId ?? (grantId === undefined ? undefined : currentRequest()?.organizations.get(grantId));
+
 const NOWHERE: Belongings = { groups: [], memberships: [] };
 /** Bytes of what an ID token says beside issuer, audience, nonce and the user: id, times, hashes, session, ways of authentication. */
 const PROTOCOL_CLAIMS = 432;
@@ -79,12 +86,14 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
   async function decide(
     account: Account | undefined,
     clientId: string | undefined,
+    orgId: string | undefined,
     facts: Omit<ClaimFacts, 'person'>,
   ): Promise<ClaimDecision> {
     const needs = claimNeeds(claims, facts);
     const isNeeded = needs.groups || needs.memberships || needs.roles;
     const belongings = account !== undefined && isNeeded ? await belongingsOf(account.id, clientId ?? '', readBelongings) : NOWHERE;
-    return decideClaims(claims, Object.assign({}, facts, { person: account && Object.assign({}, account, belongings) }));
+    const organization = belongings.memberships.find((membership) => membership.orgId === orgId);
+    return decideClaims(claims, Object.assign({}, facts, { person: account && Object.assign({}, account, belongings, { organization }) }));
   }
 
   /** @returns the claims that the token holds */
@@ -97,12 +106,13 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     return held;
   }
 
-  async function ofAccessToken({ clientId, accountId, scope }: ClaimedToken, known?: Account): Promise<Values> {
+  async function ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values> {
+    const { clientId, accountId, scope } = token;
     const scopes = spaceSeparated(scope);
     if (!hasClaimsFor(claims, 'RESOURCE', scopes)) return {};
     const account =
       accountId === undefined ? undefined : (known ?? currentRequest()?.accounts.get(accountId) ?? (await readAccount(accountId)));
-    return (await decide(account, clientId, { claimType: 'RESOURCE', scopes })).claims;
+    return (await decide(account, clientId, organizationOf(token), { claimType: 'RESOURCE', scopes })).claims;
   }
 
   return {
@@ -112,15 +122,16 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
       return told(fitIntoToken(hooked ?? (await ofAccessToken(token)), jsonSize(payload)), 'access token', token.clientId);
     },
 
-    async forUserinfo(account, standard, scope, clientId) {
-      return userinfoClaims(standard, await decide(account, clientId, { claimType: 'IDENTITY', scopes: spaceSeparated(scope) }));
+    async forUserinfo(account, standard, token) {
+      const facts = { claimType: 'IDENTITY', scopes: spaceSeparated(token.scope) } as const;
+      return userinfoClaims(standard, await decide(account, token.clientId, organizationOf(token), facts));
     },
 
     async forIdToken({ oidc }, account, standard, scope, chosen, requested) {
       const { client, entities, params, issuer } = oidc;
       // Only a request for nothing but an ID token leaves the application without a way to ask at userinfo.
       const besideAccessToken = params?.response_type !== 'id_token';
-      const own = await decide(account, client?.clientId, {
+      const own = await decide(account, client?.clientId, organizationOf({ grantId: entities.Grant?.jti }), {
         claimType: 'IDENTITY',
         scopes: spaceSeparated(scope),
         besideAccessToken,

@@ -13,7 +13,7 @@ import { type Client, errors, type KoaContextWithOIDC } from '../library/oidc-pr
 import { effectiveProfile } from '../servers/client-settings.ts';
 import type { Account, FoundModel } from '../storage/protocol-state.store.ts';
 import { type BearerRule, requestStateOf } from '../storage/request-state.ts';
-import type { ServerClaims } from '../token/server-claims.ts';
+import type { ClaimedToken, ServerClaims } from '../token/server-claims.ts';
 import type { Subjects } from '../token/subjects.ts';
 
 interface UserinfoServer {
@@ -70,15 +70,15 @@ export interface UserinfoParts {
 
 /**
  * @param client that the token was issued to
- * @param scope granted to the token
+ * @param token that asks
  */
 export async function userinfoResponse(
   account: Account,
   client: Client,
-  scope: unknown,
+  token: ClaimedToken,
   { names, claims, subjects }: UserinfoParts,
 ): Promise<object> {
-  const told = await claims.forUserinfo(account, userClaims(account), spaceSeparated(scope).join(' '), client.clientId);
+  const told = await claims.forUserinfo(account, userClaims(account), token);
   const values: Readonly<Record<string, unknown>> = Object.assign({}, told, { sub: await subjects.of(client, account.id) });
   return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]));
 }
@@ -89,5 +89,7 @@ export async function userinfoAnswer(ctx: KoaContextWithOIDC, parts: UserinfoPar
   const account = token === undefined ? undefined : requestStateOf(ctx)?.accounts.get(token.accountId);
   const { client } = ctx.oidc;
   if (token === undefined || account === undefined || client === undefined) throw new Error('userinfo is answered for an accepted token');
-  return userinfoResponse(account, client, ctx.oidc.params?.scope ?? token.scope, parts);
+  const { grantId } = token;
+  const scope = spaceSeparated(ctx.oidc.params?.scope ?? token.scope).join(' ');
+  return userinfoResponse(account, client, { scope, grantId, clientId: client.clientId }, parts);
 }

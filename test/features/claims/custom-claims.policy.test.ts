@@ -141,7 +141,7 @@ test('scope groups tells the names of the groups, unless an active claim of that
   assert.deepEqual(decideClaims([{ ...own, status: 'INACTIVE' }], asked).claims, { groups: ADA.groups });
   assert.deepEqual(
     announcedClaims([own, claim('x', { claimType: 'IDENTITY' }), claim('y', { claimType: 'IDENTITY', status: 'INACTIVE' }), claim('z')]),
-    ['groups', 'x', 'roles'],
+    ['groups', 'x', 'roles', 'org_id', 'org_name', 'org_roles', 'dep_id'],
   );
 });
 

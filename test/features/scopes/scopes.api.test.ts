@@ -282,7 +282,7 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     const next = /after=(\d+)/.exec(first.headers.get('link') ?? '')?.[1];
     assert.deepEqual(
       (await api.call<Scope[]>('GET', `${path}?after=${next}`)).body.map(({ name }) => name),
-      ['offline_access', 'groups'],
+      ['offline_access', 'groups', 'organization'],
     );
     assert.deepEqual(
       (await api.call<Scope[]>('GET', `${path}?q=P`)).body.map(({ name }) => name),

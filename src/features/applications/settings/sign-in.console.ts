@@ -30,6 +30,10 @@ const REGISTRATIONS: readonly Option[] = [
   { value: 'ON', label: 'Offered' },
   { value: 'OFF', label: 'Not offered' },
 ];
+const ORGANIZATIONS: readonly Option[] = [
+  { value: 'OPTIONAL', label: 'Only if the request names one' },
+  { value: 'REQUIRED', label: 'Always', hint: 'Users of several organizations choose one. Users without an organization have no access.' },
+];
 const PROFILES: readonly Option[] = [
   { value: '', label: 'As the authorization server says' },
   { value: 'service', label: 'Service: state is required, of letters, digits and , . _ -' },
@@ -81,6 +85,14 @@ export const signInSettings: SettingGroup = {
         value: settings.registration ?? 'INHERIT',
       }),
       setting({
+        kind: 'radios',
+        name: 'organization',
+        label: 'Sign in for an organization',
+        options: ORGANIZATIONS,
+        value: settings.organization ?? 'OPTIONAL',
+        hint: 'The scope organization brings the organization, the department and the roles in it into tokens.',
+      }),
+      setting({
         name: 'profile',
         advanced: true,
         label: 'Protocol profile',
@@ -116,6 +128,7 @@ export const signInSettings: SettingGroup = {
     { label: 'Consent', value: labelled(CONSENTS, settings.consent_method) },
     { label: 'Second factor', value: labelled(FACTORS, settings.mfa_required === true ? 'true' : '') },
     { label: 'Create an account on its sign-in page', value: labelled(REGISTRATIONS, settings.registration ?? 'INHERIT') },
+    { label: 'Sign in for an organization', value: labelled(ORGANIZATIONS, settings.organization ?? 'OPTIONAL') },
     { label: 'Protocol profile', value: labelled(PROFILES, settings.profile ?? '') },
     {
       label: 'Identity providers',

@@ -1,0 +1,56 @@
+/**
+ * The page on which a user chooses the organization that they sign in for, and the page that says that they do not belong to the one that is named.
+ * Whether a page is needed was decided before; the choice is checked there again.
+ */
+import type Koa from 'koa';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
+import { readForm, seeOther } from '../../platform/http/forms.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { type InteractionDetails, InteractionGone, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
+import { listOwnOrganizations } from './memberships.store.ts';
+
+/** Organizations on the page. */
+const MOST = 200;
+
+export async function askForOrganization(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  const { organization, account, application } = details;
+  if (account === undefined || organization === undefined) throw new InteractionGone('session-changed');
+  const language = pageLanguage(ctx, details.uiLocales);
+  const { isRefused } = organization;
+  const { knex } = deps.services.database;
+  const found = isRefused ? [] : await listOwnOrganizations(knex, account.id, { most: MOST + 1 });
+  const { logo, images } = logoOf(application);
+  const values = { application: application.label, name: accountLabel(account) };
+  const title = language.text(isRefused ? 'organization.none.title' : 'organization.title', values);
+  const locals = {
+    ...language,
+    title,
+    heading: title,
+    logo,
+    lead: language.text(isRefused ? 'organization.none.text' : 'organization.lead', values),
+    action: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/organization`),
+    organizations: found.slice(0, MOST),
+    more: found.length > MOST ? language.text('organization.more', { count: String(MOST) }) : undefined,
+    application: application.label,
+    scripts: ['reload-when-stale.js'],
+  };
+  await deps.pages.render(ctx, 'choose-organization', locals, {
+    status: isRefused ? 403 : 200,
+    images,
+    formAction: details.redirectOrigins,
+  });
+}
+
+function answerIn(form: URLSearchParams): InteractionResult {
+  const decision = form.get('decision');
+  const orgId = form.get('organization');
+  if (decision === 'switch') return { switchAccount: true };
+  if (decision === 'cancel' || orgId === null) return { error: 'access_denied', error_description: 'The user chose no organization' };
+  return { organization: orgId };
+}
+
+export async function receiveOrganization(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+  const answer = answerIn(await readForm(ctx));
+  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, answer)));
+}

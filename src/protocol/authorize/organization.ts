@@ -1,0 +1,85 @@
+/**
+ * The organization that a user signs in for: by the parameter `organization`, by the user's choice, or because they belong to one alone. The session
+ * remembers it for each application, a grant's tokens keep it (storage/model-adapter.ts), and claims name it (token/server-claims.ts).
+ */
+import {
+  decideOrganization,
+  needsOrganization,
+  type OrganizationDecision,
+  type OwnOrganization,
+} from '../../features/organizations/sign-in-organization.policy.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import type { NoteRefusal } from '../servers/refusals.ts';
+import { requestStateOf } from '../storage/request-state.ts';
+
+/** The name of the prompt. */
+export const ORGANIZATION = 'organization';
+export const NOT_A_MEMBER = 'not_a_member';
+const CHOICE_NEEDED = 'choice_needed';
+
+/** Characters of an organization's name or ID. */
+const LONGEST = 255;
+
+/** @throws {errors.InvalidRequest} */
+export function checkOrganization({ oidc: { params } }: KoaContextWithOIDC): void {
+  const { organization } = params ?? {};
+  if (organization === undefined) return;
+  if (typeof organization !== 'string' || organization.length > LONGEST || !isPrintable(organization))
+    throw new errors.InvalidRequest(`organization must be the ID or the name of an organization, at most ${LONGEST} characters`);
+}
+
+type ReadOrganizations = (
+  userId: string,
+  which: { readonly wanted: string | undefined; readonly first: string | undefined },
+) => Promise<readonly OwnOrganization[]>;
+
+interface Remembering {
+  orgId?: string;
+}
+
+const DECIDED = 'gatehouseOrganization';
+
+/** @param read the organizations of a user; asked once a request, and only where the request or the application asks for one */
+export function organizationPrompt(read: ReadOrganizations, refused: NoteRefusal): InstanceType<typeof interactionPolicy.Prompt> {
+  const { Check, Prompt } = interactionPolicy;
+
+  /** Both checks ask it at the same time. */
+  function decide(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {
+    const { state } = ctx as { readonly state: { [DECIDED]?: Promise<OrganizationDecision> } };
+    state[DECIDED] ??= judge(ctx);
+    return state[DECIDED];
+  }
+
+  async function judge(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {
+    const { client, account, params, session, result, entities } = ctx.oidc;
+    if (client === undefined || account === undefined || session === undefined) return { kind: 'none' };
+    const wanted = typeof params?.organization === 'string' ? params.organization : undefined;
+    const { organization: setting } = clientSettings(client);
+    if (!needsOrganization({ setting, wanted })) return { kind: 'none' };
+    const { organization: answered } = (result ?? {}) as { readonly organization?: string };
+    // A new sign-in asks again.
+    const remembered = result?.login === undefined ? (session.authorizationFor(client.clientId) as Remembering).orgId : undefined;
+    const chosen = answered ?? remembered;
+    const found = await read(account.accountId, { wanted, first: chosen });
+    const decision = decideOrganization({ setting, wanted, chosen, found });
+    if (decision.kind === 'organization') {
+      (session.authorizationFor(client.clientId) as Remembering).orgId = decision.orgId;
+      if (entities.Grant?.jti !== undefined) requestStateOf(ctx)?.organizations.set(entities.Grant.jti, decision.orgId);
+    }
+    return decision;
+  }
+
+  return new Prompt(
+    { name: ORGANIZATION, requestable: false },
+    new Check(NOT_A_MEMBER, 'the user is not a member of the organization', 'access_denied', async (ctx) => {
+      if ((await decide(ctx)).kind !== 'not-a-member') return Check.NO_NEED_TO_PROMPT;
+      await refused(ctx, { kind: 'not-a-member' });
+      return Check.REQUEST_PROMPT;
+    }),
+    new Check(CHOICE_NEEDED, 'the user must choose an organization', 'interaction_required', async (ctx) =>
+      (await decide(ctx)).kind === 'choose' ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
+    ),
+  );
+}
