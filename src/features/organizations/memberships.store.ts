@@ -7,7 +7,7 @@ import { type Page, readPage, type Window } from '../../platform/database/paging
 import type { Reach } from '../administrators/administration.policy.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import { applyUserWords } from '../users/users.store.ts';
-import type { OwnOrganization } from './sign-in-organization.policy.ts';
+import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
 export interface Membership {
   readonly orgId: string;
@@ -141,14 +141,14 @@ const OWN = `SELECT o.id AS "orgId", o.name FROM memberships m JOIN organization
  * @param first the ID of the one that comes first where none is wanted
  * @returns at most two, or as many as `most` says
  */
-export async function listOwnOrganizations(
+export async function listSignInOrganizations(
   executor: Executor,
   userId: string,
   { wanted, first, most = 2 }: { readonly wanted?: string | undefined; readonly first?: string | undefined; readonly most?: number },
-): Promise<OwnOrganization[]> {
+): Promise<SignInOrganization[]> {
   const wish = wanted ?? first ?? '';
   const narrowed = wanted === undefined ? '' : 'AND (o.id = :wish OR o.name = :wish)';
-  const { rows } = await executor.raw<{ rows: OwnOrganization[] }>(`${OWN} ${narrowed} ORDER BY o.id = :wish DESC, m.seq LIMIT :most`, {
+  const { rows } = await executor.raw<{ rows: SignInOrganization[] }>(`${OWN} ${narrowed} ORDER BY o.id = :wish DESC, m.seq LIMIT :most`, {
     userId,
     wish,
     most: wanted === undefined ? most : 1,

@@ -5,7 +5,7 @@ export const ORGANIZATION_SETTING = ['OPTIONAL', 'REQUIRED'] as const;
 export type OrganizationSetting = (typeof ORGANIZATION_SETTING)[number];
 
 /** An organization that a user belongs to. */
-export interface OwnOrganization {
+export interface SignInOrganization {
   readonly orgId: string;
   readonly name: string;
 }
@@ -17,7 +17,7 @@ export interface OrganizationFacts {
   /** The ID that the user chose, now or in this session before. */
   readonly chosen: string | undefined;
   /** Of a request that names one: that one, where the user is a member. Else the chosen one first, then the oldest memberships; two are enough. */
-  readonly found: readonly OwnOrganization[];
+  readonly found: readonly SignInOrganization[];
 }
 
 export type OrganizationDecision =

@@ -6,7 +6,7 @@ import {
   decideOrganization,
   needsOrganization,
   type OrganizationDecision,
-  type OwnOrganization,
+  type SignInOrganization,
 } from '../../features/organizations/sign-in-organization.policy.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
@@ -33,7 +33,7 @@ export function checkOrganization({ oidc: { params } }: KoaContextWithOIDC): voi
 type ReadOrganizations = (
   userId: string,
   which: { readonly wanted: string | undefined; readonly first: string | undefined },
-) => Promise<readonly OwnOrganization[]>;
+) => Promise<readonly SignInOrganization[]>;
 
 interface Remembering {
   orgId?: string;

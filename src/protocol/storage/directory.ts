@@ -14,7 +14,7 @@ import {
   findLinkOfSubject,
   findTrustedProvider,
 } from '../../features/identity-providers/identity-providers.store.ts';
-import { listOwnOrganizations } from '../../features/organizations/memberships.store.ts';
+import { listSignInOrganizations } from '../../features/organizations/memberships.store.ts';
 import { findUserById } from '../../features/users/users.store.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -31,8 +31,8 @@ export const createDirectory = (state: ServerState, { knex }: Database, serverId
   /** Organizations, departments and groups of a user, and their roles at an application. */
   belongings: (userId: string, applicationId: string) => state.read(() => readBelongings(knex, userId, applicationId)),
   /** For a sign-in. */
-  organizations: (userId: string, which: Parameters<typeof listOwnOrganizations>[2]) =>
-    state.read(() => listOwnOrganizations(knex, userId, which)),
+  organizations: (userId: string, which: Parameters<typeof listSignInOrganizations>[2]) =>
+    state.read(() => listSignInOrganizations(knex, userId, which)),
   isAssigned: (applicationId: string, userId: string) => state.read(() => isAssigned(knex, applicationId, userId)),
   rememberedScopes: (key: ConsentKey) => state.read(() => rememberedScopes(knex, key)),
   identityProvider: (id: string) => state.read(() => findIdentityProvider(knex, id)),
