@@ -8,7 +8,7 @@ import { accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { type InteractionDetails, InteractionGone, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
-import { listSignInOrganizations } from './memberships.store.ts';
+import { listOrganizationsToChoose } from './sign-in-organizations.service.ts';
 
 /** Organizations on the page. */
 const MOST = 200;
@@ -18,8 +18,7 @@ export async function askForOrganization(deps: SignInDeps, ctx: Koa.Context, det
   if (account === undefined || organization === undefined) throw new InteractionGone('session-changed');
   const language = pageLanguage(ctx, details.uiLocales);
   const { isRefused } = organization;
-  const { knex } = deps.services.database;
-  const found = isRefused ? [] : await listSignInOrganizations(knex, account.id, { most: MOST + 1 });
+  const found = isRefused ? [] : await listOrganizationsToChoose(deps.services, account.id, MOST + 1);
   const { logo, images } = logoOf(application);
   const values = { application: application.label, name: accountLabel(account) };
   const title = language.text(isRefused ? 'organization.none.title' : 'organization.title', values);
