@@ -14,6 +14,8 @@ export interface Deviation {
   readonly origin?: string;
   readonly rpId?: string;
   readonly userVerified?: boolean;
+  /** false: made by a password manager that asked nobody. */
+  readonly userPresent?: boolean;
   readonly challenge?: string;
   readonly type?: string;
   /** Of the assertion; 0: it does not count. */
@@ -126,11 +128,11 @@ export class Authenticator {
 
   #data(
     asked: Options,
-    { rpId, userVerified = true, multiDevice = this.options.multiDevice }: Deviation,
+    { rpId, userVerified = true, userPresent = true, multiDevice = this.options.multiDevice }: Deviation,
     attested: number,
     signCount: number,
   ): Buffer {
-    const flags = 0x01 | (userVerified ? 0x04 : 0) | (multiDevice ? 0x08 | 0x10 : 0) | attested;
+    const flags = (userPresent ? 0x01 : 0) | (userVerified ? 0x04 : 0) | (multiDevice ? 0x08 | 0x10 : 0) | attested;
     const count = Buffer.alloc(4);
     count.writeUInt32BE(signCount);
     return Buffer.concat([sha256(rpId ?? asked.rpId ?? asked.rp?.id ?? ''), Buffer.from([flags]), count]);

@@ -22,6 +22,15 @@
     if (typing !== null && (await browserSupportsWebAuthnAutofill())) await ask({ useBrowserAutofill: true }).catch(() => undefined);
   }
 
+  /** After a password, the password manager that filled it in may make a passkey without asking (WebAuthn Level 3 section 5.1.3, conditional mediation). */
+  async function upgrade() {
+    const able = await PublicKeyCredential.getClientCapabilities?.().catch(() => undefined);
+    if (!able?.conditionalCreate) return;
+    const optionsJSON = JSON.parse(form.dataset.options);
+    optionsJSON.authenticatorSelection.userVerification = 'preferred';
+    await ask({ optionsJSON, useAutoRegister: true }).catch(() => undefined);
+  }
+
   const REASONS = { NotAllowedError: 'cancelled', AbortError: 'cancelled', InvalidStateError: 'known' };
 
   form?.addEventListener('submit', async (event) => {
@@ -41,10 +50,14 @@
 
   if (form !== null && browserSupportsWebAuthn()) {
     form.hidden = false;
+    const { unknown: credentialId, options } = form.dataset;
+    // The password manager stops offering it (WebAuthn Level 3 section 5.1.10).
+    if (credentialId !== undefined)
+      PublicKeyCredential.signalUnknownCredential?.({ rpId: JSON.parse(options).rpId, credentialId }).catch(() => undefined);
     document.getElementById('passkey-or')?.removeAttribute('hidden');
     document.getElementById('passkey-needs')?.remove();
     // Who was refused just now chooses by the button: an authenticator that answers by itself would be asked for ever.
-    if (document.querySelector('a[href="#passkey"]') === null) offer();
+    if (document.querySelector('a[href="#passkey"]') === null) form.dataset.upgrade === undefined ? offer() : upgrade();
     // Anyone who comes back to a page that has waited too long, and has typed nothing yet, finds a new one.
     document.addEventListener('visibilitychange', () => {
       const untouched =
@@ -52,5 +65,12 @@
         [...document.querySelectorAll('input:not([type="hidden"])')].every(({ value, defaultValue }) => value === defaultValue);
       if (document.visibilityState === 'visible' && isOver() && untouched) location.replace(location.pathname + location.search);
     });
+  } else {
+    // Nothing is asked where no passkey can be made.
+    const offered = document.getElementById('offer-form');
+    if (offered !== null) {
+      offered.elements.answer.value = 'unable';
+      offered.submit();
+    }
   }
 }

@@ -33,6 +33,7 @@ const ABOUT_PEOPLE = [
   'user.mfa.factor.reset_all',
   'user.mfa.factor.update',
   'user.schema.update',
+  'user.mfa.passkey_offer.decline',
   'user.mfa.trusted_browser.add',
   'user.mfa.trusted_browser.remove',
   'policy.evaluate_sign_on',

@@ -31,6 +31,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'user.mfa.factor.reset_all': 'All second factors were removed',
   'user.mfa.factor.update': 'A second factor or the recovery codes changed',
   'user.schema.update': 'The attributes of users were changed',
+  'user.mfa.passkey_offer.decline': 'A user declined a passkey',
   'user.mfa.trusted_browser.add': 'A user trusts a browser',
   'user.mfa.trusted_browser.remove': 'The trust in a browser ended',
   'policy.evaluate_sign_on': 'A rule of the sign-in policy refused a sign-in or asked for a second factor',

@@ -11,7 +11,7 @@ import { fullName } from '../claims/claims.policy.ts';
 import { described } from '../second-factors/factors.service.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
 import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
-import { passkeyMethods, withSecondFactor } from '../second-factors/second-factor.policy.ts';
+import { isMultiFactor, passkeyMethods, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';
 import { inStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
@@ -57,14 +57,19 @@ export async function passkeyCreation(services: Services, user: User, challenge:
 }
 
 /** @returns what was made; undefined: nothing that counts */
-async function checkRegistration(services: Services, answer: PasskeyResponse | undefined): Promise<MadePasskey | undefined> {
+async function checkRegistration(
+  services: Services,
+  answer: PasskeyResponse | undefined,
+  options: { readonly byItself?: boolean } = {},
+): Promise<MadePasskey | undefined> {
   const party = passkeyRelyingParty(services.config);
   if (party === undefined || answer === undefined || !(await claimChallenge(services, answer.challenge))) return undefined;
-  return verifyCreation(services, party, answer);
+  return verifyCreation(services, party, answer, options);
 }
 
 /**
  * At the sign-in that waits for it; then the sign-in only has to be finished.
+ * @param next is it demanded, or offered after the sign-in? One that is offered may be made by a password manager alone; it then proves nothing yet
  * @returns the recovery codes, to be shown this once; undefined when the passkey was not made
  * @throws {StepGone}
  */
@@ -74,16 +79,18 @@ export async function enrolPasskey(
   registration: Registration,
   place: string,
   request: RequestContext,
+  next: 'ENROLL' | 'OFFER' = 'ENROLL',
 ): Promise<readonly string[] | undefined> {
-  const made = await checkRegistration(services, registration.answer);
+  const made = await checkRegistration(services, registration.answer, { byItself: next === 'OFFER' });
   if (made === undefined) return undefined;
-  return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
+  return inStep(services, stateToken, { ...request, place }, next, async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be begun again, and prove that factor.
-    if (await hasFactor(trx, user.id)) throw new StepGone();
+    if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id))) throw new StepGone();
     const added = await addPasskey(trx, user, made, registration, request);
     if (added === undefined) return undefined;
     const expiresAt = new Date(present().getTime() + LIFETIMES.signInStep * 1000);
-    await updateState(trx, state.id, { next: 'FINISH', amr: withSecondFactor(state.amr, added.methods), sealedSecret: null, expiresAt });
+    const amr = made.userVerified ? withSecondFactor(state.amr, added.methods) : state.amr;
+    await updateState(trx, state.id, { next: 'FINISH', amr, sealedSecret: null, expiresAt });
     return added.recoveryCodes;
   });
 }
@@ -124,7 +131,7 @@ async function addPasskey(
   { name, defaultName }: Registration,
   request: RequestContext,
 ): Promise<AddedPasskey | undefined> {
-  const { signCount, ...credential } = made;
+  const { signCount, userVerified: _verified, ...credential } = made;
   const before = await described(trx, user.id);
   if ((await listPasskeys(trx, user.id)).length >= MOST_PASSKEYS) return undefined;
   const passkey: Passkey = {

@@ -62,6 +62,10 @@ export interface PasskeyForm {
   readonly hidden: readonly HiddenField[];
   /** Seconds that it is of use. */
   readonly seconds: number;
+  /** May a password manager make it by itself? */
+  readonly upgrade?: boolean;
+  /** The credential that was refused just now because it is nobody's, base64url. */
+  readonly unknown?: string | undefined;
 }
 
 const SEALED = 'challenge';

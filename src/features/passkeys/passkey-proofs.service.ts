@@ -20,7 +20,12 @@ import { findHandle, findPasskey, noteUse, type PasskeyUse } from './passkeys.st
 /** What an answer proves; that the account may be used, and the count of uses, are looked at when it is used. */
 export type PasskeyProof =
   | { readonly passkey: Passkey; readonly use: PasskeyUse }
-  | { readonly passkey: Passkey | undefined; readonly refused: 'CHALLENGE_USED' | 'UNKNOWN_PASSKEY' | 'INVALID_PASSKEY' };
+  | {
+      readonly passkey: Passkey | undefined;
+      readonly refused: 'CHALLENGE_USED' | 'UNKNOWN_PASSKEY' | 'INVALID_PASSKEY';
+      /** The credential that is nobody's, base64url. */
+      readonly unknown?: string;
+    };
 
 /**
  * @param answer undefined: none that this browser was asked for at this place
@@ -37,7 +42,7 @@ export async function provePasskey(
   if (!(await claimChallenge(services, answer.challenge))) return { passkey: undefined, refused: 'CHALLENGE_USED' };
   const { knex } = services.database;
   const passkey = await findPasskey(knex, assertion.credentialId);
-  if (passkey === undefined) return { passkey, refused: 'UNKNOWN_PASSKEY' };
+  if (passkey === undefined) return { passkey, refused: 'UNKNOWN_PASSKEY', unknown: assertion.credentialId };
   // WebAuthn section 7.2 step 6: anyone who was not asked for tells whose it is.
   const { userHandle } = assertion;
   const isHis = userHandle === undefined ? !options.userVerified : userHandle === (await findHandle(knex, passkey.userId));
@@ -57,19 +62,20 @@ async function usePasskey(trx: Executor, user: User | undefined, proof: PasskeyP
 
 /**
  * The first step of a sign-in, which is multi-factor by itself: what its user has, and what they are or know, which their authenticator has verified.
- * @returns undefined for every reason the same: no such passkey, not proved, or its user may not sign in
+ * @returns the first step; without one the credential, if it is nobody's, so that its browser forgets it. Why a passkey that exists is refused is not told
  * @throws {TooManyFailures}
  */
 export async function signInByPasskey(
   services: Services,
   answer: PasskeyResponse | undefined,
   request: RequestContext,
-): Promise<FirstStep | undefined> {
+): Promise<FirstStep | { readonly unknown: string | undefined }> {
   await refuseBarredAddress(services, request.ipAddress);
   const proof = await provePasskey(services, answer, { userVerified: true });
   const first = await services.database.transaction((trx) => admit(trx, proof, request));
-  if (first === undefined) await countFailedSignIn(services, request.ipAddress);
-  return first;
+  if (first !== undefined) return first;
+  await countFailedSignIn(services, request.ipAddress);
+  return { unknown: 'unknown' in proof ? proof.unknown : undefined };
 }
 
 async function admit(trx: Executor, proof: PasskeyProof, request: RequestContext): Promise<FirstStep | undefined> {

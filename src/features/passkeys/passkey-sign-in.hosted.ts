@@ -13,15 +13,15 @@ import { formFor } from '../sign-in/standalone.hosted.ts';
 import { readAnswer } from './passkey-forms.hosted.ts';
 import { signInByPasskey } from './passkey-proofs.service.ts';
 
-/** POST …/passkey. What is wrong is not told: whether there is such a passkey, and such a user, is nobody's affair. @throws {TooManyFailures} */
+/** POST …/passkey. The page does not say why a passkey is refused; a browser that has one that is nobody's is told by script, so that it forgets it. @throws {TooManyFailures} */
 export async function receivePasskeySignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
   const answer = await readAnswer(deps, ctx, form, { kind: 'sign-in', place: transactionPath(place) });
   const isOffered = (await currentSettings(deps.services, 'sign-in')).methods.includes('passkey');
-  const first = isOffered ? await signInByPasskey(deps.services, answer, visitor(ctx, deps.config)) : undefined;
-  if (first !== undefined) return continueSignIn(deps, ctx, place, first);
-  const refused = [{ field: 'passkey', message: 'passkey.refused' }] as const;
+  const first = isOffered ? await signInByPasskey(deps.services, answer, visitor(ctx, deps.config)) : { unknown: undefined };
+  if ('user' in first) return continueSignIn(deps, ctx, place, first);
+  const refused = [{ field: 'passkey', message: 'passkey.refused', unknown: first.unknown }] as const;
   if (place === 'standalone') return showSignIn(deps.pages, ctx, { ...(await formFor(deps, ctx)), notice: undefined }, refused);
   await askAnew(deps, ctx, place, undefined, refused);
 }

@@ -19,16 +19,23 @@ const library = () => import('@simplewebauthn/server');
 
 /** Whose passkeys these are. */
 export interface PasskeyRelyingParty {
-  /** The host of BASE_URL (WebAuthn section 5.1.2, "RP ID"): whatever host a request names, passkeys are this one's. */
+  /** The host of BASE_URL, or the one that PASSKEY_RP_ID names (WebAuthn section 5.1.2, "RP ID"): whatever host a request names, passkeys are this one's. */
   readonly id: string;
   readonly origin: string;
 }
 
 /** @returns undefined where BASE_URL names an IP address: browsers know no passkeys there */
-export function passkeyRelyingParty({ baseUrl }: Pick<Config, 'baseUrl'>): PasskeyRelyingParty | undefined {
-  const { hostname: id, origin } = new URL(baseUrl);
-  return isIP(id.replace(/^\[|\]$/g, '')) === 0 ? { id, origin } : undefined;
+export function passkeyRelyingParty({ baseUrl, passkeyRpId }: Pick<Config, 'baseUrl' | 'passkeyRpId'>): PasskeyRelyingParty | undefined {
+  const { hostname, origin } = new URL(baseUrl);
+  return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { id: passkeyRpId ?? hostname, origin } : undefined;
 }
+
+/**
+ * Which origins may use the passkeys of the host named by PASSKEY_RP_ID: browsers ask for it there (WebAuthn Level 3 section 5.11, related origins).
+ * @returns undefined where passkeys belong to the host of BASE_URL
+ */
+export const relatedOrigins = ({ baseUrl, passkeyRpId }: Pick<Config, 'baseUrl' | 'passkeyRpId'>): readonly string[] | undefined =>
+  passkeyRpId === undefined ? undefined : [new URL(baseUrl).origin];
 
 /** How long a browser waits for its user, in milliseconds: long enough to find a key or a phone (WebAuthn section 15.1). */
 const PATIENCE = 300_000;
@@ -173,13 +180,19 @@ export function readAssertion(
 /** A passkey that was made just now. */
 export interface MadePasskey extends Pick<Passkey, 'credentialId' | 'publicKey' | 'transports' | 'multiDevice' | 'backedUp' | 'aaguid'> {
   readonly signCount: number;
+  /** Was the user there and verified? Not where a password manager made it by itself. */
+  readonly userVerified: boolean;
 }
 
-/** @returns undefined when the answer is not what was asked for */
+/**
+ * @param options.byItself may a password manager have made it without asking its user (WebAuthn Level 3 section 5.1.3, conditional mediation)?
+ * @returns undefined when the answer is not what was asked for
+ */
 export async function verifyCreation(
   services: Pick<Services, 'log'>,
   party: PasskeyRelyingParty,
   { challenge, credential }: PasskeyResponse,
+  { byItself = false }: { readonly byItself?: boolean } = {},
 ): Promise<MadePasskey | undefined> {
   const response = read(registration, credential);
   if (response === undefined) return undefined;
@@ -190,7 +203,8 @@ export async function verifyCreation(
       expectedChallenge: challenge,
       expectedOrigin: party.origin,
       expectedRPID: party.id,
-      requireUserVerification: true,
+      requireUserPresence: !byItself,
+      requireUserVerification: !byItself,
     });
     // WebAuthn section 7.1 step 25: an id longer than that is no credential's.
     if (!verified || info.credential.id.length > 1364) return undefined;
@@ -202,6 +216,7 @@ export async function verifyCreation(
       backedUp: info.credentialBackedUp,
       aaguid: info.aaguid,
       signCount: info.credential.counter,
+      userVerified: info.userVerified,
     };
   });
 }

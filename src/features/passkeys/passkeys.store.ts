@@ -72,6 +72,28 @@ export async function findHandle(executor: Executor, userId: string): Promise<st
   return row?.handle ?? undefined;
 }
 
+/** What decides whether a passkey is offered to a user. */
+export interface OfferFacts {
+  readonly hasPassword: boolean;
+  readonly hasPasskey: boolean;
+  /** Any second factor, passkeys among them. */
+  readonly hasFactor: boolean;
+  readonly declined: boolean;
+}
+
+export async function findOfferFacts(executor: Executor, userId: string): Promise<OfferFacts | undefined> {
+  const has = (table: string) => `EXISTS (SELECT FROM ${table} WHERE user_id = users.id)`;
+  const facts = `password_hash IS NOT NULL AS "hasPassword", passkey_offer_declined IS NOT NULL AS declined,
+    ${has('passkeys')} AS "hasPasskey", ${has('passkeys')} OR ${has('user_factors')} AS "hasFactor"`;
+  return executor('users').where({ id: userId }).first<OfferFacts | undefined>(executor.raw(facts));
+}
+
+/** The user wants none. @returns false when they said so before */
+export async function declineOffer(executor: Executor, userId: string, now: Date): Promise<boolean> {
+  const open = executor('users').where({ id: userId }).whereNull('passkey_offer_declined');
+  return (await open.update({ passkey_offer_declined: now })) === 1;
+}
+
 /** Gives the user a handle. @returns the one they have from now on: of two at once the first counts */
 export async function keepHandle(executor: Executor, userId: string, handle: string): Promise<string> {
   await executor('users').where({ id: userId }).whereNull('passkey_handle').update({ passkey_handle: handle });

@@ -1,14 +1,20 @@
-/** A signed-in user changes their password, and gives the present one if they have one (OWASP ASVS 5.0 section 6.2.3). The caller has checked that the sign-in is fresh. */
+/** A signed-in user changes or removes their password. To change it they give the present one if they have one (OWASP ASVS 5.0 section 6.2.3). The caller has checked that the sign-in is fresh. */
 
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { queueNotice } from '../mail/mail.service.ts';
+import { listPasskeys } from '../passkeys/passkeys.store.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
 import { endHoldings, storeChosen } from '../sign-in/one-time-links.service.ts';
+import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { checkPassword } from '../sign-in/sign-in.service.ts';
-import { asUser } from '../users/user-reach.service.ts';
+import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
-import { findUserById, lockUser } from '../users/users.store.ts';
-import { type FoundProblem, findProblemOfChoice } from './password-policy.service.ts';
+import { findUserById, lockUser, updateUser } from '../users/users.store.ts';
+import { type FoundProblem, findProblemOfChoice, rememberReplaced } from './password-policy.service.ts';
 import { hashPassword } from './passwords.service.ts';
 
 export interface PasswordChange {
@@ -52,4 +58,36 @@ export async function changeOwnPassword(
   // What was being written meanwhile.
   await endHoldings(services.database.knex, userId);
   return changed;
+}
+
+/** May this user do without their password: do the settings allow it, and have they a passkey to sign in with? @param user locked, where something is decided by it */
+export async function mayRemovePassword(services: Services, executor: Executor, user: User): Promise<boolean> {
+  const { methods, passwordOptional } = await currentSettings(services, 'sign-in');
+  if (!passwordOptional || !methods.includes('passkey') || user.status !== 'ACTIVE' || user.passwordHash === null) return false;
+  return (await listPasskeys(executor, user.id)).length > 0;
+}
+
+/** Removes the password, which ends all sessions and tokens of the user. @returns false when they may not do without it */
+export async function removeOwnPassword(services: Services, userId: string, request: RequestContext): Promise<boolean> {
+  const removed = await services.database.transaction(async (trx) => {
+    const before = await lockUser(trx, userId);
+    if (before === undefined || !(await mayRemovePassword(services, trx, before))) return false;
+    const now = present();
+    await updateUser(trx, userId, { passwordHash: null, passwordChanged: now, lastUpdated: now });
+    await rememberReplaced(trx, before);
+    await deleteLinksOf(trx, userId);
+    await endHoldings(trx, userId);
+    await recordEvent(trx, {
+      eventType: 'user.account.update_password',
+      displayMessage: 'User removed their password',
+      request: asUser(request, before),
+      targets: [userTarget(before)],
+      before: { passwordChanged: before.passwordChanged },
+      after: { passwordChanged: now, hasPassword: false },
+    });
+    return true;
+  });
+  // What was being written meanwhile.
+  if (removed) await endHoldings(services.database.knex, userId);
+  return removed;
 }

@@ -7,7 +7,7 @@ import { deviceOf } from '../../platform/http/device-cookie.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
-import { changeOwnPassword } from './own-password.service.ts';
+import { changeOwnPassword, mayRemovePassword, removeOwnPassword } from './own-password.service.ts';
 import { MOST_CHARACTERS, type PasswordProblem } from './password.policy.ts';
 
 type Wrong = PasswordProblem | 'missing' | 'wrong-current';
@@ -30,6 +30,7 @@ const showing =
       {
         username: visit.user.login,
         hasPassword: visit.user.passwordHash !== null,
+        mayRemove: await mayRemovePassword(deps.services, deps.services.database.knex, visit.user),
         hint: text('choose-password.hint', limits),
         problemOf: (field: string) => problems.find((problem) => problem.field === field)?.message,
       },
@@ -51,6 +52,13 @@ export const receivePassword = change<AccountDeps>(async (deps, ctx, session, fo
   if ('problem' in outcome) return showAgain(deps, ctx, 'password', session, showing(outcome.problem));
   await signInAgain(deps, ctx, userId, amr, idp);
   doneWith(ctx, 'password', 'password');
+}, 'password');
+
+/** POST /account/password/remove: the user signs in by passkey alone from now on */
+export const removePassword = change<AccountDeps>(async (deps, ctx, { accountId, amr, idp }) => {
+  if (!(await removeOwnPassword(deps.services, accountId, visitor(ctx, deps.config)))) return doneWith(ctx, 'password');
+  await signInAgain(deps, ctx, accountId, amr, idp);
+  doneWith(ctx, 'password', 'password-removed');
 }, 'password');
 
 /** The session of the change has ended with the others. */

@@ -124,6 +124,15 @@ export async function showEnrolment(
   }));
 }
 
+/** Offers a passkey to who is signed in; a password manager may make it by itself. */
+export const showOffer = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: Step, wrong: Wrong): Promise<void> =>
+  page(pages, ctx, frame, 'passkey-offer', 'passkey-offer.title', (text) => ({
+    action: frame.action('passkey-offer'),
+    effect: text(step.user.passwordHash === null ? 'passkey-offer.only' : 'passkey-offer.effect'),
+    ...passkeyLocals(step.passkey),
+    problem: problemOf(text, wrong, 'passkey.not-made'),
+  }));
+
 /** The quiet zone around a QR code (ISO/IEC 18004 section 9.1 asks for four modules). */
 const MARGIN = 4;
 

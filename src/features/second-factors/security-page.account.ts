@@ -10,6 +10,7 @@ import { visitor } from '../../pages/hosted/visitor.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { accountsOn } from '../identity-providers/connected-accounts.account.ts';
+import { acceptedPasskeys } from '../passkeys/passkey-signals.service.ts';
 import { passkeyRelyingParty } from '../passkeys/passkeys.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { change, type SignedInSession, signInFor } from '../sign-in/fresh-sign-in.hosted.ts';
@@ -35,11 +36,13 @@ export const securityPage = ownPage('security', async (deps, ctx, visit) => {
     })),
     passkeysPossible: passkeyRelyingParty(deps.config) !== undefined,
     recoveryCodes: own.recoveryCodes,
+    signals: await acceptedPasskeys(deps.services, own.user),
     ...(await accountsOn(deps, own.user, day)),
     ...(await trustedBrowsersOn(deps, language, visit.user.id, day)),
     action: (step: string) => `${SECURITY_PAGE}/${step}`,
   };
-  await draw(deps, ctx, visit, 'account/security', { page: 'security', heading: language.text('security.title') }, locals);
+  const drawing = { page: 'security', heading: language.text('security.title'), scripts: ['passkey-signals.js'] } as const;
+  await draw(deps, ctx, visit, 'account/security', drawing, locals);
 });
 
 /** For the pages of a factor: in the frame of this one, and back to it. */

@@ -92,6 +92,13 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail' | 're
     rules: signInRules
       .exactOptional()
       .meta({ description: 'From where, in which browser and after how long somebody signs in: the first rule that fits decides' }),
+    passkeyOffer: z
+      .boolean()
+      .exactOptional()
+      .meta({ description: 'After a sign-in without a passkey, users who have none are offered one, until they decline' }),
+    passwordOptional: z.boolean().exactOptional().meta({
+      description: 'People may sign up without a password, and users who have a passkey may remove theirs; where `methods` has `passkey`',
+    }),
     rememberBrowserDays: z.int().min(0).max(LONGEST_TRUST).exactOptional().meta({
       description:
         'Users may trust a browser for so many days; it is then not asked for the second factor. 0: never. Administrators never may',

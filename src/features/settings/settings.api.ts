@@ -47,6 +47,8 @@ export const settingsEndpoints: readonly Endpoint[] = [
       mfa: z.enum(MFA_POLICIES),
       mfaFrom: time.nullable(),
       rememberBrowserDays: z.int(),
+      passkeyOffer: z.boolean(),
+      passwordOptional: z.boolean(),
       rules: z.array(signInRule).readonly(),
     }),
   ),

@@ -33,6 +33,10 @@ export interface SignInSettings extends MfaSettings {
   readonly methods: readonly SignInMethod[];
   /** For so many days a user may trust a browser, which is then not asked for a second factor; 0: never. */
   readonly rememberBrowserDays: number;
+  /** Is a passkey offered after a sign-in without one? */
+  readonly passkeyOffer: boolean;
+  /** May people sign up without a password, and users who have a passkey remove theirs? */
+  readonly passwordOptional: boolean;
   /** In the order in which they are looked at. */
   readonly rules: readonly SignInRule[];
 }
@@ -85,6 +89,8 @@ export const DEFAULT_SETTINGS: Settings = {
     mfa: 'OPTIONAL',
     mfaFrom: null,
     rememberBrowserDays: 0,
+    passkeyOffer: false,
+    passwordOptional: false,
     rules: [],
   },
   password: {

@@ -42,8 +42,30 @@ const METHODS: Readonly<Record<SignInMethod, readonly [label: string, hint: stri
 
 const methodOptions = SIGN_IN_METHODS.map((value) => ({ value, label: METHODS[value][0], hint: METHODS[value][1] }));
 
-const fieldsOf = ({ identifierFirst, methods, mfa, mfaFrom, rememberBrowserDays }: SignInSettings): readonly Field[] => [
+const fieldsOf = ({
+  identifierFirst,
+  methods,
+  mfa,
+  mfaFrom,
+  rememberBrowserDays,
+  passkeyOffer,
+  passwordOptional,
+}: SignInSettings): readonly Field[] => [
   { name: 'methods', label: 'Users sign in by', kind: 'checks', values: methods, options: methodOptions },
+  {
+    name: 'passkeyOffer',
+    label: 'Offer passkeys',
+    kind: 'check',
+    checked: passkeyOffer,
+    hint: 'After a sign-in without one. Users who decline are not asked again.',
+  },
+  {
+    name: 'passwordOptional',
+    label: 'Accounts without a password',
+    kind: 'check',
+    checked: passwordOptional,
+    hint: 'People may sign up with a passkey alone, and users who have one may remove their password. Needs the passkey above.',
+  },
   {
     name: 'identifierFirst',
     label: 'The sign-in page asks for',
@@ -85,7 +107,7 @@ const policy: ConsolePage = {
   async show(visit) {
     const { services, request } = visit;
     const settings = await readSettings(services, 'sign-in');
-    const { mfa, mfaFrom, identifierFirst, methods, rememberBrowserDays } = settings;
+    const { mfa, mfaFrom, identifierFirst, methods, rememberBrowserDays, passkeyOffer, passwordOptional } = settings;
     const [who, meaning] = MFA[mfa];
     const begin =
       mfaFrom !== null && isInGrace(settings, present())
@@ -101,6 +123,8 @@ const policy: ConsolePage = {
           kind: 'facts',
           facts: [
             { label: 'Users sign in by', value: series(methods.map((method) => phrase(METHODS[method][0]))) },
+            { label: 'Offer passkeys', value: phrase(passkeyOffer ? 'Yes' : 'No') },
+            { label: 'Accounts without a password', value: phrase(passwordOptional ? 'Allowed' : 'Not allowed') },
             {
               label: 'The sign-in page asks for',
               value: phrase(identifierFirst ? 'The user name first' : 'User name and password together'),
@@ -145,9 +169,9 @@ const edit: ConsolePage = {
   },
   async receive({ services, request }, form) {
     const typed = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);
-    const { methods, mfa, mfaFrom, identifierFirst, rememberBrowserDays = '' } = typed;
+    const { methods, mfa, mfaFrom, identifierFirst, rememberBrowserDays = '', passkeyOffer, passwordOptional } = typed;
     const rest = { mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true' };
-    const changes = { methods, mfa, ...rest, rememberBrowserDays };
+    const changes = { methods, mfa, ...rest, rememberBrowserDays, passkeyOffer, passwordOptional };
     await changeSettings(services, 'sign-in', parse(settingsBodies['sign-in'], changes), request);
     return { goTo: HOME, notice: 'sign-in-policy-changed' };
   },

@@ -6,6 +6,7 @@ import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts'
 import { seeOther } from '../../platform/http/forms.ts';
 import { keepTrustToken } from '../../platform/http/trust-cookie.ts';
 import { isAdministrator } from '../administrators/administrators.service.ts';
+import { offerPasskey } from '../passkeys/passkey-offer.service.ts';
 import { adoptLanguage } from '../users/own-language.hosted.ts';
 import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from './fresh-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
@@ -44,14 +45,23 @@ export async function continueByPassword(
 }
 
 export async function goOn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step: SignInStep): Promise<void> {
-  if (step.kind === 'done') return finishSignIn(deps, ctx, place, step);
+  if (step.kind === 'done') {
+    const offer = await offerPasskey(deps.services, step, pathOfPlace(place), visitor(ctx, deps.config));
+    if (offer === undefined) return finishSignIn(deps, ctx, place, step);
+    if (step.trust !== undefined) keepTrustToken(ctx, deps.config, step.trust.token, step.trust.days);
+    return waitFor(deps, ctx, place, offer);
+  }
+  waitFor(deps, ctx, place, step.stateToken);
+}
+
+function waitFor(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): void {
   // It goes on in this browser alone.
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
-  keepStateToken(deps, ctx, pathOfPlace(place), step.stateToken);
+  keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
   seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
 }
 
-async function finishSignIn(
+export async function finishSignIn(
   deps: SignInDeps,
   ctx: Koa.Context,
   place: SignInPlace,

@@ -12,6 +12,7 @@ import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-prov
 import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
 import { askForOrganization, receiveOrganization } from '../organizations/choose-organization.hosted.ts';
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
+import { relatedOrigins } from '../passkeys/passkeys.service.ts';
 import { choosePasswordPage, receiveChosenPassword } from '../passwords/choose-password.hosted.ts';
 import { forgottenPasswordPage, receiveForgottenPassword } from '../passwords/forgotten-password.hosted.ts';
 import { receiveStandaloneSignUp, signUpPage, waitingPage } from '../sign-up/sign-up.hosted.ts';
@@ -22,6 +23,7 @@ import {
   receiveEnrolment,
   receiveFactor,
   receiveNewPassword,
+  receiveOffer,
   receivePasskeyEnrolment,
   receiveRestart,
 } from './second-step.hosted.ts';
@@ -78,6 +80,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post('/signin/factor', (ctx) => standaloneStep(deps, ctx, receiveFactor, 'factor.gone'))
     .post('/signin/enroll', (ctx) => standaloneStep(deps, ctx, receiveEnrolment, 'factor.gone'))
     .post('/signin/enroll-passkey', (ctx) => standaloneStep(deps, ctx, receivePasskeyEnrolment, 'factor.gone'))
+    .post('/signin/passkey-offer', (ctx) => standaloneStep(deps, ctx, receiveOffer, 'factor.gone'))
     .post('/signin/enrolled', (ctx) => standaloneStep(deps, ctx, receiveEnrolled, 'factor.gone'))
     .post('/signin/code', (ctx) => standaloneStep(deps, ctx, receiveCode, 'code.gone'))
     .post('/signin/code-again', (ctx) => standaloneStep(deps, ctx, receiveCodeAgain, 'code.gone'))
@@ -97,6 +100,11 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .get('/.well-known/passkey-endpoints', (ctx) => {
       const page = `${config.baseUrl}${SECURITY_PAGE}`;
       ctx.body = { enroll: page, manage: page };
+    })
+    .get('/.well-known/webauthn', (ctx, next) => {
+      const origins = relatedOrigins(config);
+      if (origins === undefined) return next();
+      ctx.body = { origins };
     })
     .get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
     .get('/dev/inbox', (ctx, next) => inboxPage(deps, ctx, next))
@@ -118,6 +126,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post(`${INTERACTION}/factor`, step(nextStep(receiveFactor, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enroll`, step(nextStep(receiveEnrolment, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enroll-passkey`, step(nextStep(receivePasskeyEnrolment, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/passkey-offer`, step(nextStep(receiveOffer, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enrolled`, step(nextStep(receiveEnrolled, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/code`, step(nextStep(receiveCode, 'code.gone'), 'login'))
     .post(`${INTERACTION}/code-again`, step(nextStep(receiveCodeAgain, 'code.gone'), 'login'))

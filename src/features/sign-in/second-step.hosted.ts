@@ -11,14 +11,15 @@ import { abandonCode } from '../email-codes/email-codes.service.ts';
 import { creationForm, factorForm, readRegistration } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { enrolPasskey } from '../passkeys/passkey-enrolment.service.ts';
 import { CREDENTIAL, readAnswer } from '../passkeys/passkey-forms.hosted.ts';
+import { refuseOffer } from '../passkeys/passkey-offer.service.ts';
 import { provePasskey } from '../passkeys/passkey-proofs.service.ts';
 import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
 import { type PasswordForm, showPasswordForm } from '../passwords/password-form.hosted.ts';
-import { showEnrolment, showFactor, showRecoveryCodes, TRUST_FIELD, type Wrong } from '../second-factors/factor-pages.hosted.ts';
+import { showEnrolment, showFactor, showOffer, showRecoveryCodes, TRUST_FIELD, type Wrong } from '../second-factors/factor-pages.hosted.ts';
 import type { Proof } from '../second-factors/factor-proofs.service.ts';
 import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
 import { daysOfTrust } from '../trusted-browsers/trusted-browsers.service.ts';
-import { goOn } from './continue-sign-in.hosted.ts';
+import { finishSignIn, goOn } from './continue-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
@@ -55,6 +56,10 @@ async function show(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step
     const passkey = await factorForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('factor') }, step);
     const trustDays = await daysOfTrust(deps.services, step.user.id);
     return showFactor(deps.pages, ctx, frame, { ...step, passkey, trustDays }, wrong);
+  }
+  if (step.next === 'OFFER') {
+    const passkey = await creationForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('passkey-offer') }, step.user);
+    return showOffer(deps.pages, ctx, frame, { ...step, passkey: passkey && { ...passkey, upgrade: true } }, wrong);
   }
   if (step.next === 'ENROLL') {
     const { name: issuer } = await readSettings(deps.services, 'branding');
@@ -99,7 +104,7 @@ const receiver =
       if (!(error instanceof StepGone)) throw error;
       const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
       // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
-      if (step !== undefined && step.next !== 'ENROLL') return show(deps, ctx, place, step);
+      if (step !== undefined && step.next !== 'ENROLL' && step.next !== 'OFFER') return show(deps, ctx, place, step);
       keepStateToken(deps, ctx, pathOfPlace(place), undefined);
       await gone();
     }
@@ -159,6 +164,24 @@ export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, 
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
 
+/** A passkey that was offered was made, or declined. */
+export const receiveOffer: StepReceiver = receiver(async (deps, ctx, place, form) => {
+  const stateToken = stateTokenOf(deps, ctx);
+  const step = await pendingStep(deps, ctx, place, stateToken);
+  if (step?.next !== 'OFFER') throw new StepGone();
+  const request = visitor(ctx, deps.config);
+  if (!form.has(CREDENTIAL)) {
+    const forGood = form.get('answer') !== 'unable';
+    return finishSignIn(deps, ctx, place, await refuseOffer(deps.services, stateToken, demandOf(place), { forGood }, request));
+  }
+  const registration = await readRegistration(deps, ctx, form, { place: pathOfPlace(place), userId: step.user.id });
+  const codes = await enrolPasskey(deps.services, stateToken, registration, pathOfPlace(place), request, 'OFFER');
+  if (codes === undefined) return show(deps, ctx, place, step, 'passkey');
+  if (codes.length === 0) return finishSignIn(deps, ctx, place, await finishEnrolment(deps.services, stateToken, demandOf(place), request));
+  keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
+  await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
+});
+
 /** Another password in place of an expired one. */
 export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
@@ -176,7 +199,7 @@ export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place
 
 /** On from the recovery codes. */
 export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =>
-  goOn(deps, ctx, place, await finishEnrolment(deps.services, stateTokenOf(deps, ctx), demandOf(place), visitor(ctx, deps.config))),
+  finishSignIn(deps, ctx, place, await finishEnrolment(deps.services, stateTokenOf(deps, ctx), demandOf(place), visitor(ctx, deps.config))),
 );
 
 /** Another user wants to sign in, or the same user in another way. @param again shows the first step */

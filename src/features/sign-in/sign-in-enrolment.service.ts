@@ -53,7 +53,12 @@ export async function confirmEnrolment(
 }
 
 /** Goes on after an enrolment. @throws {StepGone} */
-export const finishEnrolment = (services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> =>
+export const finishEnrolment = (
+  services: Services,
+  stateToken: string,
+  demand: Demand,
+  request: RequestContext,
+): Promise<SignInStep & { readonly kind: 'done' }> =>
   inStep(services, stateToken, { ...request, place: demand.place }, 'FINISH', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
     return finishSteps(trx, user, state.amr, { ...state, purpose: demand }, request);

@@ -57,6 +57,8 @@ export interface SignInParts {
 export interface SignInProblem {
   readonly message: MessageKey;
   readonly field: 'username' | 'password' | 'passkey';
+  /** The passkey that is nobody's, base64url. */
+  readonly unknown?: string | undefined;
 }
 
 /** Answers with the form; after a failure with the problems, the typed user name, and never the password. */
@@ -66,7 +68,8 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
   const heading = text('sign-in.title');
   const { logo, images } = logoOf(form.application);
   const failed = problems.length > 0;
-  const passkey = form.methods.passkey ? form.passkey : undefined;
+  const unknown = problems.find((problem) => problem.unknown !== undefined)?.unknown;
+  const passkey = form.methods.passkey ? form.passkey && { ...form.passkey, unknown } : undefined;
   const nameOnly = form.identifierFirst === true && (form.username ?? '') === '';
   const locals = {
     ...language,

@@ -10,8 +10,11 @@ export interface SignInState {
   readonly place: string;
   /** SHA-256 of the device cookie of the browser that waits; null where there is none: a program of the API, a user's own account. */
   readonly deviceHash: string | null;
-  /** What comes next: a code, another password in place of an expired one, the enrolment of a factor, or nothing but going on; `GO_ON`: what follows the first step is decided at its place. */
-  readonly next: 'FACTOR' | 'PASSWORD' | 'ENROLL' | 'FINISH' | 'GO_ON';
+  /**
+   * What comes next: a code, another password in place of an expired one, the enrolment of a factor, or nothing but going on; `GO_ON`: what follows the first
+   * step is decided at its place; `OFFER`: a passkey is offered.
+   */
+  readonly next: 'FACTOR' | 'PASSWORD' | 'ENROLL' | 'FINISH' | 'GO_ON' | 'OFFER';
   /** What has been proved so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly authenticatedAt: Date;

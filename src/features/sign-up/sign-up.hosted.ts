@@ -13,6 +13,7 @@ import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { codePlaceOf, waitForCode } from '../email-codes/code-place.hosted.ts';
 import { isMailable } from '../mail/mail.policy.ts';
+import { passkeyRelyingParty } from '../passkeys/passkeys.service.ts';
 import { MOST_CHARACTERS } from '../passwords/password.policy.ts';
 import { findPasswordProblem } from '../passwords/password-policy.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
@@ -57,10 +58,15 @@ export async function showSignUp(deps: SignInDeps, ctx: Koa.Context, place: Sign
 
 /** What the password of the form must be; undefined: users sign in without one. */
 async function passwordRule({ services }: SignInDeps) {
-  const { methods } = await currentSettings(services, 'sign-in');
+  const { methods, passwordOptional } = await currentSettings(services, 'sign-in');
   if (!methods.includes('password')) return undefined;
+  const byPasskey = passwordOptional && methods.includes('passkey') && passkeyRelyingParty(services.config) !== undefined;
   const { minLength } = await readPasswordPolicy(services.database.knex);
-  return { isRequired: !methods.includes('email'), limits: { least: String(minLength), most: String(MOST_CHARACTERS) } };
+  return {
+    isRequired: !methods.includes('email') && !byPasskey,
+    byPasskey,
+    limits: { least: String(minLength), most: String(MOST_CHARACTERS) },
+  };
 }
 
 async function show(
@@ -94,7 +100,10 @@ async function show(
       value: typed.fields[field.name] ?? '',
     })),
     zones: TIME_ZONES,
-    password: rule && { ...rule, hint: text('choose-password.hint', rule.limits) },
+    password: rule && {
+      ...rule,
+      hint: `${text('choose-password.hint', rule.limits)}${rule.byPasskey ? ` ${text('sign-up.password-or-passkey')}` : ''}`,
+    },
     terms: settings.termsUrl,
     privacy: settings.privacyUrl,
     isAccepted: typed.isAccepted,

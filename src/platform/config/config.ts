@@ -96,6 +96,14 @@ const environment = z.object({
   MTLS_CA_FILE: z.string().optional(),
   MTLS_BASE_URL: baseUrl.optional(),
   STRICT_ASSERTION_AUDIENCE: toggle.default(false),
+  PASSKEY_RP_ID: z
+    .string()
+    .toLowerCase()
+    .regex(
+      /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/,
+      'must be the name of a host, such as login.example.com',
+    )
+    .optional(),
   SMTP_URL: z
     .string()
     .refine((value) => /^smtps?:\/\//.test(value) && URL.canParse(value), 'must be a URL that begins with smtp:// or smtps://')
@@ -147,6 +155,8 @@ export interface Config {
     | undefined;
   /** Must client assertions name the issuer as their audience, and not the token endpoint? */
   readonly strictAssertionAudience: boolean;
+  /** The host that passkeys belong to (WebAuthn "RP ID"); absent: that of `baseUrl`. */
+  readonly passkeyRpId: string | undefined;
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly playground: boolean;
@@ -231,6 +241,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
             baseUrl: read.MTLS_BASE_URL === undefined ? undefined : new URL(read.MTLS_BASE_URL).origin,
           }),
     strictAssertionAudience: read.STRICT_ASSERTION_AUDIENCE,
+    passkeyRpId: read.PASSKEY_RP_ID,
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
     playground: read.PLAYGROUND ?? loopback,

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { CDPSession, Page } from 'playwright-core';
 import { assertAccessible, assertAccessibleIn } from '../../support/accessibility.ts';
 import { inBrowser } from '../../support/browser.ts';
+import { eventually } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';
 import { openWindow, signIn } from '../../support/watched-page.ts';
 
@@ -109,17 +110,10 @@ test(
       await page.waitForURL(`${service.baseUrl}/account`);
     });
 
-    await t.test('removed, and then refused in plain words', async () => {
+    await t.test('removed', async () => {
       await page.goto(`${service.baseUrl}/account/security`);
       await page.click('#remove-passkey-1 button');
       await page.waitForSelector('#remove-passkey-1', { state: 'detached' });
-      await window.context.clearCookies();
-      await simulatePresence(device, false);
-      await page.goto(`${service.baseUrl}/signin`);
-      await simulatePresence(device, true);
-      await page.click('#passkey');
-      await page.waitForSelector('#error-summary');
-      assert.match((await page.textContent('#error-summary')) ?? '', /does not work here/);
     });
     window.assertQuiet();
   }),
@@ -219,5 +213,117 @@ test(
       await accessible('second factor');
       await context.close();
     }
+  }),
+);
+
+test(
+  'a passkey is offered after the password in four languages, made by the password manager, by the button, or not at all',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    await service.api('PUT', '/settings/sign-in', { passkeyOffer: true, passwordOptional: true });
+    for (const [locale, lang] of Object.entries({ en: 'en', de: 'de', es: 'es', 'zh-CN': 'zh-Hans' })) {
+      const user = await service.createUser();
+      const context = await browser.newContext({ locale });
+      const page = await context.newPage();
+      const device = await withAuthenticator(page);
+      await simulatePresence(device, false);
+      await page.goto(`${service.baseUrl}/signin`);
+      await signIn(page, user);
+      await page.waitForSelector('#passkey-form:not([hidden])');
+      await assertAccessibleIn(page, lang, 'the offer');
+      await simulatePresence(device, true);
+      await page.click('#passkey');
+      await page.waitForSelector('#recovery-codes');
+      await page.click('#continue');
+      await page.waitForURL(`${service.baseUrl}/account`);
+      await page.goto(`${service.baseUrl}/account/password`);
+      await assertAccessibleIn(page, lang, 'the password that may be removed');
+      await page.click('#remove-password');
+      await page.waitForSelector('#remove-password', { state: 'detached' });
+      assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'ACTIVE');
+      await context.close();
+    }
+
+    await t.test('made without a question (conditional create)', async () => {
+      const user = await service.createUser();
+      const window = await openWindow(browser);
+      // No password manager runs here: the real request is made in its place, so that what the page asks for is seen.
+      await window.context.addInitScript({
+        content: `
+          PublicKeyCredential.getClientCapabilities = async () => ({ conditionalCreate: true });
+          const create = navigator.credentials.create.bind(navigator.credentials);
+          navigator.credentials.create = async ({ mediation, publicKey }) => {
+            sessionStorage.setItem('asked', mediation + ' ' + publicKey.authenticatorSelection.userVerification);
+            return create({ publicKey });
+          };`,
+      });
+      const page = await window.open();
+      await withAuthenticator(page);
+      await page.goto(`${service.baseUrl}/signin`);
+      await signIn(page, user);
+      await page.waitForSelector('#recovery-codes');
+      assert.equal(await page.evaluate("sessionStorage.getItem('asked')"), 'conditional preferred');
+      window.assertQuiet();
+    });
+
+    await t.test('not asked where the browser knows no passkeys; without script the page leads on', async () => {
+      const user = await service.createUser();
+      for (const javaScriptEnabled of [true, false]) {
+        const window = await openWindow(browser, { javaScriptEnabled });
+        await window.context.addInitScript({ content: 'delete globalThis.PublicKeyCredential;' });
+        const page = await window.open();
+        await page.goto(`${service.baseUrl}/signin`);
+        await signIn(page, user);
+        if (!javaScriptEnabled) await page.click('#decline-passkey');
+        await page.waitForURL(`${service.baseUrl}/account`);
+        window.assertQuiet();
+      }
+    });
+  }),
+);
+
+test(
+  'a passkey that was removed is gone from the password manager, too (WebAuthn Level 3, signal methods)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const user = await service.createUser();
+    const window = await openWindow(browser);
+    const page = await window.open();
+    const device = await withAuthenticator(page);
+    const held = async () =>
+      (await device.cdp.send('WebAuthn.getCredentials', { authenticatorId: device.authenticatorId })).credentials.length;
+    const make = async () => {
+      await addPasskey(page, 'Phone');
+      await page.waitForSelector('#recovery-codes');
+      await page.click('#continue');
+      await page.waitForSelector('#remove-passkey-1');
+      assert.equal(await held(), 1);
+    };
+    await simulatePresence(device, false);
+    await page.goto(`${service.baseUrl}/account/security`);
+    await signIn(page, user);
+    await simulatePresence(device, true);
+    await make();
+
+    await t.test('by its user: the page of the account names those that count', async () => {
+      await page.click('#remove-passkey-1 button');
+      await page.waitForSelector('#remove-passkey-1', { state: 'detached' });
+      await eventually(async () => (await held()) === 0, 'the device has forgotten it');
+    });
+
+    await t.test('by an administrator: it is refused in plain words, and the page says that it is unknown', async () => {
+      await make();
+      const [factor] = (await service.api('GET', `/users/${user.id}/factors`)).body;
+      await service.api('DELETE', `/users/${user.id}/factors/${factor.id}`);
+      await window.context.clearCookies();
+      await simulatePresence(device, false);
+      await page.goto(`${service.baseUrl}/signin`);
+      await simulatePresence(device, true);
+      await page.click('#passkey');
+      await page.waitForSelector('#error-summary');
+      assert.match((await page.textContent('#error-summary')) ?? '', /does not work here/);
+      await eventually(async () => (await held()) === 0, 'the device has forgotten it');
+    });
+    window.assertQuiet();
   }),
 );

@@ -16,6 +16,8 @@ const DEFAULTS = {
     mfa: 'OPTIONAL',
     mfaFrom: null,
     rememberBrowserDays: 0,
+    passkeyOffer: false,
+    passwordOptional: false,
     rules: [],
   },
   password: { minLength: 8, historyCount: 4, maxAgeDays: null, breached: 'OFF', breachedRangeUrl: null },

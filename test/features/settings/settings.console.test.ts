@@ -42,6 +42,8 @@ test('who needs a second factor is chosen, holds at the next sign-in, and leaves
     mfa: 'EVERYONE',
     mfaFrom: null,
     rememberBrowserDays: 0,
+    passkeyOffer: false,
+    passwordOptional: false,
     rules: [],
   });
   const event = await lastChange(service);

@@ -1,0 +1,80 @@
+/**
+ * A passkey is offered after a sign-in without one: where settings/sign-in says so, and to a user who has just signed up without a password to use a passkey, or
+ * who would have no way back. The sign-in is done and noted before; it goes on with the answer. Who declines is not asked again.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import { digest, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
+import { deleteState, insertState } from '../sign-in/sign-in-states.store.ts';
+import { type Demand, finishSteps, inStep, inTenMinutes, type SignInStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { asUser, userTarget } from '../users/user-reach.service.ts';
+import { passkeyRelyingParty } from './passkeys.service.ts';
+import { declineOffer, findOfferFacts } from './passkeys.store.ts';
+
+type Done = SignInStep & { readonly kind: 'done' };
+
+/** Not after a sign-in by a passkey (RFC 8176, `user`), and not where another system signs users in. */
+async function mayOffer(services: Services, { accountId, amr, idp }: Done): Promise<boolean> {
+  const { methods, passkeyOffer, passwordOptional } = await currentSettings(services, 'sign-in');
+  const isPossible = methods.includes('passkey') && passkeyRelyingParty(services.config) !== undefined;
+  if (!isPossible || idp !== undefined || amr.includes('user')) return false;
+  const isNeeded = !amr.includes('pwd') && (passwordOptional || !methods.includes('email'));
+  if (!passkeyOffer && !isNeeded) return false;
+  const facts = await findOfferFacts(services.database.knex, accountId);
+  if (facts === undefined || facts.hasPasskey || facts.declined || (!passkeyOffer && facts.hasPassword)) return false;
+  // As on the page of the account: another factor is added by somebody who has used the first.
+  return isMultiFactor(amr) || !facts.hasFactor;
+}
+
+/** Lets a sign-in that is done wait for the answer. @returns its state token; undefined: no passkey is offered */
+export async function offerPasskey(
+  services: Services,
+  done: Done,
+  place: string,
+  { device }: Pick<RequestContext, 'device'>,
+): Promise<string | undefined> {
+  if (!(await mayOffer(services, done))) return undefined;
+  const stateToken = randomToken();
+  await insertState(services.database.knex, {
+    id: digest(stateToken),
+    userId: done.accountId,
+    place: digest(place),
+    deviceHash: device === undefined ? null : digest(device),
+    next: 'OFFER',
+    amr: done.amr,
+    authenticatedAt: done.authenticatedAt ?? present(),
+    idp: null,
+    // The sign-in is noted, with its time.
+    stepsUp: true,
+    attempts: 0,
+    sealedSecret: null,
+    expiresAt: inTenMinutes(),
+  });
+  return stateToken;
+}
+
+/**
+ * Ends the sign-in without a passkey.
+ * @param options.forGood false: this browser has none; the offer is made again
+ * @throws {StepGone}
+ */
+export async function refuseOffer(
+  services: Services,
+  stateToken: string,
+  demand: Demand,
+  { forGood }: { readonly forGood: boolean },
+  request: RequestContext,
+): Promise<Done> {
+  return inStep(services, stateToken, { ...request, place: demand.place }, 'OFFER', async (trx, state, user) => {
+    if (!(await deleteState(trx, state.id))) throw new StepGone();
+    if (forGood && (await declineOffer(trx, user.id, present()))) {
+      const [displayMessage, targets] = ['User declined a passkey', [userTarget(user)]];
+      await recordEvent(trx, { eventType: 'user.mfa.passkey_offer.decline', displayMessage, request: asUser(request, user), targets });
+    }
+    return finishSteps(trx, user, state.amr, { ...state, purpose: demand }, request);
+  });
+}
