@@ -55,7 +55,7 @@ export const receivePassword = change<AccountDeps>(async (deps, ctx, session, fo
 }, 'password');
 
 /** POST /account/password/remove: the user signs in by passkey alone from now on */
-export const removePassword = change<AccountDeps>(async (deps, ctx, { accountId, amr, idp }) => {
+export const receivePasswordRemoval = change<AccountDeps>(async (deps, ctx, { accountId, amr, idp }) => {
   if (!(await removeOwnPassword(deps.services, accountId, visitor(ctx, deps.config)))) return doneWith(ctx, 'password');
   await signInAgain(deps, ctx, accountId, amr, idp);
   doneWith(ctx, 'password', 'password-removed');

@@ -47,7 +47,7 @@ export async function continueByPassword(
 export async function goOn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step: SignInStep): Promise<void> {
   if (step.kind === 'done') {
     const offer = await offerPasskey(deps.services, step, pathOfPlace(place), visitor(ctx, deps.config));
-    if (offer === undefined) return finishSignIn(deps, ctx, place, step);
+    if (offer === undefined) return endHostedSignIn(deps, ctx, place, step);
     if (step.trust !== undefined) keepTrustToken(ctx, deps.config, step.trust.token, step.trust.days);
     return waitFor(deps, ctx, place, offer);
   }
@@ -61,7 +61,7 @@ function waitFor(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateTo
   seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
 }
 
-export async function finishSignIn(
+export async function endHostedSignIn(
   deps: SignInDeps,
   ctx: Koa.Context,
   place: SignInPlace,

@@ -19,7 +19,7 @@ import { showEnrolment, showFactor, showOffer, showRecoveryCodes, TRUST_FIELD, t
 import type { Proof } from '../second-factors/factor-proofs.service.ts';
 import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
 import { daysOfTrust } from '../trusted-browsers/trusted-browsers.service.ts';
-import { finishSignIn, goOn } from './continue-sign-in.hosted.ts';
+import { endHostedSignIn, goOn } from './continue-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
@@ -172,12 +172,13 @@ export const receiveOffer: StepReceiver = receiver(async (deps, ctx, place, form
   const request = visitor(ctx, deps.config);
   if (!form.has(CREDENTIAL)) {
     const forGood = form.get('answer') !== 'unable';
-    return finishSignIn(deps, ctx, place, await refuseOffer(deps.services, stateToken, demandOf(place), { forGood }, request));
+    return endHostedSignIn(deps, ctx, place, await refuseOffer(deps.services, stateToken, demandOf(place), { forGood }, request));
   }
   const registration = await readRegistration(deps, ctx, form, { place: pathOfPlace(place), userId: step.user.id });
   const codes = await enrolPasskey(deps.services, stateToken, registration, pathOfPlace(place), request, 'OFFER');
   if (codes === undefined) return show(deps, ctx, place, step, 'passkey');
-  if (codes.length === 0) return finishSignIn(deps, ctx, place, await finishEnrolment(deps.services, stateToken, demandOf(place), request));
+  if (codes.length === 0)
+    return endHostedSignIn(deps, ctx, place, await finishEnrolment(deps.services, stateToken, demandOf(place), request));
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
@@ -199,7 +200,12 @@ export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place
 
 /** On from the recovery codes. */
 export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =>
-  finishSignIn(deps, ctx, place, await finishEnrolment(deps.services, stateTokenOf(deps, ctx), demandOf(place), visitor(ctx, deps.config))),
+  endHostedSignIn(
+    deps,
+    ctx,
+    place,
+    await finishEnrolment(deps.services, stateTokenOf(deps, ctx), demandOf(place), visitor(ctx, deps.config)),
+  ),
 );
 
 /** Another user wants to sign in, or the same user in another way. @param again shows the first step */

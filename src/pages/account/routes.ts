@@ -8,7 +8,7 @@ import { endPermission, permissionsPage } from '../../features/consents/permissi
 import { connectAccount, disconnectAccount, finishConnection } from '../../features/identity-providers/connected-accounts.account.ts';
 import { passkeyNamePage, receivePasskeyName } from '../../features/passkeys/passkey-name.account.ts';
 import { addPasskeyPage, receivePasskey } from '../../features/passkeys/passkey-page.account.ts';
-import { passwordPage, receivePassword, removePassword } from '../../features/passwords/password.account.ts';
+import { passwordPage, receivePassword, receivePasswordRemoval } from '../../features/passwords/password.account.ts';
 import { addApp, confirmApp, newCodes, removeApp, securityPage } from '../../features/second-factors/security-page.account.ts';
 import { endOtherSessions, receiveEndSession, sessionsPage } from '../../features/sessions/sessions.account.ts';
 import { endTrust } from '../../features/trusted-browsers/trusted-browsers.account.ts';
@@ -35,7 +35,7 @@ export function accountPages(deps: AccountDeps): Koa.Middleware {
     .get('/account/password', (ctx) => passwordPage(deps, ctx))
     .post('/account/password', (ctx) => receivePassword(deps, ctx))
     .get('/account/password/:step', back('/account/password'))
-    .post('/account/password/remove', (ctx) => removePassword(deps, ctx))
+    .post('/account/password/remove', (ctx) => receivePasswordRemoval(deps, ctx))
     .get('/account/sessions', (ctx) => sessionsPage(deps, ctx))
     .get('/account/sessions/:step', back('/account/sessions'))
     .post('/account/sessions/end', (ctx) => receiveEndSession(deps, ctx))
