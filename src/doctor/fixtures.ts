@@ -21,6 +21,8 @@ export interface TestUser {
 
 /** RFC 8628 section 3.4. */
 export const EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
+/** RFC 7523 section 2.1. */
+export const ASSERTION_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** CIBA section 4. */
@@ -28,6 +30,8 @@ export const CIBA_REQUEST_GRANT = 'urn:openid:params:grant-type:ciba';
 
 /** Where answers go. Nobody listens there (RFC 2606 section 2): a browser of ours stops before it. */
 export const CALLBACK = 'https://doctor.invalid/callback';
+/** Of an authorization server that does not exist. */
+export const OTHER_ISSUER = 'https://issuer.doctor.invalid';
 /** Registered as well by the application for every flow. */
 export const OTHER_CALLBACK = 'https://doctor.invalid/other';
 export const SIGNED_OUT = 'https://doctor.invalid/signed-out';
@@ -131,11 +135,13 @@ export class Fixtures {
       DEVICE_CODE_GRANT,
       CIBA_REQUEST_GRANT,
       EXCHANGE_GRANT,
+      ASSERTION_GRANT,
     ];
     return this.makeApplication('everything', {
       redirect_uris: [CALLBACK, OTHER_CALLBACK],
       grant_types: grants,
       response_types: RESPONSE_TYPES,
+      id_jag_targets: [{ audience: OTHER_ISSUER }],
     });
   }
 

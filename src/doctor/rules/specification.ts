@@ -5,6 +5,7 @@ import { authenticationRules } from './authentication.ts';
 import { authorizationResponse } from './authorization-response.ts';
 import { authorizeRules, endpoints } from './authorize.ts';
 import { byEndpoint, errorRules, oauthCodes, oidcCodes } from './errors.ts';
+import { extensions } from './extensions.ts';
 import { introspect } from './introspect.ts';
 import { introspectionResult } from './introspection-result.ts';
 import { limits } from './limits.ts';
@@ -47,4 +48,5 @@ export const SPECIFICATION: readonly Rule<RuleContext>[] = [
   ...limits,
   ...versioning,
   ...standards,
+  ...extensions,
 ];

@@ -6,7 +6,7 @@
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
 import type { OrganizationSetting } from '../organizations/sign-in-organization.policy.ts';
-import { CIBA_GRANT, DEVICE_GRANT, TOKEN_EXCHANGE_GRANT } from '../policies/access-policy.policy.ts';
+import { CIBA_GRANT, DEVICE_GRANT, JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from '../policies/access-policy.policy.ts';
 import type { ApplicationRegistration } from '../sign-up/sign-up.policy.ts';
 import { pairwiseProblems, type SubjectSettings } from '../subjects/pairwise.policy.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
@@ -44,6 +44,7 @@ export const APPLICATION_GRANT_TYPES = [
   DEVICE_GRANT,
   CIBA_GRANT,
   TOKEN_EXCHANGE_GRANT,
+  JWT_BEARER_GRANT,
 ] as const;
 export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 
@@ -96,6 +97,8 @@ export interface ApplicationSettings
   readonly identity_providers?: string[] | undefined;
   /** Audiences of access tokens that it may exchange beside its own: the APIs that it is; absent: none. */
   readonly token_exchange_audiences?: string[] | undefined;
+  /** Authorization servers that it gets ID-JAGs for; absent: none. */
+  readonly id_jag_targets?: IdJagTarget[] | undefined;
   /** May it introspect other applications' tokens? */
   /** Must its authorization requests be signed request objects (RFC 9101 section 10.5)? Absent: false. */
   readonly require_signed_request_object?: boolean | undefined;
@@ -111,6 +114,14 @@ export interface ApplicationSettings
   /** Must its users sign in for one of their organizations? Absent: OPTIONAL. */
   readonly organization?: OrganizationSetting | undefined;
   readonly refresh_token: RefreshTokenSettings;
+}
+
+/** Another authorization server that an application gets ID-JAGs for. */
+export interface IdJagTarget {
+  /** Its issuer. */
+  readonly audience: string;
+  /** What the application is called there; absent: as here. */
+  readonly client_id?: string | undefined;
 }
 
 interface RefreshTokenSettings {
@@ -209,9 +220,9 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     isPinged ? 'is required with backchannel_token_delivery_mode ping' : 'has no use without backchannel_token_delivery_mode ping',
   );
   unless(
-    method !== 'none' || !settings.grant_types.includes(TOKEN_EXCHANGE_GRANT),
+    method !== 'none' || !settings.grant_types.some((grant) => grant === TOKEN_EXCHANGE_GRANT || grant === JWT_BEARER_GRANT),
     'token_endpoint_auth_method',
-    'must not be none with token exchange',
+    'must not be none with token exchange or JWT bearer',
   );
   // RFC 9700 section 2.2.2: a stolen refresh token of a public client is noticed only by its rotation.
   unless(

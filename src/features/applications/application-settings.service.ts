@@ -170,6 +170,14 @@ export const credentialFields = {
   }),
 };
 
+const idJagTarget = z.strictObject({
+  audience: calledUri.meta({ description: 'The issuer of the other authorization server, as its discovery document says' }),
+  client_id: text({ least: 1, most: 1000 })
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII characters without spaces')
+    .optional()
+    .meta({ description: 'What the application is called there; absent: as here' }),
+});
+
 /** The part of the settings that the API shows under `settings.oauthClient`. */
 export const clientFields = {
   application_type: z.enum(['web', 'native', 'browser', 'service']).optional(),
@@ -246,6 +254,9 @@ export const clientFields = {
     .meta({
       description: 'Audiences of access tokens that it may exchange beside its own: the APIs that it is (RFC 8693)',
     }),
+  id_jag_targets: z.array(idJagTarget).max(100).optional().meta({
+    description: 'Other authorization servers that it gets ID-JAGs for by token exchange, and its client ID there',
+  }),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
   registration: z.enum(APPLICATION_REGISTRATION).optional().meta({

@@ -5,6 +5,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { GivenSettings } from './application-settings.policy.ts';
 import { applicationLabel, clientFields, credentialFields } from './application-settings.service.ts';
+import { targetsIn } from './settings/id-jag-targets.console.ts';
 
 const fieldsOfSettings = { ...credentialFields, ...clientFields };
 const schema = z.object({ label: applicationLabel.optional(), ...fieldsOfSettings });
@@ -29,6 +30,7 @@ export function changesIn(fields: readonly Field[], form: URLSearchParams): Chan
   if (given.claims === 'all') given.id_token_claims = undefined;
   if (Array.isArray(given.token_exchange_audiences) && given.token_exchange_audiences.length === 0)
     given.token_exchange_audiences = undefined;
+  if (Array.isArray(given.id_jag_targets)) given.id_jag_targets = targetsIn(given.id_jag_targets as string[]);
   if ('leeway' in given) given.refresh_token = { rotation_type: given.rotation_type, leeway: given.leeway };
   if (given.jwks !== undefined) given.jwks = readJson(String(given.jwks));
   const { label, ...settings } = parse(schema, given);

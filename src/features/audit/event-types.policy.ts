@@ -72,6 +72,7 @@ const ABOUT_APPLICATIONS = [
   'app.oauth2.as.consent.grant',
   'app.oauth2.as.consent.revoke',
   'app.oauth2.as.device.authorize',
+  'app.oauth2.as.token.assertion',
   'app.oauth2.as.token.exchange',
   'app.oauth2.as.token.grant',
   'app.oauth2.backchannel_logout',

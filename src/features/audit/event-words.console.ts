@@ -64,6 +64,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'app.oauth2.as.backchannel.notify': 'An application could not be notified of an answer',
   'app.oauth2.as.backchannel.request': 'An application asked a user to sign in',
   'app.oauth2.as.device.authorize': 'A device was allowed or refused',
+  'app.oauth2.as.token.assertion': 'An assertion of an identity provider was accepted',
   'app.oauth2.as.token.exchange': 'A token was exchanged to act for a user',
   'app.oauth2.as.token.grant': 'A token request of a known application was refused',
   'app.oauth2.client_document.refuse': 'The document of a client that introduces itself was refused',

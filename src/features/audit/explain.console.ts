@@ -5,9 +5,8 @@ import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { ApiError, notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import { TOKEN_EXCHANGE_GRANT } from '../policies/access-policy.policy.ts';
 import type { JudgedRequest } from '../policies/decisions.policy.ts';
-import type { SimulatedPrompt } from '../policies/simulation.policy.ts';
+import { isExchange, type SimulatedPrompt } from '../policies/simulation.policy.ts';
 import { simulateRequest } from '../policies/simulation.service.ts';
 import { tellDecision } from './decision-text.console.ts';
 import { LOG_CRUMBS, logTabs } from './entry.console.ts';
@@ -27,7 +26,7 @@ async function today(
   const { clientId, serverId, grantType, scopes, prompt = '', actor: acting } = request;
   const words = prompt.split(' ');
   const prompts = new Set(
-    grantType === 'password' || grantType === 'client_credentials' || grantType === TOKEN_EXCHANGE_GRANT
+    grantType === 'password' || grantType === 'client_credentials' || isExchange(grantType)
       ? []
       : PROMPTS.filter((one) => words.includes(one)),
   );

@@ -1,4 +1,4 @@
-/** The event of a token exchange (RFC 8693): who acts for which user from now on. */
+/** The events of tokens that an application got on behalf of a user by another token: a token exchange (RFC 8693), or an assertion (RFC 7523). */
 import { auditEvent } from './audit.service.ts';
 import { eventRow } from './audit.store.ts';
 import type { RequestContext } from './audit-event.policy.ts';
@@ -8,35 +8,47 @@ interface Named {
   readonly name: string;
 }
 
-interface TokenExchanged {
+interface Delegated {
   readonly user: { readonly id: string; readonly login: string };
   /** To which the token was issued. */
   readonly application: Named;
   readonly server: Pick<Named, 'id' | 'name'>;
-  /** Who acts, and for whom that one acted before. */
-  readonly act: object;
-  readonly scope: string;
+  readonly details: {
+    readonly scope: string;
+    /** Of an exchange: who acts, and for whom that one acted before. */
+    readonly act?: object;
+    /** Of an ID-JAG that was issued: the authorization server that it is for. */
+    readonly audience?: string;
+    /** Of an assertion: the identity provider that issued it. */
+    readonly issuer?: string;
+    readonly idpId?: string;
+  };
 }
+
+type Request = Omit<RequestContext, 'actor' | 'roles'>;
+
+const EXCHANGED = { eventType: 'app.oauth2.as.token.exchange', displayMessage: 'Token exchanged' } as const;
+const ASSERTED = { eventType: 'app.oauth2.as.token.assertion', displayMessage: 'Assertion accepted' } as const;
 
 /** Characters of the scope that are kept. */
 const LONGEST_SCOPE = 500;
 
 /** @param request as far as the connection tells @returns the event as the protocol's statement of writes takes it */
-export function tokenExchanged(
-  { user, application, server, act, scope }: TokenExchanged,
-  request: Omit<RequestContext, 'actor' | 'roles'>,
-): string {
-  return eventRow(
+export const tokenExchanged = (delegated: Delegated, request: Request): string => rowOf(EXCHANGED, delegated, request);
+
+/** @param request as far as the connection tells @returns the event as the protocol's statement of writes takes it */
+export const assertionAccepted = (delegated: Delegated, request: Request): string => rowOf(ASSERTED, delegated, request);
+
+const rowOf = (event: typeof EXCHANGED | typeof ASSERTED, { user, application, server, details }: Delegated, request: Request): string =>
+  eventRow(
     auditEvent({
-      eventType: 'app.oauth2.as.token.exchange',
-      displayMessage: 'Token exchanged',
+      ...event,
       request: { ...request, actor: { id: application.id, type: 'PublicClientApp', displayName: application.name } },
       targets: [
         { id: user.id, type: 'User', displayName: user.login },
         { id: application.id, type: 'AppInstance', displayName: application.name },
         { id: server.id, type: 'AuthorizationServer', displayName: server.name },
       ],
-      after: { act, scope: scope.slice(0, LONGEST_SCOPE) },
+      after: { ...details, scope: details.scope.slice(0, LONGEST_SCOPE) },
     }),
   );
-}

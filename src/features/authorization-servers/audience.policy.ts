@@ -37,7 +37,7 @@ export interface AudienceFacts {
   /** By the request; the same one twice counts once. */
   readonly asked: readonly string[];
   /**
-   * By the authorization request that the code or refresh token comes from; empty: it asked for none and was granted the default one.
+   * By the authorization request that the code or refresh token comes from, or by the assertion; empty: it asked for none and was granted the default one.
    * undefined: there was none, and every audience of the server can be granted.
    */
   readonly granted: readonly string[] | undefined;
@@ -69,6 +69,7 @@ export function decideAudiences({ offered, asked, granted }: AudienceFacts): Aud
   const kept = granted.flatMap((one) => find(offered, one) ?? []);
   if (granted.length > 0 && kept.length === 0) return refuse('the authorization server no longer has the audiences that were granted');
   const allowed = new Set(granted.length > 0 ? kept : offered.slice(0, 1));
-  if (![...wanted].every((one) => allowed.has(one))) return refuse('a requested audience was not granted by the authorization request');
+  if (![...wanted].every((one) => allowed.has(one)))
+    return refuse('a requested audience was not granted by the authorization request or the assertion');
   return { audiences: wanted.size > 0 ? [...wanted] : kept };
 }

@@ -9,6 +9,9 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 /** RFC 8693 section 2.1. */
 export const TOKEN_EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
+/** RFC 7523 section 2.1. */
+export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
 /** OpenID Connect CIBA Core 1.0: the application asks, the user answers elsewhere. */
 export const CIBA_GRANT = 'urn:openid:params:grant-type:ciba';
 
@@ -21,6 +24,7 @@ export const ACCESS_GRANT_TYPES = [
   DEVICE_GRANT,
   CIBA_GRANT,
   TOKEN_EXCHANGE_GRANT,
+  JWT_BEARER_GRANT,
 ] as const;
 export type AccessGrantType = (typeof ACCESS_GRANT_TYPES)[number];
 

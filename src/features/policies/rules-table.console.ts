@@ -13,6 +13,7 @@ import {
   CIBA_GRANT,
   DEVICE_GRANT,
   EVERYONE,
+  JWT_BEARER_GRANT,
   type RuleActions,
   type RuleConditions,
   TOKEN_EXCHANGE_GRANT,
@@ -30,6 +31,7 @@ export const GRANTS = {
   [DEVICE_GRANT]: 'Device code',
   [CIBA_GRANT]: 'Sign-in request (CIBA)',
   [TOKEN_EXCHANGE_GRANT]: 'Token exchange',
+  [JWT_BEARER_GRANT]: 'JWT bearer',
 } as const;
 
 /** More names than these are counted. */

@@ -41,6 +41,7 @@ import {
   CIBA_GRANT,
   DEVICE_GRANT,
   decideAccess,
+  JWT_BEARER_GRANT,
   TOKEN_EXCHANGE_GRANT,
   type TokenLifetimes,
 } from './access-policy.policy.ts';
@@ -145,6 +146,8 @@ const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user
 
 /** Is the user asked for consent? */
 const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT || grantType === CIBA_GRANT;
+/** Does an access token come from another token, alone? */
+export const isExchange = (grantType: AccessGrantType): boolean => grantType === TOKEN_EXCHANGE_GRANT || grantType === JWT_BEARER_GRANT;
 const atAuthorize = (grantType: AccessGrantType): boolean => grantType === 'authorization_code' || grantType === 'implicit';
 
 /** The first of the application's response types that serves the grant; an ID token comes along where the request is for openid. */
@@ -158,7 +161,7 @@ function scopesOf({ server, application, grantType, asked }: SimulationFacts): S
   const { settings, origin } = application;
   const mayRefresh = settings.grant_types.includes('refresh_token');
   if (grantType === 'client_credentials') return clientCredentialsScopes(asked, server.scopes);
-  if (grantType === TOKEN_EXCHANGE_GRANT) return exchangedScopes(asked, server.scopes, consentMethodOf(application));
+  if (isExchange(grantType)) return exchangedScopes(asked, server.scopes, consentMethodOf(application));
   if (grantType === 'password')
     return passwordScopes(asked, server.scopes, { consentMethod: consentMethodOf(application), refreshable: mayRefresh });
   return authorizationScopes(asked, offeredTo(origin, server.scopes, server.registration.allowedScopes), {
@@ -249,9 +252,7 @@ function claimsOf({ server, user, application }: SimulationFacts, responseType: 
 }
 
 const hasIdToken = ({ grantType }: SimulationFacts, responseType: string | undefined, granted: readonly string[]): boolean =>
-  granted.includes('openid') &&
-  grantType !== TOKEN_EXCHANGE_GRANT &&
-  (grantType !== 'implicit' || responseType?.includes('id_token') === true);
+  granted.includes('openid') && !isExchange(grantType) && (grantType !== 'implicit' || responseType?.includes('id_token') === true);
 
 const audienceOf = ({ server, resources }: SimulationFacts) =>
   decideAudiences({ offered: audiencesOf(server), asked: resources, granted: undefined });

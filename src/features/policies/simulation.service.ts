@@ -27,7 +27,7 @@ import { sectorOf } from '../subjects/pairwise.policy.ts';
 import { subjectFor } from '../subjects/pairwise-subjects.service.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
 import { type AccessGrantType, TOKEN_EXCHANGE_GRANT } from './access-policy.policy.ts';
-import { type SimulatedPrompt, type SimulatedUser, type Simulation, simulate } from './simulation.policy.ts';
+import { isExchange, type SimulatedPrompt, type SimulatedUser, type Simulation, simulate } from './simulation.policy.ts';
 
 export interface SimulatedRequest {
   readonly clientId: string;
@@ -78,8 +78,6 @@ export interface SimulatedAnswer extends Simulation {
   /** What the rules of the sign-in policy come to; undefined: they were left out, or there is no user. */
   readonly signIn: SignInDecision | undefined;
 }
-
-const WITHOUT_PROMPT: readonly string[] = ['password', TOKEN_EXCHANGE_GRANT];
 
 /** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or one is given where the grant has none */
 export async function simulateRequest(
@@ -216,7 +214,7 @@ function problemsOf(
   if (request.actor !== undefined && request.grantType !== TOKEN_EXCHANGE_GRANT)
     refuse('actor', `has no use with grant_type ${request.grantType}`);
   else if (!actorExists) refuse('actor', 'does not exist');
-  if (request.prompts.size > 0 && (byItself || WITHOUT_PROMPT.includes(request.grantType))) {
+  if (request.prompts.size > 0 && (byItself || request.grantType === 'password' || isExchange(request.grantType))) {
     refuse('prompt', `has no use with grant_type ${request.grantType}`);
   }
   return problems;

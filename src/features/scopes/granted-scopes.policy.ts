@@ -93,6 +93,21 @@ export function exchangedScopes(
   return wanted.length === 0 ? { requested: [], refused: [], granted: [] } : unlessUseless(grant(wanted, grantable), false);
 }
 
+/**
+ * An assertion of an identity provider about a user who is not there to be asked. The provider can narrow what is granted, and no more: what needs
+ * the user's consent here, a trusted application gets alone.
+ * @param named the scopes that the assertion names; undefined: it leaves them to this server
+ */
+export function assertedScopes(
+  asked: readonly string[],
+  scopes: readonly OfferedScope[],
+  consentMethod: ConsentMethod,
+  named?: readonly string[],
+): ScopeGrant {
+  const grantable = scopes.filter(({ consent }) => consent !== 'REQUIRED' || consentMethod === 'TRUSTED');
+  return exchangedScopes(asked, grantable, consentMethod, named);
+}
+
 /** They speak of a user, and here there is none. */
 const OF_USERS: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 

@@ -47,6 +47,15 @@ export function unverifiedClaims(jwt: string): JWTPayload | undefined {
   }
 }
 
+/** @returns the header `typ` in small letters, '' where there is none; not verified */
+export function jwtType(jwt: string): string {
+  try {
+    return String(decodeProtectedHeader(jwt).typ ?? '').toLowerCase();
+  } catch {
+    return '';
+  }
+}
+
 /** @throws {ForeignJwtRefused} @throws {KeysUnavailable} */
 export async function verifyForeignJwt(jwt: string, { issuer, audiences, types, keys }: Expected): Promise<JWTPayload> {
   const { alg = '', typ } = headerOf(jwt);

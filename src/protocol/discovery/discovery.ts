@@ -7,6 +7,7 @@ import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { CREATE } from '../authorize/prompts.ts';
+import { ID_JAG_METADATA } from '../exchange/id-jag.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { OAUTH_METADATA, OPENID_CONFIGURATION, REGISTRATION } from '../servers/endpoints.ts';
 import { FAPI2_METADATA } from '../servers/fapi2.ts';
@@ -38,6 +39,7 @@ export function completeDiscovery(ctx: KoaContextWithOIDC, server: Authorization
     prompt_values_supported: ['none', 'login', 'consent', CREATE],
     ...(resources.length > 0 && { protected_resources: resources }),
     ...(server.registration.mode !== 'OFF' && { registration_endpoint: `${document.issuer}${REGISTRATION}` }),
+    ...ID_JAG_METADATA,
     ...(server.clientIdMetadata.enabled && { client_id_metadata_document_supported: true }),
   };
   const offered = withoutMtls(completed, config);

@@ -4,6 +4,8 @@ import type { Act } from './presented-identity.ts';
 
 /** The word in `gty` of a token that comes from an exchange. */
 export const EXCHANGED = 'token_exchange';
+/** The word in `gty` of a token that comes from an assertion. */
+export const ASSERTED = 'jwt_bearer';
 
 interface Delegation {
   /** undefined: nobody but the application that the token is issued to. */

@@ -1,44 +1,63 @@
 /** The grants by which tokens come from other tokens, registered at a server. */
-import { tokenExchanged } from '../../features/audit/token-exchanges.service.ts';
-import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { fapi2SigningAlg } from '../../features/applications/fapi2.policy.ts';
+import { assertionAccepted, tokenExchanged } from '../../features/audit/token-exchanges.service.ts';
 import { BUILT_IN, issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
-import { TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
-import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
+import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
+import { isFapi2 } from '../servers/fapi2.ts';
 import type { IssuingServer } from '../servers/issuing-server.ts';
-import type { Directory } from '../storage/directory.ts';
-import type { Subjects } from '../token/subjects.ts';
-import type { DelegatedTokens } from './delegated-tokens.ts';
-import { EXCHANGE_PARAMETERS, tokenExchange } from './token-exchange.ts';
+import { ASSERTION_PARAMETERS, type AssertionParts, assertionGrant } from './assertion-grant.ts';
+import type { Signer } from './id-jag.ts';
+import { EXCHANGE_PARAMETERS, type ExchangeParts, tokenExchange } from './token-exchange.ts';
 
-export interface ExchangeGrantParts {
-  readonly own: IssuingServer & { readonly subjects: Subjects };
-  readonly scopes: readonly Scope[];
-  readonly directory: Directory;
-  readonly delegated: DelegatedTokens;
+type FromServer = 'scopes' | 'directory' | 'delegated' | 'denied' | 'judge' | 'subjects';
+
+export interface ExchangeGrantParts extends Pick<ExchangeParts, FromServer>, Pick<AssertionParts, 'audiences'> {
+  readonly own: IssuingServer;
+  /** Those that the server signs with, the one in use first. */
+  readonly keys: readonly Signer[];
   /** @returns an active server of this installation */
   findServer(id: string): Promise<IssuingServer | undefined>;
 }
 
+interface ForUser {
+  readonly user: { readonly id: string; readonly login: string };
+  readonly scope: string;
+}
+
 export function registerExchangeGrants(
-  { own, findServer, ...parts }: ExchangeGrantParts,
-  { config, issuerKeys, describe, requestId }: ProviderParts,
+  { own, keys, findServer, ...parts }: ExchangeGrantParts,
+  { config, issuerKeys, demandsSecondFactor, describe, requestId }: ProviderParts,
 ): void {
   const root = issuerOf(config.baseUrl, BUILT_IN);
-  const server: Pick<AuthorizationServer, 'id' | 'name'> = own.server;
-  const exchange = tokenExchange({
+  const noted =
+    (toRow: typeof tokenExchanged) =>
+    (ctx: KoaContextWithOIDC, { user, ...details }: ForUser): string => {
+      const { client } = ctx.oidc;
+      const application = { id: client?.clientId ?? '', name: client?.clientName ?? '' };
+      return toRow({ user, application, server: own.server, details }, { ...describe(ctx.req), requestId: requestId(ctx.req) });
+    };
+  const all = {
     ...parts,
     own,
     provider: own.provider,
     issuerKeys,
-    subjects: own.subjects,
-    isOurs: (issuer) => issuer === root || issuer.startsWith(`${root}/`),
-    findServer: (issuer) => findServer(issuer === root ? BUILT_IN : issuer.slice(root.length + 1)),
-    eventOf(ctx, { user, act, scope }) {
-      const { client } = ctx.oidc;
-      const application = { id: client?.clientId ?? '', name: client?.clientName ?? '' };
-      return tokenExchanged({ user, application, server, act, scope }, { ...describe(ctx.req), requestId: requestId(ctx.req) });
-    },
-  });
-  own.provider.registerGrantType(TOKEN_EXCHANGE_GRANT, exchange, EXCHANGE_PARAMETERS);
+    demandsSecondFactor,
+    strictAssertionAudience: config.strictAssertionAudience,
+    isOurs: (issuer: string) => issuer === root || issuer.startsWith(`${root}/`),
+    findServer: (issuer: string) => findServer(issuer === root ? BUILT_IN : issuer.slice(root.length + 1)),
+    signerFor: (client: object) => signerIn(keys, isFapi2(client, own.server) ? fapi2SigningAlg(own.server.signingAlg) : undefined),
+    exchanged: noted(tokenExchanged),
+    asserted: noted(assertionAccepted),
+  };
+  own.provider.registerGrantType(TOKEN_EXCHANGE_GRANT, tokenExchange(all), EXCHANGE_PARAMETERS);
+  own.provider.registerGrantType(JWT_BEARER_GRANT, assertionGrant(all), ASSERTION_PARAMETERS);
+}
+
+/** @param alg undefined: that of the server */
+function signerIn(keys: readonly Signer[], alg: string | undefined): Signer {
+  const [key] = alg === undefined ? keys : keys.filter((one) => one.alg === alg);
+  if (key === undefined) throw new Error(`the authorization server has no key for ${alg}`);
+  return key;
 }

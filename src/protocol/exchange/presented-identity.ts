@@ -4,13 +4,16 @@
  */
 import type { JWTPayload } from 'jose';
 import type { IdentityProvider } from '../../features/identity-providers/identity-providers.resource.ts';
+import type { AccessGrantType } from '../../features/policies/access-policy.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { ForeignJwtRefused, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from '../client-authentication/foreign-jwt.ts';
 import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
 import { errors } from '../library/oidc-provider.ts';
-import { KeysAway } from '../servers/errors.ts';
+import { KeysAway, SecondFactorNeeded } from '../servers/errors.ts';
 import type { IssuingServer } from '../servers/issuing-server.ts';
+import type { NoteDenial } from '../servers/refusals.ts';
 import type { Directory } from '../storage/directory.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
 import { rowKey } from '../storage/row-keys.ts';
@@ -48,6 +51,8 @@ export interface PresentedIdentity {
   readonly acr: string | undefined;
   /** Epoch seconds. */
   readonly authTime: number | undefined;
+  /** By which methods (RFC 8176). */
+  readonly amr: readonly string[] | undefined;
   /** The key or certificate that it is bound to. */
   readonly jkt: string | undefined;
   readonly x5t: string | undefined;
@@ -63,11 +68,21 @@ export interface IdentityParts {
   findServer(issuer: string): Promise<IssuingServer | undefined>;
   /** Is the issuer one of this installation's? */
   isOurs(issuer: string): boolean;
+  /** Is a second factor demanded of the user at the application, whether they have one or not? */
+  demandsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
+  readonly denied: NoteDenial;
+}
+
+/** The application that asks for a token on behalf of a user, and by which grant. */
+interface Requester {
+  readonly clientId: string;
+  readonly grantType: AccessGrantType;
+  /** As requested. */
+  readonly scope: unknown;
 }
 
 /** Who presents the token. */
-export interface Presenter {
-  readonly clientId: string;
+export interface Presenter extends Requester {
   readonly client: object;
   /** Audiences of access tokens that it may present although they were issued to others: the APIs that it is. */
   readonly audiences: readonly string[];
@@ -102,7 +117,8 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
     return found;
   }
   if (type === TOKEN_TYPES.accessToken) throw refuse(name, 'an access token must be of this service');
-  const found = await ofProvider(parts, issuer, token, (provider) => [provider.protocol.credentials.client.client_id, parts.own.issuer]);
+  const audiencesOf = (provider: IdentityProvider) => [provider.protocol.credentials.client.client_id, parts.own.issuer];
+  const found = await ofProvider(parts, { issuer, token, audiencesOf, types: TYPES }, presenter);
   if (typeof found === 'string') throw refuse(name, found);
   return found.identity;
 }
@@ -148,6 +164,7 @@ async function ofAccessToken(
     act: fields.extra?.act,
     acr: fields.extra?.acr,
     authTime: fields.extra?.auth_time,
+    amr: undefined,
     jkt: fields.jkt,
     x5t: fields['x5t#S256'],
   };
@@ -163,6 +180,7 @@ const UNKNOWN = {
   act: undefined,
   acr: undefined,
   authTime: undefined,
+  amr: undefined,
   jkt: undefined,
   x5t: undefined,
 };
@@ -180,10 +198,19 @@ async function ofIdToken(
   const userId = await subjects.userOf(client, String(claims.sub));
   const account = userId === undefined ? undefined : await directory.user(userId);
   if (account === undefined || !isActive(account)) return NO_USER;
-  const { acr, auth_time: signedInAt } = claims as { readonly acr?: string; readonly auth_time?: number };
+  const { acr, amr, auth_time: signedInAt } = claims as { readonly acr?: string; readonly amr?: string[]; readonly auth_time?: number };
   const session = { userId: account.id, clientId, serverKey: state.key, signedInAt: signedInAt ?? 0 };
   if (!(await directory.hasSession(session))) return 'the session that it is from has ended';
-  return { ...UNKNOWN, sub: account.id, account, clientId, expiresAt: Number(claims.exp), acr, authTime: signedInAt };
+  return { ...UNKNOWN, sub: account.id, account, clientId, expiresAt: Number(claims.exp), acr, amr, authTime: signedInAt };
+}
+
+interface ProviderToken {
+  readonly issuer: string;
+  readonly token: string;
+  /** One of which must be its only audience. */
+  audiencesOf(provider: IdentityProvider): readonly string[];
+  /** Header `typ`, in small letters; '' stands for none. */
+  readonly types: readonly string[];
 }
 
 interface OfProvider {
@@ -194,16 +221,15 @@ interface OfProvider {
 
 /**
  * A JWT of an identity provider whose assertions are trusted, about a user who is linked to it.
- * @param audiencesOf one of which must be its only audience
  * @returns the identity, or why there is none
+ * @throws {KeysAway} @throws {SecondFactorNeeded} one is demanded here, and the provider does not say that the user used one
  */
-async function ofProvider(
-  { directory, issuerKeys }: Pick<IdentityParts, 'directory' | 'issuerKeys'>,
-  issuer: string,
-  token: string,
-  audiencesOf: (provider: IdentityProvider) => readonly string[],
-  types: readonly string[] = TYPES,
+export async function ofProvider(
+  parts: IdentityParts,
+  { issuer, token, audiencesOf, types }: ProviderToken,
+  requester: Requester,
 ): Promise<OfProvider | string> {
+  const { directory, issuerKeys } = parts;
   const provider = await directory.trustedProvider(issuer);
   if (provider === undefined) return 'no active identity provider with trusted assertions has this issuer';
   const address = provider.protocol.endpoints?.jwks?.url;
@@ -219,5 +245,20 @@ async function ofProvider(
   const account = await directory.linkedUser(provider.id, String(claims.sub));
   if (account === undefined) return 'no user is linked to its subject';
   if (!isActive(account)) return NO_USER;
+  await requireSecondFactor(parts, account.id, methodsIn(claims), requester);
   return { identity: { ...UNKNOWN, sub: account.id, account, clientId: undefined, expiresAt: Number(claims.exp) }, claims, provider };
+}
+
+const methodsIn = ({ amr }: JWTPayload): string[] => (Array.isArray(amr) ? amr.filter((one) => typeof one === 'string') : []);
+
+/** Nobody can be asked for a second factor here. A provider whose tokens are trusted is believed that it asked for one. */
+async function requireSecondFactor(
+  { demandsSecondFactor, denied }: IdentityParts,
+  userId: string,
+  amr: readonly string[],
+  { clientId, grantType, scope }: Requester,
+): Promise<void> {
+  if (isMultiFactor(amr) || !(await demandsSecondFactor(userId, clientId))) return;
+  await denied({ kind: 'second-factor-needed', clientId, userId, grantType, scopes: spaceSeparated(scope) });
+  throw new SecondFactorNeeded();
 }

@@ -2,14 +2,19 @@
  * Token exchange (RFC 8693): an application that has a user's token gets another one, to call a further API on behalf of the user. The token is never
  * worth more than the one that was exchanged: its scopes, its end and its binding follow from that one.
  */
+import { TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { exchangedScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
-import { type AccessToken, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
+import { type AccessToken, type Client, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
+import { checkFapi2Client } from '../servers/fapi2.ts';
+import type { Account } from '../storage/protocol-state.store.ts';
 import { currentRequest } from '../storage/request-state.ts';
+import { requestedAudiences } from '../token/audience.ts';
 import { bindToken } from '../token/proof-of-possession.ts';
 import { type DelegatedTokens, EXCHANGED } from './delegated-tokens.ts';
+import { ID_JAG, type IdJagClaims, idJagClaims, issueIdJag, type Signer } from './id-jag.ts';
 import { type Act, type IdentityParts, identify, type PresentedIdentity, type Presenter, TOKEN_TYPES } from './presented-identity.ts';
 
 export const EXCHANGE_PARAMETERS = [
@@ -28,14 +33,26 @@ export interface ExchangeParts extends IdentityParts {
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly delegated: DelegatedTokens;
+  /** A key that the server signs with for the client. */
+  signerFor(client: object): Signer;
+  /** By the access policies, of what is no token of this server. @throws {errors.AccessDenied} */
+  judge(issued: {
+    readonly kind: string;
+    readonly accountId: string;
+    readonly clientId: string;
+    readonly gty: string;
+    scope: string;
+  }): Promise<void>;
   /** @returns the event of an exchange as the statement of the writes takes it */
-  eventOf(ctx: KoaContextWithOIDC, exchange: Exchange): string;
+  exchanged(ctx: KoaContextWithOIDC, exchange: Exchange): string;
 }
 
 interface Exchange {
   readonly user: { readonly id: string; readonly login: string };
   readonly act: Act;
   readonly scope: string;
+  /** Of an ID-JAG: the authorization server that it is for. */
+  readonly audience?: string;
 }
 
 /** @returns what oidc-provider calls for the grant type once the client has authenticated */
@@ -44,7 +61,8 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
     const { client, params } = ctx.oidc;
     if (client === undefined || params === undefined) throw new Error('the client is authenticated before the grant is carried out');
     if (client.tokenEndpointAuthMethod === 'none') throw new errors.UnauthorizedClient('a public application may not exchange tokens');
-    const presenter = { client, clientId: client.clientId, audiences: clientSettings(client).tokenExchangeAudiences };
+    const { tokenExchangeAudiences: audiences } = clientSettings(client);
+    const presenter: Presenter = { client, clientId: client.clientId, audiences, grantType: TOKEN_EXCHANGE_GRANT, scope: params.scope };
     const issuedType = requestedType(params, parts.own);
     const subject = await identify(parts, { name: 'subject_token', ...tokenIn(params, 'subject_token') }, presenter);
     const { account } = subject;
@@ -53,6 +71,7 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
     if (actor === undefined && params.actor_token_type !== undefined)
       throw new errors.InvalidRequest('actor_token_type must not be given without actor_token');
     const act = actingFor(actor?.sub ?? client.clientId, subject.act);
+    if (issuedType === ID_JAG) return exchangeForIdJag(parts, ctx, { ...subject, account }, act);
 
     const { consentMethod } = clientSettings(client);
     const { granted, refused } = exchangedScopes(spaceSeparated(params.scope), parts.scopes, consentMethod, subject.scopes);
@@ -74,9 +93,52 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
     requireBinding(subject, token, client.clientId);
     ctx.oidc.entity('AccessToken', token);
     const access_token = await token.save();
-    currentRequest()?.writes.events.push(parts.eventOf(ctx, { user: account, act, scope }));
+    currentRequest()?.writes.events.push(parts.exchanged(ctx, { user: account, act, scope }));
     ctx.body = { access_token, issued_token_type: issuedType, token_type: token.tokenType, expires_in: token.expiration, scope };
   };
+}
+
+/**
+ * The ID-JAG is for an application's own user, who is signed in here, and for a server that an administrator has named. The access policies are asked as
+ * for a token, with the scopes of the other server.
+ */
+async function exchangeForIdJag(
+  parts: ExchangeParts,
+  ctx: KoaContextWithOIDC,
+  subject: PresentedIdentity & { readonly account: Account },
+  act: Act,
+): Promise<void> {
+  const { client, params } = ctx.oidc;
+  if (client === undefined || params?.subject_token_type !== TOKEN_TYPES.idToken || subject.clientId !== client.clientId)
+    throw new errors.InvalidRequest('subject_token: an ID-JAG needs an ID token that this service issued to the application');
+  if (params.actor_token !== undefined) throw new errors.InvalidRequest('actor_token has no use with an ID-JAG');
+  const { account } = subject;
+  checkFapi2Client(client, parts.own.server);
+  const claims = targetOf(parts, ctx, client);
+  const scope = claims.scope ?? '';
+  const issued = { kind: 'IdJag', accountId: account.id, clientId: client.clientId, gty: EXCHANGED, scope };
+  parts.delegated.note(issued, { act, expiresAt: subject.expiresAt });
+  await parts.judge(issued);
+  let jkt: string | undefined;
+  await bindToken(parts.provider, ctx, {
+    setThumbprint(kind, input) {
+      if (kind === 'jkt') jkt = input;
+    },
+  });
+  ctx.body = issueIdJag(parts.own.issuer, parts.signerFor(client), claims, subject, jkt);
+  currentRequest()?.writes.events.push(parts.exchanged(ctx, { user: account, act, scope, audience: claims.aud }));
+}
+
+function targetOf({ isOurs }: ExchangeParts, { oidc: { body = {}, params } }: KoaContextWithOIDC, client: Client): IdJagClaims {
+  const { audience, resource } = body as Parameters;
+  return idJagClaims({
+    clientId: client.clientId,
+    targets: clientSettings(client).idJagTargets,
+    audience: requestedAudiences({ audience }),
+    resource: requestedAudiences({ resource }),
+    scope: spaceSeparated(params?.scope).join(' '),
+    isOurs,
+  });
 }
 
 type Parameters = Readonly<Record<string, unknown>>;
@@ -97,6 +159,7 @@ function requestedType({ requested_token_type: requested }: Parameters, { server
     undefined,
     TOKEN_TYPES.accessToken,
     ...(server.accessTokenFormat === 'jwt' ? [TOKEN_TYPES.jwt] : []),
+    ID_JAG,
   ];
   if (!offered.includes(requested))
     throw new errors.InvalidRequest(`requested_token_type must be ${offered.slice(1).join(' or ')} at this authorization server`);

@@ -1,6 +1,6 @@
 /** What an application sets beyond the registered client metadata (RFC 7591); it rides on oidc-provider's client as one property. */
 
-import type { ApplicationOrigin, Profile } from '../../features/applications/application-settings.policy.ts';
+import type { ApplicationOrigin, IdJagTarget, Profile } from '../../features/applications/application-settings.policy.ts';
 import { profileInForce } from '../../features/applications/fapi2.policy.ts';
 import type { FederatedCredential } from '../../features/applications/federated-credentials.policy.ts';
 import type { ConsentMethod } from '../../features/consents/consent.policy.ts';
@@ -50,6 +50,8 @@ export interface ClientSettings {
   readonly refreshTokenLeeway: number;
   /** The APIs that it is: it may exchange access tokens for them. */
   readonly tokenExchangeAudiences: readonly string[];
+  /** Authorization servers that it gets ID-JAGs for. */
+  readonly idJagTargets: readonly IdJagTarget[];
   /** Tokens of other issuers that authenticate it. */
   readonly federated: readonly FederatedCredential[];
   /** The ID of its newest secret; undefined: it has none. */

@@ -56,6 +56,8 @@ export interface ProviderParts {
   noteSignIn(user: SignedInUser, applicationId: string, req: IncomingMessage): Promise<void>;
   /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
   needsSecondFactor(user: Pick<SignedInUser, 'id' | 'login'>, applicationId: string, req: IncomingMessage): Promise<boolean>;
+  /** Is a second factor demanded of the user at the application, whether they have one or not? */
+  demandsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   /** Does the user trust the browser that asks, so that this demand of a second factor is met there? */
   isTrustedBrowser(ctx: Koa.Context, userId: string, demandedBy: DemandReason): Promise<boolean>;
   /** Asks the hook of a rule before its tokens are issued, and notes it in the audit log. */

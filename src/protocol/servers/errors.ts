@@ -14,6 +14,15 @@ export class TemporarilyUnavailable extends errors.OIDCProviderError {
   }
 }
 
+/** An assertion is not accepted as a grant: `invalid_grant`, with the reason (RFC 7523 section 3.1). */
+export class AssertionRefused extends errors.OIDCProviderError {
+  /** @param reason what is wrong with the assertion, for the developer of its sender */
+  constructor(reason: string) {
+    super(400, 'invalid_grant');
+    this.error_description = `assertion: ${reason}`;
+  }
+}
+
 /** The keys of an issuer that an administrator trusts cannot be fetched: 503, for its token may be right. */
 export class KeysAway extends errors.OIDCProviderError {
   override readonly expose = true;

@@ -285,7 +285,8 @@ export function buildServer(
   const grant = passwordGrant({ provider, scopes, ...rules, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   const own = { provider, issuer, server, state, format, subjects };
-  registerExchangeGrants({ own, scopes, directory, delegated, findServer: async (id) => (await findServer(id))?.shortPath }, deps);
+  const exchange = { own, keys, scopes, directory, delegated, denied, subjects, audiences, judge: access.judgeToken };
+  registerExchangeGrants({ ...exchange, findServer: async (id) => (await findServer(id))?.shortPath }, deps);
   watchProvider(provider, issuer, deps);
 
   const { wrongSecrets, uses } = deps;

@@ -160,6 +160,7 @@ function metadataOf(
     rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
     refreshTokenLeeway: settings.refresh_token.leeway,
     tokenExchangeAudiences: settings.token_exchange_audiences ?? [],
+    idJagTargets: settings.id_jag_targets ?? [],
     federated: settings.federated ?? [],
     newestSecretId: newest?.id,
     olderSecrets: older,

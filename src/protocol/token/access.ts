@@ -15,6 +15,7 @@ import {
   decideAccess,
   dependsOnGroups,
   dependsOnRoles,
+  JWT_BEARER_GRANT,
   TOKEN_EXCHANGE_GRANT,
   type TokenLifetimes,
 } from '../../features/policies/access-policy.policy.ts';
@@ -23,7 +24,7 @@ import { clientCredentialsScopes } from '../../features/scopes/granted-scopes.po
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { scopesOfRequestedClaims } from '../authorize/claims.ts';
-import { EXCHANGED } from '../exchange/delegated-tokens.ts';
+import { ASSERTED, EXCHANGED } from '../exchange/delegated-tokens.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { type NoteDenial, requestedGrants } from '../servers/refusals.ts';
@@ -74,6 +75,7 @@ const GRANT_WORDS: Readonly<Record<string, AccessGrantType>> = {
   device_code: DEVICE_GRANT,
   ciba: CIBA_GRANT,
   [EXCHANGED]: TOKEN_EXCHANGE_GRANT,
+  [ASSERTED]: JWT_BEARER_GRANT,
 };
 
 function grantTypeOf({ kind, gty }: IssuedToken): AccessGrantType {

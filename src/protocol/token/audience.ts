@@ -21,6 +21,8 @@ export const requestedAudiences = ({ resource, audience }: Parameters): string[]
   [resource, audience].flatMap((value) => (Array.isArray(value) ? value : [value])).flatMap((value) => spaceSeparated(value));
 
 export interface AudienceRules {
+  /** Of a token that is about to be saved: its audience is among these. */
+  limit(token: object, audiences: readonly string[]): void;
   /** Decides it for a token that is about to be saved. @throws {errors.InvalidTarget} */
   grant(token: object): void;
   /** @throws {errors.InvalidTarget} the request asks for an audience that the server does not have */
@@ -36,6 +38,7 @@ const ISSUED_FOR_USE: ReadonlySet<string> = new Set(['AccessToken', 'ClientCrede
 export function audienceRules(server: AuthorizationServer): AudienceRules {
   const offered = audiencesOf(server);
   const decided = new WeakMap<object, readonly string[]>();
+  const limits = new WeakMap<object, readonly string[]>();
 
   function decide(asked: readonly string[], granted: readonly string[] | undefined): readonly string[] {
     const decision = decideAudiences({ offered, asked, granted });
@@ -44,13 +47,15 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
   }
 
   return {
+    limit: (token, audiences) => void limits.set(token, audiences),
+
     grant(token) {
       const { ctx } = Provider;
       const one = token as Granting;
       // What is rotated, or comes from a code, remembers what that one did.
       if (one.kind === 'RefreshToken' && one.gty !== 'password') return;
       const asked = ctx === undefined ? [] : askedBy(ctx);
-      if (ISSUED_FOR_USE.has(one.kind)) decided.set(token, decide(asked, grantedBefore(ctx)));
+      if (ISSUED_FOR_USE.has(one.kind)) decided.set(token, decide(asked, limits.get(token) ?? grantedBefore(ctx)));
       else one.resource = compact(decide(asked, undefined));
     },
 

@@ -3,7 +3,6 @@ import { decodeJwt } from 'jose';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import {
-  type AccessToken,
   type Configuration,
   checkDpopReplay,
   checkDpopRequired,
@@ -18,8 +17,13 @@ import { isFromFuture } from './clock-offset.ts';
 /** The algorithms of DPoP proofs: those of FAPI 2.0 Security Profile section 5.4. */
 export const PROOF_ALGS = ['ES256', 'PS256', 'Ed25519', 'EdDSA'] as const;
 
+/** An access token, or another value that can be bound. */
+interface Bindable {
+  setThumbprint(kind: 'jkt' | 'x5t', input: string): void;
+}
+
 /** Binds a token that a grant of our own issues. @throws {errors.InvalidGrant} without a proof, where the application must give one */
-export async function bindToken(provider: Provider, ctx: KoaContextWithOIDC, token: AccessToken): Promise<void> {
+export async function bindToken(provider: Provider, ctx: KoaContextWithOIDC, token: Bindable): Promise<void> {
   const { client } = ctx.oidc;
   const proof = await validateDpop(provider, ctx);
   if (client !== undefined) await checkDpopReplay(provider, ctx, proof, client.clientId);

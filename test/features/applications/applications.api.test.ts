@@ -220,7 +220,7 @@ describe('apps (management API, "Resources"; OpenID Connect Dynamic Client Regis
       }),
       [
         'settings.oauthClient.application_type: must be web or native or browser or service',
-        'settings.oauthClient.grant_types.0: must be authorization_code or implicit or password or client_credentials or refresh_token or urn:ietf:params:oauth:grant-type:device_code or urn:openid:params:grant-type:ciba or urn:ietf:params:oauth:grant-type:token-exchange',
+        'settings.oauthClient.grant_types.0: must be authorization_code or implicit or password or client_credentials or refresh_token or urn:ietf:params:oauth:grant-type:device_code or urn:openid:params:grant-type:ciba or urn:ietf:params:oauth:grant-type:token-exchange or urn:ietf:params:oauth:grant-type:jwt-bearer',
         'settings.oauthClient.refresh_token.leeway: must be at most 60',
         'settings.oauthClient.response_types.0: must be a combination of code, token and id_token',
         'settings.oauthClient.response_types.1: must be a combination of code, token and id_token',

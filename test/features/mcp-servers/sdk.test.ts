@@ -3,32 +3,19 @@
  * the console's form, and the MCP server is the snippet of the console's page (RFC 9728, RFC 8707, RFC 7591, client ID metadata documents).
  */
 import assert from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
-import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { decodeJwt } from 'jose';
-import { folderWith, startApplication } from '../../long/foreign/setting.ts';
-import { enter, wordsOf } from '../../pages/console/administrators.ts';
+import { wordsOf } from '../../pages/console/administrators.ts';
 import { documentHost } from '../../support/https-host.ts';
-import { freePort } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
-import { type Page, UserAgent } from '../../support/user-agent.ts';
+import { UserAgent } from '../../support/user-agent.ts';
+import { callTool, copied, protectedServer, transportOf } from './protected-server.ts';
 
 const CALLBACK = 'http://127.0.0.1:33418/callback';
-
-const decoded = (html: string): string =>
-  html.replace(
-    /&(amp|lt|gt|quot|#34|#39);/g,
-    (_, name) => ({ amp: '&', lt: '<', gt: '>', quot: '"', '#34': '"', '#39': "'" })[name as string] ?? '',
-  );
-
-/** A text to copy of the console's page. */
-const copied = ({ text }: Page, id: string): string => decoded(new RegExp(`<pre id="${id}"[^>]*>([\\s\\S]*?)</pre>`).exec(text)?.[1] ?? '');
 
 /** What an MCP client keeps; it opens no browser, but tells where one would go. */
 class Agent implements OAuthClientProvider {
@@ -58,50 +45,17 @@ class Agent implements OAuthClientProvider {
   redirectToAuthorization = (asked: URL): void => void Object.assign(this.kept, { asked });
 }
 
-const transportOf = (url: string, agent: Agent) =>
-  new StreamableHTTPClientTransport(new URL(url), { authProvider: agent as OAuthClientProvider });
-
-async function callTool(t: TestContext, url: string, agent: Agent): Promise<unknown> {
-  const client = new Client({ name: 'agent', version: '1.0.0' });
-  t.after(() => client.close());
-  await client.connect(transportOf(url, agent) as Transport);
-  const { tools } = await client.listTools();
-  assert.deepEqual(
-    tools.map(({ name }) => name),
-    ['whoami'],
-  );
-  const { content } = await client.callTool({ name: 'whoami', arguments: {} });
-  return (content as { text: string }[])[0]?.text;
-}
-
-/** An MCP server that was protected by the console alone. */
-async function protectedServer(t: TestContext, service: Service) {
-  const port = await freePort();
-  const url = `http://localhost:${port}/mcp`;
-  const { agent } = await enter(service);
-  const form = await agent.visit('/admin/api/mcp');
-  const page = await agent.submit(form, 'console-form', {
-    ...{ url, name: 'Notes', id: 'notes' },
-    scopes: 'notes:read Read your notes\nnotes:write Change your notes',
-  });
-  assert.equal(page.url.pathname, '/admin/api/servers/notes/mcp', wordsOf(page));
-  const cwd = folderWith(t, { 'server.mjs': copied(page, 'sdk-server') });
-  symlinkSync(path.resolve('node_modules'), path.join(cwd, 'node_modules'));
-  await startApplication(t, cwd, { PORT: port }, 'node', 'server.mjs');
-  return { url, page };
-}
-
 /** The agent asks, its user signs in and allows. @returns the consent page, and whether the tool was called for this user */
 async function connect(t: TestContext, service: Service, url: string, agent: Agent) {
   const user = await service.createUser();
-  const first = transportOf(url, agent);
+  const first = transportOf(url, agent as OAuthClientProvider);
   await assert.rejects(new Client({ name: 'agent', version: '1.0.0' }).connect(first as Transport), UnauthorizedError);
   const browser = new UserAgent(service.baseUrl);
   const consent = await browser.signIn(await browser.visit(agent.kept.asked ?? ''), user);
   const back = await browser.submit(consent, 'consent', { decision: 'allow' });
   assert.equal(back.url.href.split('?')[0], CALLBACK, back.text.slice(0, 500));
   await first.finishAuth(back.url.searchParams.get('code') ?? '');
-  assert.equal(await callTool(t, url, agent), user.id);
+  assert.equal(await callTool(t, url, agent as OAuthClientProvider), user.id);
   return { consent, user };
 }
 
@@ -142,7 +96,7 @@ test('the official MCP SDK: from an empty configuration to a tool call', async (
     const { tokens } = agent.kept;
     assert.ok(tokens?.refresh_token !== undefined);
     agent.kept.tokens = { ...tokens, access_token: 'expired' };
-    assert.equal(await callTool(t, url, agent), user.id);
+    assert.equal(await callTool(t, url, agent as OAuthClientProvider), user.id);
     assert.notEqual(agent.kept.tokens?.refresh_token, tokens.refresh_token, 'it was refreshed, and asked nobody');
   });
 });

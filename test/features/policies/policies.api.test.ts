@@ -269,7 +269,7 @@ describe('policies and rules of an authorization server (management API, "Resour
     await refused('POST', path, conditions({ scopes: { include: ['openid', 'orders'] } }), ['conditions.scopes.include.1: does not exist']);
     await refused('POST', path, conditions({ actors: { include: ['*', 'nobody'] } }), ['conditions.actors.include.1: does not exist']);
     const others =
-      'urn:ietf:params:oauth:grant-type:device_code or urn:openid:params:grant-type:ciba or urn:ietf:params:oauth:grant-type:token-exchange';
+      'urn:ietf:params:oauth:grant-type:device_code or urn:openid:params:grant-type:ciba or urn:ietf:params:oauth:grant-type:token-exchange or urn:ietf:params:oauth:grant-type:jwt-bearer';
     for (const type of ['urn:ietf:params:oauth:grant-type:saml2-bearer', 'refresh_token']) {
       await refused('POST', path, conditions({ grantTypes: { include: ['implicit', type] } }), [
         `conditions.grantTypes.include.1: must be authorization_code or implicit or password or client_credentials or ${others} or *`,

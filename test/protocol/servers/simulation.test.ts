@@ -293,7 +293,7 @@ test('the simulation tells why: each step, the row of the consent table, the fir
   await refused({ grant_type: 'implicit', user: user.id, prompt: 'select_account' }, 'prompt.0: must be of none, login, consent');
   await refused(
     { grant_type: 'refresh_token', user: user.id },
-    'grant_type: must be authorization_code or implicit or password or client_credentials or urn:ietf:params:oauth:grant-type:device_code or urn:openid:params:grant-type:ciba or urn:ietf:params:oauth:grant-type:token-exchange',
+    'grant_type: must be authorization_code or implicit or password or client_credentials or urn:ietf:params:oauth:grant-type:device_code or urn:openid:params:grant-type:ciba or urn:ietf:params:oauth:grant-type:token-exchange or urn:ietf:params:oauth:grant-type:jwt-bearer',
   );
 });
 

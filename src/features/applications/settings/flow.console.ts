@@ -2,7 +2,7 @@
 
 import type { Option } from '../../../pages/console/form.ts';
 import { series, verbatim } from '../../../platform/i18n/phrase.ts';
-import { CIBA_GRANT, DEVICE_GRANT, TOKEN_EXCHANGE_GRANT } from '../../policies/access-policy.policy.ts';
+import { CIBA_GRANT, DEVICE_GRANT, JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from '../../policies/access-policy.policy.ts';
 import { code, codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
 const GRANTS: readonly Option[] = [
@@ -35,6 +35,11 @@ const GRANTS: readonly Option[] = [
     value: TOKEN_EXCHANGE_GRANT,
     label: 'Token exchange',
     hint: 'Exchanges a user’s token for one to call another API with, on behalf of the user. It needs a secret or a key.',
+  },
+  {
+    value: JWT_BEARER_GRANT,
+    label: 'JWT bearer',
+    hint: 'Presents a token of a trusted identity provider about a user, such as an ID-JAG. It needs a secret or a key.',
   },
   {
     value: 'implicit',

@@ -3,6 +3,7 @@
 import type { Option } from '../../../pages/console/form.ts';
 import { counted, phrase } from '../../../platform/i18n/phrase.ts';
 import { codes, labelled, lines, type SettingGroup, setting, yes } from '../setting-group.console.ts';
+import { targetLines } from './id-jag-targets.console.ts';
 
 const CLAIMS: readonly Option[] = [
   { value: 'all', label: 'All that the granted scopes allow' },
@@ -88,6 +89,15 @@ export const tokenSettings: SettingGroup = {
       group: 'Token exchange',
       advanced: true,
     }),
+    setting({
+      kind: 'lines',
+      name: 'id_jag_targets',
+      label: 'ID-JAG targets',
+      value: targetLines(settings.id_jag_targets).join('\n'),
+      hint: 'Issuers of other authorization servers, one a line. A different client ID there follows after a space. The application gets ID-JAGs for them.',
+      group: 'Token exchange',
+      advanced: true,
+    }),
   ],
   facts: ({ settings }) => [
     {
@@ -100,5 +110,6 @@ export const tokenSettings: SettingGroup = {
     { label: 'Leeway', value: counted(settings.refresh_token.leeway, '{count} second', '{count} seconds') },
     { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },
     { label: 'APIs that it is', value: codes(settings.token_exchange_audiences) },
+    { label: 'ID-JAG targets', value: codes(targetLines(settings.id_jag_targets)) },
   ],
 };

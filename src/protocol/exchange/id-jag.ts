@@ -1,0 +1,92 @@
+/**
+ * ID-JAGs (draft-ietf-oauth-identity-assertion-authz-grant): by token exchange an application gets a JWT about its signed-in user. It is made for the
+ * application at one further authorization server, which trusts this one. There it is an assertion (assertion-grant.ts), and the user is not asked again.
+ */
+import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
+import { randomToken } from '../../platform/crypto/secrets.ts';
+import { errors } from '../library/oidc-provider.ts';
+import type { PresentedIdentity } from './presented-identity.ts';
+
+export const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
+/** Header `typ`. */
+export const ID_JAG_HEADER = 'oauth-id-jag+jwt';
+/** Sections 7.1 and 7.2: a server that issues ID-JAGs, and one that accepts them. */
+export const ID_JAG_METADATA = {
+  identity_chaining_requested_token_types_supported: [ID_JAG],
+  authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
+} as const;
+
+/** Seconds: it is presented at once. */
+const LIFETIME = 300;
+/** Characters. The names are those of another server, so that nothing else bounds them. */
+const LONGEST_SCOPE = 1000;
+const LONGEST_RESOURCE = 2000;
+const MOST_RESOURCES = 20;
+
+interface IdJagRequest {
+  readonly clientId: string;
+  readonly targets: readonly IdJagTarget[];
+  readonly audience: readonly string[];
+  readonly resource: readonly string[];
+  readonly scope: string;
+  /** Is the issuer one of this installation's? */
+  isOurs(issuer: string): boolean;
+}
+
+export interface IdJagClaims {
+  readonly aud: string;
+  readonly client_id: string;
+  readonly scope?: string;
+  readonly resource?: string | readonly string[];
+}
+
+/** @returns what the ID-JAG says of where it is for @throws {errors.InvalidTarget} @throws {errors.InvalidScope} */
+export function idJagClaims({ clientId, targets, audience, resource, scope, isOurs }: IdJagRequest): IdJagClaims {
+  const [only, ...others] = audience;
+  if (only === undefined || others.length > 0)
+    throw new errors.InvalidTarget('an ID-JAG needs one audience: the issuer of another authorization server');
+  const target = targets.find((one) => one.audience === only);
+  if (target === undefined || isOurs(only))
+    throw new errors.InvalidTarget('the audience must be another authorization server that is among id_jag_targets of the application');
+  if (scope.length > LONGEST_SCOPE)
+    throw new errors.InvalidScope(`scope must have at most ${LONGEST_SCOPE} characters`, scope.slice(0, 100));
+  if (resource.length > MOST_RESOURCES || resource.join('').length > LONGEST_RESOURCE)
+    throw new errors.InvalidTarget(`resource must have at most ${MOST_RESOURCES} values, and ${LONGEST_RESOURCE} characters`);
+  return {
+    aud: target.audience,
+    client_id: target.client_id ?? clientId,
+    ...(scope !== '' && { scope }),
+    ...(resource.length > 0 && { resource: resource.length === 1 ? String(resource[0]) : resource }),
+  };
+}
+
+/** A key of the server. */
+export interface Signer {
+  readonly alg?: string | undefined;
+  readonly kid?: string | undefined;
+  sign(data: Uint8Array): Uint8Array;
+}
+
+const encoded = (value: object | Uint8Array): string =>
+  (value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(JSON.stringify(value))).toString('base64url');
+
+/**
+ * @param jkt of the key that the request proved: the ID-JAG is bound to it (section 9.6.1); undefined: it proved none
+ * @returns the answer of the token endpoint (RFC 8693 section 2.2.1)
+ */
+export function issueIdJag(
+  issuer: string,
+  signer: Signer,
+  claims: IdJagClaims,
+  { sub, acr, amr, authTime }: Pick<PresentedIdentity, 'sub' | 'acr' | 'amr' | 'authTime'>,
+  jkt: string | undefined,
+): object {
+  const iat = epochSeconds();
+  const { alg, kid } = signer;
+  const signIn = { acr, amr, auth_time: authTime };
+  const payload = { ...claims, ...signIn, iss: issuer, sub, iat, exp: iat + LIFETIME, jti: randomToken(), cnf: jkt && { jkt } };
+  const signed = `${encoded({ alg, kid, typ: ID_JAG_HEADER })}.${encoded(payload)}`;
+  const jwt = `${signed}.${encoded(signer.sign(Buffer.from(signed)))}`;
+  return { access_token: jwt, issued_token_type: ID_JAG, token_type: 'N_A', expires_in: LIFETIME, scope: claims.scope };
+}
