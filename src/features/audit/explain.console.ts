@@ -23,7 +23,7 @@ async function today(
   { actor }: StoredEvent,
   request: JudgedRequest,
 ): Promise<Verdict | undefined> {
-  const { clientId, serverId, grantType, scopes, prompt = '', actor: acting } = request;
+  const { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [] } = request;
   const words = prompt.split(' ');
   const prompts = new Set(
     grantType === 'password' || grantType === 'client_credentials' || isExchange(grantType)
@@ -32,7 +32,7 @@ async function today(
   );
   const user = actor.type === 'User' ? actor.id : undefined;
   try {
-    const question = { clientId, user, grantType, actor: acting, scopes, resources: [], prompts, runHook: false };
+    const question = { clientId, user, grantType, actor: acting, scopes, resources, prompts, runHook: false };
     const answer = await simulateRequest(services, serverId, question, caller);
     return verdictOf({ ...answer, grantType, prompts });
   } catch (error) {
@@ -65,7 +65,9 @@ export const explainPage: ConsolePage = {
     const parties = [event.actor, ...event.target].filter(
       ({ id, type }, at, all) => id !== 'unknown' && at === all.findIndex((one) => one.id === id && one.type === type),
     );
-    const now = told.request && (await today(visit, event, told.request));
+    // Of an ID-JAG the simulator knows nothing.
+    const request = told.request?.idJag ? undefined : told.request;
+    const now = request && (await today(visit, event, request));
     const isFactor = (event.debugContext.decision as { kind?: string } | undefined)?.kind === 'second-factor-needed';
     return detailPage({
       title: phrase('Why: {event}', { event: phrase(event.displayMessage) }),
@@ -76,7 +78,7 @@ export const explainPage: ConsolePage = {
         { kind: 'words', title: 'What decided', tone: told.tone, paragraphs: told.sentences },
         ...(told.steps.length === 0 ? [] : [steps(told.steps)]),
         ...(told.advice.length === 0 ? [] : [{ kind: 'words', title: 'What can be done', paragraphs: told.advice } as const]),
-        ...(told.request === undefined ? [] : [todayPart(told.request, event, now, isFactor)]),
+        ...(request === undefined ? [] : [todayPart(request, event, now, isFactor)]),
         ...(parties.length === 0
           ? []
           : [
@@ -93,7 +95,7 @@ export const explainPage: ConsolePage = {
 
 /** Where the simulator has the same question. */
 function simulatorFor(
-  { clientId, serverId, grantType, scopes, prompt = '', actor: acting }: JudgedRequest,
+  { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [] }: JudgedRequest,
   { actor }: StoredEvent,
 ): string {
   const user = actor.type === 'User' ? { user: actor.id } : {};
@@ -104,6 +106,7 @@ function simulatorFor(
     scopes: scopes.join(' '),
     prompt,
     ...(acting !== undefined && { actor: acting }),
+    ...(resources.length > 0 && { resources: resources.join(' ') }),
   });
   return `/admin/api/servers/${encodeURIComponent(serverId)}/simulator?${question}`;
 }

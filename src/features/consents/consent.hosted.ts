@@ -38,9 +38,11 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
     optional: scopes.filter(({ optional }) => optional),
     wholeProfile,
     staysConnected,
-    uncheckedHost: details.uncheckedHost,
+    unchecked:
+      details.unchecked &&
+      language.text(UNCHECKED[details.unchecked.from], { application: application.label, host: details.unchecked.host }),
     // Of an application that an administrator made, the address of an API says nothing to users.
-    actsAt: details.uncheckedHost === undefined || resources.length === 0 ? undefined : placesOf(language.lang, resources),
+    actsAt: details.unchecked === undefined || resources.length === 0 ? undefined : placesOf(language.lang, resources),
     destination: details.redirectOrigins[0] ?? '',
     policy: webAddress(application.policyUri),
     terms: webAddress(application.tosUri),
@@ -48,6 +50,13 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
   };
   await deps.pages.render(ctx, 'consent', locals, { formAction: details.redirectOrigins, images });
 }
+
+/** What users are told of an application that no administrator has made. */
+const UNCHECKED = {
+  host: 'consent.unchecked',
+  'this-device': 'consent.unchecked.this-device',
+  'other-device': 'consent.unchecked.other-device',
+} as const;
 
 /** URLs without their scheme, as a list in the language of the page. */
 const placesOf = (lang: string, urls: readonly string[]): string =>

@@ -75,6 +75,10 @@ export interface JudgedRequest {
   readonly prompt?: string;
   /** Of a token exchange: who acts for the user. */
   readonly actor?: string;
+  /** Audiences that were requested by `resource` or `audience`, at most `MOST_RESOURCES`; absent: none. */
+  readonly resources?: readonly string[];
+  /** It was for an ID-JAG, with scopes and resources of another server. The simulator has no such requests. */
+  readonly idJag?: true;
 }
 
 export interface AccessRefused {
@@ -149,6 +153,7 @@ export type Decision =
 
 export const MOST_STEPS = 20;
 export const MOST_SCOPES = 50;
+export const MOST_RESOURCES = 20;
 
 /** The first and the last steps of a decision that denied. */
 export function keptSteps({ reasons }: Pick<AccessDecision, 'reasons'>): Pick<AccessRefused, 'steps' | 'left'> {

@@ -44,7 +44,12 @@ export interface InteractionDetails {
   /** The application asks for the page on which accounts are created. */
   readonly creates?: boolean;
   /** Where an application comes from that no administrator has made. */
-  readonly uncheckedHost?: string;
+  readonly unchecked?: {
+    /** A program on the device of this browser, or on the one that shows the code of a device request. */
+    readonly from: 'host' | 'this-device' | 'other-device';
+    /** Of `host`: where it leads, or where its document is. */
+    readonly host: string;
+  };
   /** Who is signed in; always present with `consent`. */
   readonly account?: AccountFacts;
   readonly loginHint?: string;

@@ -14,6 +14,7 @@ import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts'
 import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
+import { isLoopbackHost } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { type Client, errors } from '../library/oidc-provider.ts';
 import { applicationOrigins } from '../servers/application-origins.ts';
@@ -96,6 +97,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     const user = session?.accountId === undefined ? undefined : await findUser(services.database, session.accountId);
     const asked = prompt.name === 'consent' ? ((prompt.details.scopes ?? []) as string[]) : [];
     const requested = new Set(spaceSeparated(params.scope));
+    const unchecked = whereFrom(client, text(params.redirect_uri));
     return {
       uid,
       serverId,
@@ -112,7 +114,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
       applicationDemands: clientSettings(client).mfaRequired,
       registration: clientSettings(client).registration,
       creates: prompt.name === CREATE,
-      ...present({ uncheckedHost: uncheckedHost(client, text(params.redirect_uri)) }),
+      ...(unchecked !== undefined && { unchecked }),
       ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
       ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
       acrValues: requestedAcr(params),
@@ -220,14 +222,22 @@ function resourcesOf({ server }: BuiltServer, params: Interaction['params']): re
   return [first, ...further].filter((audience) => /^https?:/.test(audience));
 }
 
+interface WhereFrom {
+  readonly from: 'host' | 'this-device' | 'other-device';
+  readonly host: string;
+}
+
 /** A client that introduced itself comes from the host of its document; one that registered itself is known by where it leads. */
-function uncheckedHost(client: Client, redirectUri: string | undefined): string | undefined {
+function whereFrom(client: Client, redirectUri: string | undefined): WhereFrom | undefined {
   const { origin } = clientSettings(client);
   if (origin === 'ADMIN') return undefined;
-  if (origin === 'INTRODUCED') return hostOf(client.clientId);
+  if (origin === 'INTRODUCED') return { from: 'host', host: hostOf(client.clientId) };
   // The request of a device has none.
   const [uri = redirectUri] = redirectUri === undefined ? (client.redirectUris ?? []) : [];
-  return uri && (hostOf(uri) || uri);
+  if (uri === undefined) return undefined;
+  // The name of the machine itself says nothing: it is the same for every program there.
+  if (isLoopbackHost(new URL(uri).hostname)) return { from: redirectUri === undefined ? 'other-device' : 'this-device', host: '' };
+  return { from: 'host', host: hostOf(uri) || uri };
 }
 
 /** What the request says of external providers. */

@@ -7,8 +7,8 @@ import { epochSeconds } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors } from '../library/oidc-provider.ts';
 import type { PresentedIdentity } from './presented-identity.ts';
+import { ID_JAG } from './token-types.ts';
 
-export const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';
 /** Header `typ`. */
 export const ID_JAG_HEADER = 'oauth-id-jag+jwt';
 /** Sections 7.1 and 7.2: a server that issues ID-JAGs, and one that accepts them. */

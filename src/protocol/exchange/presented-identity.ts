@@ -20,12 +20,7 @@ import { rowKey } from '../storage/row-keys.ts';
 import { looksLikeJwt } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
 import type { Subjects } from '../token/subjects.ts';
-
-export const TOKEN_TYPES = {
-  accessToken: 'urn:ietf:params:oauth:token-type:access_token',
-  idToken: 'urn:ietf:params:oauth:token-type:id_token',
-  jwt: 'urn:ietf:params:oauth:token-type:jwt',
-} as const;
+import { TOKEN_TYPES } from './token-types.ts';
 
 /** RFC 8693 section 4.1: who acts, and for whom that one acted before. */
 export interface Act {

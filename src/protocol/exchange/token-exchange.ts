@@ -14,8 +14,9 @@ import { currentRequest } from '../storage/request-state.ts';
 import { requestedAudiences } from '../token/audience.ts';
 import { bindToken } from '../token/proof-of-possession.ts';
 import { type DelegatedTokens, EXCHANGED } from './delegated-tokens.ts';
-import { ID_JAG, type IdJagClaims, idJagClaims, issueIdJag, type Signer } from './id-jag.ts';
-import { type Act, type IdentityParts, identify, type PresentedIdentity, type Presenter, TOKEN_TYPES } from './presented-identity.ts';
+import { type IdJagClaims, idJagClaims, issueIdJag, type Signer } from './id-jag.ts';
+import { type Act, type IdentityParts, identify, type PresentedIdentity, type Presenter } from './presented-identity.ts';
+import { ID_JAG, TOKEN_TYPES } from './token-types.ts';
 
 export const EXCHANGE_PARAMETERS = [
   'subject_token',

@@ -3,14 +3,25 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { type AccessGrantType, CIBA_GRANT, DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
-import { type AccessRefused, type KeptScope, MOST_SCOPES, type RequestRefused } from '../../features/policies/decisions.policy.ts';
+import {
+  type AccessRefused,
+  type KeptScope,
+  MOST_RESOURCES,
+  MOST_SCOPES,
+  type RequestRefused,
+} from '../../features/policies/decisions.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
+import { ID_JAG } from '../exchange/token-types.ts';
 import { type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { isSignInRequest } from '../storage/device-code-adapter.ts';
 import type { ServerState } from '../storage/server-state.ts';
+import { askedBy } from '../token/audience.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { ROUTES } from './endpoints.ts';
+
+/** Characters of a requested audience that is kept. */
+const LONGEST_RESOURCE = 500;
 
 interface Judged {
   readonly clientId: string;
@@ -58,7 +69,9 @@ export function requestedGrants({ oidc: { params, entities } }: KoaContextWithOI
 
 export function noteRefusals({ id, name }: AuthorizationServer, state: ServerState, refuse: ProviderParts['refuse']): Refusals {
   async function note(ctx: KoaContextWithOIDC, { clientId, userId, grantType, scopes, actor }: Judged, why: Why): Promise<void> {
-    const { prompt } = ctx.oidc.params ?? {};
+    const { prompt, requested_token_type: requested } = ctx.oidc.params ?? {};
+    const isIdJag = requested === ID_JAG;
+    const resources = isIdJag ? [] : askedBy(ctx).filter((resource) => resource.length <= LONGEST_RESOURCE);
     const request = {
       clientId,
       serverId: id,
@@ -66,6 +79,8 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
       scopes: scopes.slice(0, MOST_SCOPES),
       ...(typeof prompt === 'string' && { prompt }),
       ...(actor !== undefined && { actor }),
+      ...(resources.length > 0 && { resources: resources.slice(0, MOST_RESOURCES) }),
+      ...(isIdJag && { idJag: true }),
     };
     const endpoint = ctx.path === ROUTES.token ? 'token' : 'authorize';
     noted.add(ctx.req);

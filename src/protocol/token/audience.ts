@@ -73,7 +73,8 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
 const isTokenRequest = ({ oidc }: KoaContextWithOIDC): boolean => oidc.route === 'token';
 
 /** An authorization request is prepared beforehand (protocol/authorize/request.ts); of a token request the library keeps neither parameter. */
-const askedBy = (ctx: KoaContextWithOIDC): string[] => requestedAudiences((isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params) ?? {});
+export const askedBy = (ctx: KoaContextWithOIDC): string[] =>
+  requestedAudiences((isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params) ?? {});
 
 /** What the code or refresh token at hand remembers; undefined: the request stands on neither. */
 function grantedBefore(ctx: KoaContextWithOIDC | undefined): readonly string[] | undefined {

@@ -217,7 +217,9 @@ test('explain: what decided then, with links, and what it would come to today', 
   const app = await createClient(service);
   await setPolicies(service, 'default', [{ rules: [{ conditions: { scopes: { include: ['openid'] } } }] }]);
   const browser = new UserAgent(service.baseUrl);
-  const asked = await browser.visit(authorizeUrl(service, 'default', { client_id: app.clientId, scope: 'openid email' }));
+  const { body: server } = await service.api('GET', '/authorizationServers/default');
+  const [resource] = server.audiences;
+  const asked = await browser.visit(authorizeUrl(service, 'default', { client_id: app.clientId, scope: 'openid email', resource }));
   assert.equal(answerOf(await browser.signIn(asked, user)).error, 'access_denied');
 
   const { agent } = await enter(service);
@@ -229,11 +231,17 @@ test('explain: what decided then, with links, and what it would come to today', 
   assert.match(words, /What it would come to today .* gets no token .*access_denied/);
   const policy = linkTo(explained, 'Access policy “Policy 0”');
   assert.equal((await agent.visit(policy)).status, 200);
-  assert.match(wordsOf(await agent.visit(linkTo(explained, 'Open in the simulator'))), /gets no token/);
+  const simulator = linkTo(explained, 'Open in the simulator');
+  assert.equal(new URL(simulator, service.baseUrl).searchParams.get('resources'), resource);
+  assert.match(wordsOf(await agent.visit(simulator)), /gets no token/);
 
   await setPolicies(service, 'default', [{ rules: [{}] }]);
   const later = await agent.visit(explained.url.pathname);
   assert.match(wordsOf(later), /has no rule that fits this request.*What it would come to today .*gets an access token/, 'then, and now');
+  const { name } = server;
+  assert.equal((await service.api('PUT', '/authorizationServers/default', { name, audiences: ['https://other.example'] })).status, 200);
+  const without = wordsOf(await agent.visit(explained.url.pathname));
+  assert.match(without, /What it would come to today .*invalid_target/, 'for the audience that was requested');
 
   await service.api('DELETE', `/users/${user.id}`);
   await service.api('DELETE', `/users/${user.id}`);

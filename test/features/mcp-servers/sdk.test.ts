@@ -92,7 +92,7 @@ test('the official MCP SDK: from an empty configuration to a tool call', async (
   await t.test('a client registers itself, and refreshes when its token is refused', async (t) => {
     const agent = new Agent();
     const { consent, user } = await connect(t, service, url, agent);
-    assert.match(wordsOf(consent), /Nobody here has checked Agent\. It comes from 127\.0\.0\.1:33418\./);
+    assert.match(wordsOf(consent), /Nobody here has checked Agent\. It is a program on this device\./);
     const { tokens } = agent.kept;
     assert.ok(tokens?.refresh_token !== undefined);
     agent.kept.tokens = { ...tokens, access_token: 'expired' };

@@ -168,7 +168,16 @@ test('at other servers of the service it is no client, and the simulator says so
 
 test('one that an administrator gave the device grant asks for consent on a device, too', async (t) => {
   const service = await start(t);
-  const { body } = await register(service, { ...METADATA, token_endpoint_auth_method: 'none' });
+  await onDevice(service, [CALLBACK], /It comes from app\.example\./);
+  await onDevice(
+    service,
+    ['http://localhost/callback', 'http://127.0.0.1/callback'],
+    /It is a program on the device that shows the code\./,
+  );
+});
+
+async function onDevice(service: Service, redirectUris: readonly string[], words: RegExp): Promise<void> {
+  const { body } = await register(service, { ...METADATA, redirect_uris: redirectUris, token_endpoint_auth_method: 'none' });
   const path = `/apps/${body.client_id}`;
   const { body: app } = await service.api('GET', path);
   const grants = [...app.settings.oauthClient.grant_types, 'urn:ietf:params:oauth:grant-type:device_code'];
@@ -180,8 +189,8 @@ test('one that an administrator gave the device grant asks for consent on a devi
   const browser = new UserAgent(service.baseUrl);
   const page = await browser.visit(`/activate?user_code=${asked.user_code}`);
   const consent = await browser.signIn(await browser.submit(page, 'device-form', { confirm: 'yes' }), await service.createUser());
-  assert.match(consent.text, /It comes from app\.example\./);
-});
+  assert.match(consent.text, words);
+}
 
 test('its registration access token reads, replaces and removes it, and changes with every update', async (t) => {
   const service = await start(t);
