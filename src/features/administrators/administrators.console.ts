@@ -29,7 +29,7 @@ const list: ConsolePage = {
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return listPage({
       title: 'Administrators',
-      lead: 'Whoever has a role may come into this console and call the management API, as far as the role goes.',
+      lead: 'A role gives access to this console and to the management API, as far as the role goes.',
       crumbs: CRUMBS.slice(0, 1),
       actions: isChangeable ? [give] : [],
       list: {

@@ -144,7 +144,7 @@ const remove: ConsolePage = {
     const back = applicationTabs(application.id).assignments;
     const facts = [
       kind === 'user'
-        ? 'Where only those may sign in whom the application is assigned to, this user cannot any more, unless one of his groups is assigned.'
+        ? 'If only assigned users and groups may sign in, this user no longer can, unless one of their groups is assigned.'
         : 'Where only those may sign in whom the application is assigned to, the members of this group cannot any more, unless they are assigned in another way.',
       'You can assign it again at any time.',
     ];

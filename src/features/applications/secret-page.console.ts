@@ -30,7 +30,7 @@ export const secretTold = ({ title, application, secret, next, crumbs }: Told): 
       {
         kind: 'words',
         paragraphs: [
-          'Keep it where the application finds it and nobody else: in its environment or a vault, never in its source. Whoever has it can act as the application.',
+          'Keep it where the application finds it and nobody else: in its environment or a vault, never in its source. Anybody who has it can act as the application.',
           'If it is lost, make another one under Credentials.',
         ],
       },

@@ -118,7 +118,7 @@ function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
         sentences: [
           'The application is open only to the users that it is assigned to, by name or by one of their groups, and this user is not one of them.',
         ],
-        advice: ['Assign the user, or one of his groups, on the page of the application, or open the application to everyone.'],
+        advice: ['Assign the user, or one of their groups, on the page of the application, or open the application to everyone.'],
       };
     case 'not-a-member':
       return {
@@ -138,7 +138,7 @@ function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
           phrase('A second factor was needed, for {why}.', { why }),
           'The user had not used one, and this request could ask for none: it said prompt=none, or was made without a browser.',
         ],
-        advice: ['The application should send the user to the authorize endpoint without prompt=none: there he is asked.'],
+        advice: ['The application should send the user to the authorize endpoint without prompt=none: there the user is asked.'],
       };
     }
     case 'consent-required':

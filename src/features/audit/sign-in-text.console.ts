@@ -142,7 +142,7 @@ export function factorText({ reason, method, failures, lockedUntil }: FactorTrie
     ],
     advice: [
       'Codes depend on the time: is the clock of the user’s phone right?',
-      'Is the phone lost? “Reset” under Factors on the page of the user lets him enrol another one.',
+      'Is the phone lost? “Reset” under Factors on the page of the user lets them enrol another one.',
     ],
   };
 }

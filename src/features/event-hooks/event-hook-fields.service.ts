@@ -12,7 +12,7 @@ export const eventHookFields = {
     /** Okta's has an expression here; ignored, it would let pass what its owner keeps out. */
     filter: z.null('must be null: hooks are told of all events of their types').exactOptional(),
     items: z
-      .array(z.enum(HOOK_EVENT_TYPES, { error: 'is not a type of event that hooks are told of' }))
+      .array(z.enum(HOOK_EVENT_TYPES, { error: 'is not a type of event that hooks receive' }))
       .min(1)
       .max(HOOK_EVENT_TYPES.length),
   }),

@@ -69,7 +69,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       hint:
         isNew || !providerUsesSecret(protocol)
           ? 'Stored encrypted, and never shown again.'
-          : 'Empty: the one that is kept stays. Another issuer or token address asks for it anew.',
+          : 'Empty: the stored one is kept. If the issuer or the token address changes, it must be entered again.',
     },
     {
       name: 'method',
@@ -115,7 +115,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
         {
           value: 'AUTO',
           label: 'Yes, where the provider has verified the address',
-          hint: 'Choose it only for a provider whose word on addresses you trust: whoever it says owns one gets that account. Administrators are never linked so.',
+          hint: 'Choose it only for a provider that you trust to verify addresses: a person whose address it vouches for gets the account with that address. Administrators are never linked in this way.',
         },
       ],
     },

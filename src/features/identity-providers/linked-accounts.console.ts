@@ -53,7 +53,7 @@ const remove: ConsolePage = {
     const { subject } = await getLink(visit.services, id, user.id, visit.request);
     const title = phrase('Remove the link to “{name}”?', { name });
     const facts = [
-      phrase('Whoever signs in there as “{subject}” is no longer this user.', { subject }),
+      phrase('Signing in there as “{subject}” no longer means signing in here as this user.', { subject }),
       'The account itself stays; without a password there may be no way left to sign in.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Remove link', danger: true, cancel: homeOf(user.id) }, typed);

@@ -78,7 +78,7 @@ const link: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const provider = await providerIn(visit);
-    const facts = ['Whoever signs in there as this person is this user here. Be sure that both are the same human being.'];
+    const facts = ['Signing in there as this person means signing in here as this user. Be sure that both are the same human being.'];
     const cancel = `${identityProviderPath(provider.id)}/users`;
     return formPage(
       { title: 'Link a user', crumbs: identityProviderCrumbs(provider), facts, fields: FIELDS, submit: 'Link', cancel },
@@ -107,7 +107,7 @@ const unlink: ConsolePage = {
       phrase('This user can no longer sign in with {provider}. Without a password, there may be no other way to sign in.', {
         provider: provider.name,
       }),
-      'At the next sign-in there the account is linked anew, or another one is made, if the provider’s settings say so.',
+      'At the next sign-in there the account is linked again, or a new one is created, if the provider’s settings say so.',
     ];
     const title = phrase('Unlink {value}?', { value: await loginOf(visit, userId) });
     const cancel = `${identityProviderPath(provider.id)}/users`;

@@ -54,15 +54,15 @@ const WITHOUT_SERVER: Readonly<Record<Exclude<Way, 'server'>, readonly string[]>
 /** What is so for people. */
 const MEANINGS: Readonly<Record<'mail' | 'none', readonly string[]>> = {
   mail: [
-    'New people are invited by a link, and whoever forgot a password asks for a link on the sign-in page. You can have a link shown to you instead, and hand it over yourself.',
-    'People are told of a sign-in with a new browser, and of changes of their password, factors, connected accounts and address.',
+    'New users are invited by a link, and users who forgot their password ask for a link on the sign-in page. You can have a link shown to you instead, and hand it over yourself.',
+    'Users are notified of a sign-in with a new browser, and of changes to their password, factors, connected accounts and address.',
     'A link works once: an invitation for seven days, a new password for one hour, the confirmation of an address for one day.',
     'What cannot be sent is tried again for a day or so, and given up then.',
   ],
   none: [
     'Links by which people choose a first or a new password are shown to the administrator who makes them, once. Hand them over yourself.',
     'The sign-in page offers no “Forgot password”: people ask an administrator.',
-    'Nobody is told of sign-ins with a new browser, nor of changes of an account, and no address can be confirmed.',
+    'Users are not notified of sign-ins with a new browser or of changes to their account, and no address can be confirmed.',
   ],
 };
 
@@ -172,7 +172,7 @@ const FAILED: Readonly<Record<MailFailure['kind'], string>> = {
 const NOT_SENT: Readonly<Record<Exclude<TestMail['outcome'], 'taken' | 'failed'>, string>> = {
   'not-possible': 'No mail can be sent from here.',
   'no-address': 'Your account has no address that mail can be sent to.',
-  'too-many': 'Many mails were sent to you of late. Try again in an hour.',
+  'too-many': 'Many e-mails were sent to you recently. Try again in an hour.',
 };
 
 function testForm(address: Value, typed: Typed): Drawn {

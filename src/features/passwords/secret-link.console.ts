@@ -43,7 +43,7 @@ export async function waysTo(
   const byMail = {
     value: 'mail',
     label: 'By mail',
-    hint: phrase('A link goes to {address}. Whoever uses it has shown that the address is his.', {
+    hint: phrase('A link is sent to {address}. Using it proves that the address belongs to the user.', {
       address: await linkOutcome(visit, user.email),
     }),
   };
@@ -99,7 +99,7 @@ function linkPage({ userId, login }: Made, url: string): Drawn {
       {
         kind: 'words',
         tone: 'warning',
-        paragraphs: ['Whoever has the link can choose the password. Hand it over in a way that nobody else reads.'],
+        paragraphs: ['Anybody who has the link can choose the password. Hand it over in a way that nobody else reads.'],
       },
     ],
     actions: [{ label: 'Done, I have copied it', href: addressOfUser(userId), main: true }],

@@ -80,7 +80,7 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail' | 're
     mfa: z
       .enum(MFA_POLICIES)
       .exactOptional()
-      .meta({ description: 'Who must sign in with a second factor; whoever has one is always asked for it' }),
+      .meta({ description: 'Who must sign in with a second factor; users who have one are always asked for it' }),
     mfaFrom: z.iso
       .datetime({ offset: true, error: 'must be a time like 2026-11-21T01:02:03.000Z' })
       .transform((value) => new Date(value).toISOString())

@@ -27,7 +27,7 @@ const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> =
   OPTIONAL: ['Users who have set one up', 'They need it at every sign-in; nobody else needs one.'],
   ADMINISTRATORS: [
     'Administrators',
-    'As above, and whoever has a role in this console must have one. Those without one set it up at their next sign-in.',
+    'As above, and administrators must have one. Those without one set it up at their next sign-in.',
   ],
   EVERYONE: ['Everyone', 'All people must have one. Those without one set it up at their next sign-in; the password grant refuses them.'],
 };

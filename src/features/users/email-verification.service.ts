@@ -91,7 +91,7 @@ export async function sendVerification(services: Services, idOrLogin: string, re
   const { id } = await findVisibleUser(database.knex, idOrLogin, request);
   if (!(await mayChangeUser(database.knex, id, request))) throw forbidden();
   if (!(await isMailPossible(services, request))) throw wrongState('no mail can be sent');
-  if (!(await mayMailAgain(services, id))) throw wrongState('many mails were sent to this user of late: try again in an hour');
+  if (!(await mayMailAgain(services, id))) throw wrongState('many e-mails were sent to this user recently: try again in an hour');
   await database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, id, request);
     if (!isToVerify(user)) throw wrongState('the user has no e-mail address to verify, or cannot sign in');

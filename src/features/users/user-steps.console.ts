@@ -15,7 +15,7 @@ interface Step {
 export const STEPS: Readonly<Record<LifecycleStep, Step>> = {
   activate: {
     label: 'Activate',
-    does: 'Lets the user sign in. Whoever has no password chooses one by a link.',
+    does: 'Lets the user sign in. Users without a password choose one by a link.',
     notice: 'user-activated',
   },
   reactivate: {
@@ -45,7 +45,7 @@ export const STEPS: Readonly<Record<LifecycleStep, Step>> = {
   },
   deactivate: {
     label: 'Deactivate',
-    does: 'Ends sessions, tokens and API tokens, and keeps the user out until he is activated again. Only then can the account be deleted.',
+    does: 'Ends sessions, tokens and API tokens, and keeps the user out until the account is activated again. Only a deactivated account can be deleted.',
     notice: 'user-deactivated',
     danger: true,
   },

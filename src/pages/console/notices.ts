@@ -53,7 +53,7 @@ const NOTICES = {
   'hook-verified': 'The address has answered: the event hook is verified. What was waiting is sent now.',
   'hook-event-queued': 'The event is on its way. Its response is under Deliveries in a moment.',
   'hook-activated': 'The event hook is active.',
-  'hook-deactivated': 'The event hook is inactive. It is told of nothing.',
+  'hook-deactivated': 'The event hook is inactive. It receives no events.',
   'hook-deleted': 'The event hook is deleted.',
   'inline-hook-changed': 'The inline hook is changed.',
   'inline-hook-activated': 'The inline hook is active.',

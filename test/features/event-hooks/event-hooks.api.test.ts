@@ -95,7 +95,7 @@ describe('event hooks', () => {
 
   it('refuses types of events that do not exist, and those that would be news of its own news, by the place of each', async () => {
     const causesOf = (items: unknown) => refused('POST', '/eventHooks', hookBody('https://receiver.example/', items as string[]));
-    const message = 'is not a type of event that hooks are told of';
+    const message = 'is not a type of event that hooks receive';
     assert.deepEqual(await causesOf(['user.lifecycle.create', 'user.lifecycle.*', 'event_hook.delivery', 'constructor']), [
       `events.items.1: ${message}`,
       `events.items.2: ${message}`,

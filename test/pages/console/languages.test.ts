@@ -1,6 +1,7 @@
 /** The console in the languages of the other pages: all that it draws is translated, and data never is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import cspell from '../../../cspell.json' with { type: 'json' };
 import de from '../../../views/locales/console.de.json' with { type: 'json' };
 import es from '../../../views/locales/console.es.json' with { type: 'json' };
 import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
@@ -35,6 +36,15 @@ test('the catalogs have the same texts, with the same placeholders and without a
       }
     }
   }
+});
+
+test('users are "they", and no text uses a word that cspell refuses in the docs', () => {
+  const refused = new RegExp(`\\b(${[...cspell.flagWords, 'he', 'him', 'his'].join('|')})\\b`, 'i');
+  const texts = [...Object.keys(de.pages), ...Object.keys(de.errors)];
+  assert.deepEqual(
+    texts.filter((text) => refused.test(text)),
+    [],
+  );
 });
 
 test('no text of the catalogs is unused', () => {
