@@ -25,10 +25,7 @@ const HOME = '/admin/security/sign-in-policy';
 
 const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> = {
   OPTIONAL: ['Users who have set one up', 'They need it at every sign-in; nobody else needs one.'],
-  ADMINISTRATORS: [
-    'Administrators',
-    'As above, and administrators must have one. Those without one set it up at their next sign-in.',
-  ],
+  ADMINISTRATORS: ['Administrators', 'As above, and administrators must have one. Those without one set it up at their next sign-in.'],
   EVERYONE: ['Everyone', 'All people must have one. Those without one set it up at their next sign-in; the password grant refuses them.'],
 };
 

@@ -84,9 +84,12 @@ const verify: ConsolePage = {
     const title = 'Send e-mail to confirm the address';
     const address = user.email ?? phrase('the user');
     const facts = [
-      phrase('A link is sent to {address}. Opening it and confirming proves that the address belongs to the user. Applications then see it as verified.', {
-        address,
-      }),
+      phrase(
+        'A link is sent to {address}. Opening it and confirming proves that the address belongs to the user. Applications then see it as verified.',
+        {
+          address,
+        },
+      ),
       'It works once, for one day. A link sent before does not work any more.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Send mail', cancel: home }, typed);
