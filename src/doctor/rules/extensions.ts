@@ -28,7 +28,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
   },
   {
     id: 'standards.id-jag',
-    section: 'draft-ietf-oauth-identity-assertion-authz-grant sections 3.1, 4.3 and 9.3',
+    section: 'draft-ietf-oauth-identity-assertion-authz-grant sections 3.1, 4.3 and 8.3',
     sentence:
       'An ID-JAG is issued for a server that the application may use, and for no other; the server that issued it does not accept it.',
     async run(visit) {

@@ -122,6 +122,8 @@ export interface IdJagTarget {
   readonly audience: string;
   /** What the application is called there; absent: as here. */
   readonly client_id?: string | undefined;
+  /** The application by which that server signs users in here: ID-JAGs have its subjects. Absent: the IDs of users. */
+  readonly relying_party?: string | undefined;
 }
 
 interface RefreshTokenSettings {

@@ -176,6 +176,9 @@ const idJagTarget = z.strictObject({
     .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII characters without spaces')
     .optional()
     .meta({ description: 'What the application is called there; absent: as here' }),
+  relying_party: text({ least: 1, most: 512 }).optional().meta({
+    description: 'The application by which that server signs users in here: sub is what it knows the user by. Absent: the ID of the user',
+  }),
 });
 
 /** The part of the settings that the API shows under `settings.oauthClient`. */

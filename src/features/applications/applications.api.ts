@@ -131,7 +131,9 @@ export const app = z.object({
       tls_client_auth_san_ip: z.string().optional(),
       tls_client_auth_san_email: z.string().optional(),
       token_exchange_audiences: z.array(z.string()).optional(),
-      id_jag_targets: z.array(z.object({ audience: z.string(), client_id: z.string().optional() })).optional(),
+      id_jag_targets: z
+        .array(z.object({ audience: z.string(), client_id: z.string().optional(), relying_party: z.string().optional() }))
+        .optional(),
       introspect_any: z.boolean(),
       mfa_required: z.boolean().optional(),
       registration: z.enum(APPLICATION_REGISTRATION).optional(),

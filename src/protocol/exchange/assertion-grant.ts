@@ -85,7 +85,7 @@ async function verify(parts: AssertionParts, token: string, by: By) {
   const { own } = parts;
   const isIdJag = jwtType(token) === ID_JAG_HEADER;
   const issuer = String(unverifiedClaims(token)?.iss);
-  // What this installation says of a user for elsewhere must not open more here (section 9.3 of the draft).
+  // What this installation says of a user for elsewhere must not open more here (section 8.3 of the draft).
   if (parts.isOurs(issuer)) throw new AssertionRefused('it was issued by this service, which accepts those of others alone');
   const audiences = isIdJag ? [own.issuer] : assertionAudiences(parts, own.issuer, ROUTES.token);
   const requester = { ...by, grantType: JWT_BEARER_GRANT } as const;
@@ -113,7 +113,7 @@ function problemOf(claims: JWTPayload, isIdJag: boolean, clientId: string): stri
 
 const isText = (value: unknown): boolean => [value].flat().every((one) => typeof one === 'string');
 
-/** An assertion with `cnf` is of use to the holder of the key alone (section 9.6 of the draft). @throws {AssertionRefused} */
+/** An assertion with `cnf` is of use to the holder of the key alone (section 8.6 of the draft). @throws {AssertionRefused} */
 function checkBinding({ cnf }: JWTPayload, token: AccessToken): void {
   if (cnf === undefined) return;
   const { jkt, 'x5t#S256': x5t } = (cnf ?? {}) as { readonly jkt?: unknown; readonly 'x5t#S256'?: unknown };

@@ -34,15 +34,21 @@ interface IdJagRequest {
   isOurs(issuer: string): boolean;
 }
 
-export interface IdJagClaims {
+interface IdJagClaims {
   readonly aud: string;
   readonly client_id: string;
   readonly scope?: string;
   readonly resource?: string | readonly string[];
 }
 
-/** @returns what the ID-JAG says of where it is for @throws {errors.InvalidTarget} @throws {errors.InvalidScope} */
-export function idJagClaims({ clientId, targets, audience, resource, scope, isOurs }: IdJagRequest): IdJagClaims {
+interface IdJagFor {
+  readonly target: IdJagTarget;
+  /** What the ID-JAG says of where it is for. */
+  readonly claims: IdJagClaims;
+}
+
+/** @throws {errors.InvalidTarget} @throws {errors.InvalidScope} */
+export function idJagFor({ clientId, targets, audience, resource, scope, isOurs }: IdJagRequest): IdJagFor {
   const [only, ...others] = audience;
   if (only === undefined || others.length > 0)
     throw new errors.InvalidTarget('an ID-JAG needs one audience: the issuer of another authorization server');
@@ -53,12 +59,13 @@ export function idJagClaims({ clientId, targets, audience, resource, scope, isOu
     throw new errors.InvalidScope(`scope must have at most ${LONGEST_SCOPE} characters`, scope.slice(0, 100));
   if (resource.length > MOST_RESOURCES || resource.join('').length > LONGEST_RESOURCE)
     throw new errors.InvalidTarget(`resource must have at most ${MOST_RESOURCES} values, and ${LONGEST_RESOURCE} characters`);
-  return {
+  const claims = {
     aud: target.audience,
     client_id: target.client_id ?? clientId,
     ...(scope !== '' && { scope }),
     ...(resource.length > 0 && { resource: resource.length === 1 ? String(resource[0]) : resource }),
   };
+  return { target, claims };
 }
 
 /** A key of the server. */
@@ -72,7 +79,7 @@ const encoded = (value: object | Uint8Array): string =>
   (value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(JSON.stringify(value))).toString('base64url');
 
 /**
- * @param jkt of the key that the request proved: the ID-JAG is bound to it (section 9.6.1); undefined: it proved none
+ * @param jkt of the key that the request proved: the ID-JAG is bound to it (section 8.6.1); undefined: it proved none
  * @returns the answer of the token endpoint (RFC 8693 section 2.2.1)
  */
 export function issueIdJag(

@@ -2,6 +2,7 @@
  * Token exchange (RFC 8693): an application that has a user's token gets another one, to call a further API on behalf of the user. The token is never
  * worth more than the one that was exchanged: its scopes, its end and its binding follow from that one.
  */
+import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { exchangedScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
@@ -14,7 +15,7 @@ import { currentRequest } from '../storage/request-state.ts';
 import { requestedAudiences } from '../token/audience.ts';
 import { bindToken } from '../token/proof-of-possession.ts';
 import { type DelegatedTokens, EXCHANGED } from './delegated-tokens.ts';
-import { type IdJagClaims, idJagClaims, issueIdJag, type Signer } from './id-jag.ts';
+import { idJagFor, issueIdJag, type Signer } from './id-jag.ts';
 import { type Act, type IdentityParts, identify, type PresentedIdentity, type Presenter } from './presented-identity.ts';
 import { ID_JAG, TOKEN_TYPES } from './token-types.ts';
 
@@ -115,7 +116,8 @@ async function exchangeForIdJag(
   if (params.actor_token !== undefined) throw new errors.InvalidRequest('actor_token has no use with an ID-JAG');
   const { account } = subject;
   checkFapi2Client(client, parts.own.server);
-  const claims = targetOf(parts, ctx, client);
+  const { target, claims } = targetOf(parts, ctx, client);
+  const sub = await subjectAt(parts, target, account.id);
   const scope = claims.scope ?? '';
   const issued = { kind: 'IdJag', accountId: account.id, clientId: client.clientId, gty: EXCHANGED, scope };
   parts.delegated.note(issued, { act, expiresAt: subject.expiresAt });
@@ -126,13 +128,13 @@ async function exchangeForIdJag(
       if (kind === 'jkt') jkt = input;
     },
   });
-  ctx.body = issueIdJag(parts.own.issuer, parts.signerFor(client), claims, subject, jkt);
+  ctx.body = issueIdJag(parts.own.issuer, parts.signerFor(client), claims, { ...subject, sub }, jkt);
   currentRequest()?.writes.events.push(parts.exchanged(ctx, { user: account, act, scope, audience: claims.aud }));
 }
 
-function targetOf({ isOurs }: ExchangeParts, { oidc: { body = {}, params } }: KoaContextWithOIDC, client: Client): IdJagClaims {
+function targetOf({ isOurs }: ExchangeParts, { oidc: { body = {}, params } }: KoaContextWithOIDC, client: Client) {
   const { audience, resource } = body as Parameters;
-  return idJagClaims({
+  return idJagFor({
     clientId: client.clientId,
     targets: clientSettings(client).idJagTargets,
     audience: requestedAudiences({ audience }),
@@ -140,6 +142,23 @@ function targetOf({ isOurs }: ExchangeParts, { oidc: { body = {}, params } }: Ko
     scope: spaceSeparated(params?.scope).join(' '),
     isOurs,
   });
+}
+
+/**
+ * @returns `sub` as the other server knows the user from its own sign-ins here (section 5 of the draft)
+ * @throws {errors.InvalidTarget} it signs nobody in here any more, or not this user
+ */
+async function subjectAt(
+  { directory, provider, subjects }: ExchangeParts,
+  { relying_party: id }: IdJagTarget,
+  userId: string,
+): Promise<string> {
+  if (id === undefined) return userId;
+  const relyingParty = await provider.Client.find(id);
+  if (relyingParty === undefined) throw new errors.InvalidTarget('the relying_party of the audience is no active application');
+  if (clientSettings(relyingParty).assignment === 'ASSIGNED' && !(await directory.isAssigned(id, userId)))
+    throw new errors.InvalidTarget('the user is not assigned to the relying_party of the audience');
+  return subjects.of(relyingParty, userId);
 }
 
 type Parameters = Readonly<Record<string, unknown>>;

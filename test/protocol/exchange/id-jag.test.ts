@@ -114,6 +114,24 @@ test('only for targets of the application, from its own ID token, while the sess
   assert.ok(here.clientId);
 });
 
+test('sub is what the other server knows from its own sign-ins, also a pairwise one, of users who may use it', async (t) => {
+  const { home, away, user, target, tokens, ask } = await twoInstallations(t);
+  const chat = await createClient(home, { subject_type: 'pairwise', assignment: 'ASSIGNED' });
+  const there = await away.createApp({ application_type: 'service', grant_types: [GRANT] });
+  const id_jag_targets = [{ audience: target, client_id: there.clientId, relying_party: chat.clientId }];
+  const here = await createClient(home, { grant_types: ['authorization_code', EXCHANGE], id_jag_targets });
+  const signedIn = await tokensFor(home, new UserAgent(home.baseUrl), user, here, { serverId: 'default', scope: 'openid' });
+  const subject = { subject_token: signedIn.body.id_token };
+  refused(await ask(subject, here), 'invalid_target', /not assigned/);
+  assert.ok((await home.api('POST', `/apps/${chat.clientId}/users`, { id: user.id })).status < 300);
+  const idJag = decodeJwt((await ask(subject, here)).body.access_token);
+  const known = await tokensFor(home, new UserAgent(home.baseUrl), user, chat, { serverId: 'default', scope: 'openid' });
+  assert.equal(idJag.sub, decodeJwt(known.body.id_token).sub);
+  assert.notEqual(idJag.sub, decodeJwt(tokens.id_token).sub);
+  await home.api('POST', `/apps/${chat.clientId}/lifecycle/deactivate`);
+  refused(await ask(subject, here), 'invalid_target', /no active application/);
+});
+
 test('an installation accepts no ID-JAG of its own', async (t) => {
   const { home, target, ask } = await twoInstallations(t);
   const { body } = await ask({});

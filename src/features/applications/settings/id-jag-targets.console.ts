@@ -1,14 +1,23 @@
-/** The authorization servers that an application gets ID-JAGs for, as lines of a form: an issuer, and after a space the client ID there. */
-import type { IdJagTarget } from '../application-settings.policy.ts';
+/**
+ * The authorization servers that an application gets ID-JAGs for, as lines of a form: an issuer, and after spaces the client ID of the application there
+ * and that of the other server here.
+ */
+import type { Application } from '../applications.resource.ts';
 
-export const targetLines = (targets: readonly IdJagTarget[] = []): string[] =>
-  targets.map(({ audience, client_id: clientId }) => (clientId === undefined ? audience : `${audience} ${clientId}`));
+export const targetLines = ({ id, settings }: Pick<Application, 'id' | 'settings'>): string[] =>
+  (settings.id_jag_targets ?? []).map(({ audience, client_id: clientId, relying_party: relyingParty }) =>
+    [audience, clientId ?? (relyingParty && id), relyingParty].filter((word) => word !== undefined).join(' '),
+  );
 
 /** @returns what the lines say, to be validated; undefined: none */
 export function targetsIn(typed: readonly string[]): object[] | undefined {
   const targets = typed.map((line) => {
-    const [audience, ...rest] = line.trim().split(/\s+/);
-    return { audience, ...(rest.length > 0 && { client_id: rest.join(' ') }) };
+    const [audience, clientId, ...rest] = line.trim().split(/\s+/);
+    return {
+      audience,
+      ...(clientId !== undefined && { client_id: clientId }),
+      ...(rest.length > 0 && { relying_party: rest.join(' ') }),
+    };
   });
   return targets.length === 0 ? undefined : targets;
 }

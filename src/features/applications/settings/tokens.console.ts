@@ -18,7 +18,7 @@ export const tokenSettings: SettingGroup = {
   id: 'tokens',
   title: 'Tokens',
   tab: 'settings',
-  fields: ({ settings }) => [
+  fields: ({ id, settings }) => [
     {
       kind: 'radios',
       name: 'claims',
@@ -93,13 +93,13 @@ export const tokenSettings: SettingGroup = {
       kind: 'lines',
       name: 'id_jag_targets',
       label: 'ID-JAG targets',
-      value: targetLines(settings.id_jag_targets).join('\n'),
-      hint: 'Issuers of other authorization servers, one a line. A different client ID there follows after a space. The application gets ID-JAGs for them.',
+      value: targetLines({ id, settings }).join('\n'),
+      hint: 'Issuers of other authorization servers, one a line. The application gets ID-JAGs for them. After spaces can follow its client ID there, and the client ID of that server here.',
       group: 'Token exchange',
       advanced: true,
     }),
   ],
-  facts: ({ settings }) => [
+  facts: ({ id, settings }) => [
     {
       label: 'Claims in ID tokens',
       value: settings.id_token_claims === undefined ? phrase('All that the granted scopes allow') : codes(settings.id_token_claims),
@@ -110,6 +110,6 @@ export const tokenSettings: SettingGroup = {
     { label: 'Leeway', value: counted(settings.refresh_token.leeway, '{count} second', '{count} seconds') },
     { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },
     { label: 'APIs that it is', value: codes(settings.token_exchange_audiences) },
-    { label: 'ID-JAG targets', value: codes(targetLines(settings.id_jag_targets)) },
+    { label: 'ID-JAG targets', value: codes(targetLines({ id, settings })) },
   ],
 };
