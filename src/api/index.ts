@@ -33,6 +33,7 @@ import { settingsEndpoints } from '../features/settings/settings.api.ts';
 import { authn } from '../features/sign-in/authn.api.ts';
 import { TooManyFailures } from '../features/sign-in/failure-limits.service.ts';
 import { registrationEndpoints } from '../features/sign-up/sign-up.api.ts';
+import { telephonyEndpoints } from '../features/telephony/telephony.api.ts';
 import { textEndpoints } from '../features/texts/texts.api.ts';
 import { trustedBrowserEndpoints } from '../features/trusted-browsers/trusted-browsers.api.ts';
 import { userSchemaEndpoints } from '../features/user-schema/user-schema.api.ts';
@@ -94,6 +95,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...inlineHooks,
   ...settingsEndpoints,
   ...mailSettingsEndpoints,
+  ...telephonyEndpoints,
   ...registrationEndpoints,
   ...textEndpoints,
   ...authn,

@@ -7,6 +7,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { rememberConsent } from '../../src/features/consents/consents.service.ts';
+import { openCode } from '../../src/features/email-codes/email-codes.service.ts';
+import { findCodeById } from '../../src/features/email-codes/email-codes.store.ts';
 import { newTotpFactor } from '../../src/features/second-factors/factors.service.ts';
 import { insertFactor } from '../../src/features/second-factors/factors.store.ts';
 import { newTotpSecret } from '../../src/features/second-factors/totp.service.ts';
@@ -44,6 +46,8 @@ export interface Make {
   inlineHook(): Promise<string>;
   /** A user with an authenticator app of this secret, and a password. @returns the ids of user and factor */
   factor(secret?: string): Promise<{ id: string; factorId: string; login: string }>;
+  /** A user with codes by e-mail. @param first do they wait for their first code? @returns the ids of user and factor, and the code where one waits */
+  emailFactor(first: boolean): Promise<{ id: string; factorId: string; passCode: string }>;
   /** A browser that a user trusts. @returns the ids of user and browser */
   trustedBrowser(): Promise<{ id: string; browserId: string }>;
   /** What a user allows on the consent dialog. @returns the ids of user and grant */
@@ -146,6 +150,17 @@ export function makeWith(api: ManagementApi): Make {
       await insertFactor(api.services.database.knex, factor, 0);
       return { id, factorId: factor.id, login };
     },
+    async emailFactor(first) {
+      const { services } = api;
+      await call('PUT', '/settings/sign-in', { messageFactors: ['email'] });
+      await call('PUT', '/settings/mail', {});
+      const login = unique('user').replace(' ', '-');
+      const id = await make.user('ACTIVE', { profile: { login, email: `${login}@example.com` } });
+      const made = await call('POST', `/users/${id}/factors?activate=${!first}`, { factorType: 'email', provider: 'OKTA' });
+      const row = await services.database.knex('email_codes').where({ user_id: id }).first<{ id: string } | undefined>('id');
+      const found = row && (await findCodeById(services.database.knex, row.id, new Date()));
+      return { id, factorId: String(made.id), passCode: found === undefined ? '' : openCode(services, found).content.code };
+    },
     async grant() {
       const key = { userId: await make.user(), applicationId: await make.app(), serverId: await make.server() };
       await rememberConsent(api.services, key, { asked: ['email'], allowed: ['email'] }, SYSTEM);
@@ -183,6 +198,14 @@ const assigned =
     if (before) await make.call('PUT', `/${what}s/${params.id}/${whom}s/${params[`${whom}Id`]}`);
     return { params };
   };
+
+/** Nobody listens there. */
+const telephony = () => ({
+  url: 'http://127.0.0.1:9/sms',
+  secret: `whsec_${randomBytes(32).toString('base64')}`,
+  prefixes: ['+49'],
+  mostPerDay: 1000,
+});
 
 const zone = () => ({ type: 'IP', name: unique('Zone'), gateways: [{ type: 'CIDR', value: '192.0.2.0/24' }] });
 const onZone =
@@ -457,7 +480,26 @@ export const STORIES: Readonly<Record<string, Story>> = {
   }),
   'DELETE /idps/:id/users/:userId': linkedTo(true),
 
+  'GET /settings/telephony': none,
+  'PUT /settings/telephony': async () => ({ body: telephony() }),
+  'POST /settings/telephony/test': async (make) => {
+    await make.call('PUT', '/settings/telephony', telephony());
+    return { body: { phoneNumber: '+4930901820' } };
+  },
   'GET /users/:id/factors': withFactor(false),
+  'POST /users/:id/factors': async (make) => {
+    const { id, factorId } = await make.emailFactor(true);
+    await make.call('DELETE', `/users/${id}/factors/${factorId}`);
+    return { params: { id }, body: { factorType: 'email', provider: 'OKTA' } };
+  },
+  'POST /users/:id/factors/:factorId/lifecycle/activate': async (make) => {
+    const { id, factorId, passCode } = await make.emailFactor(true);
+    return { params: { id, factorId }, body: { passCode } };
+  },
+  'POST /users/:id/factors/:factorId/verify': async (make) => {
+    const { id, factorId } = await make.emailFactor(false);
+    return { params: { id, factorId }, body: {} };
+  },
   'DELETE /users/:id/factors': withFactor(false),
   'GET /users/:id/factors/:factorId': withFactor(true),
   'DELETE /users/:id/factors/:factorId': withFactor(true),

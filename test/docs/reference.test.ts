@@ -104,7 +104,7 @@ test('css-variables.md lists the custom properties of the hosted pages, and thos
 
 test('page-hooks.md lists hooks that the pages have', () => {
   const views = { 'sign-in': 'sign-in', 'sign-up': 'sign-up', 'code-by-email': 'email-code', consent: 'consent', 'sign-out': 'logout' };
-  const pages: Readonly<Record<string, string>> = { ...views, error: 'error' };
+  const pages: Readonly<Record<string, string>> = { ...views, 'second-factor': 'second-factor', error: 'error' };
   const rows = [...page('page-hooks').matchAll(/^\| ([a-z-]+) \| (`.*?`) \|/gm)];
   assert.ok(rows.length > 8);
   for (const [, name = '', selectors = ''] of rows) {

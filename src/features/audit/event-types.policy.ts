@@ -146,6 +146,8 @@ const ABOUT_THE_SERVICE = [
   'system.idp.lifecycle.update',
   'system.secret_key.reseal',
   'system.settings.update',
+  'system.sms.send_factor_verify_message',
+  'system.voice.send_mfa_challenge_call',
   'zone.create',
   'zone.delete',
   'zone.update',

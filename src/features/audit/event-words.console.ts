@@ -132,6 +132,8 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'system.idp.lifecycle.update': 'Identity provider changed',
   'system.secret_key.reseal': 'Everything was sealed with the first key of SECRET_KEY',
   'system.settings.update': 'Settings changed',
+  'system.sms.send_factor_verify_message': 'A code by text message was requested',
+  'system.voice.send_mfa_challenge_call': 'A code by phone call was requested',
   'zone.create': 'Network zone created',
   'zone.delete': 'Network zone deleted',
   'zone.update': 'Network zone changed',

@@ -109,6 +109,11 @@ export function lockText(after: unknown): ToldDecision {
   };
 }
 
+const SENT = {
+  right: 'The code that was sent was right.',
+  wrong: 'The code that was sent was wrong, had expired, or was used before: each is good for one sign-in.',
+};
+
 const METHODS = {
   code: {
     right: 'The code of the app was right.',
@@ -118,6 +123,9 @@ const METHODS = {
     right: 'The recovery code was right.',
     wrong: 'The recovery code was wrong, or was used before: each is good for one sign-in.',
   },
+  email: SENT,
+  sms: SENT,
+  call: SENT,
   passkey: { right: 'The passkey was right.', wrong: 'The passkey was wrong, or was used before: each is good for one sign-in.' },
   other: { right: 'The second factor was right.', wrong: 'The second factor was wrong, or was used before: each is good for one sign-in.' },
 } as const;

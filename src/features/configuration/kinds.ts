@@ -68,7 +68,7 @@ const inner: readonly Kind[] = [
   },
 ];
 
-const SETTINGS = ['sign-in', 'password', 'branding', 'audit', 'mail', 'registration'] as const;
+const SETTINGS = ['sign-in', 'password', 'branding', 'audit', 'mail', 'registration', 'telephony'] as const;
 
 const openOfBuiltIn = [
   'id',

@@ -166,10 +166,11 @@ export interface Adoption {
 /** How many users were active in any of the slots, and how many of them have a second factor today. */
 export async function countAdoption(executor: Executor, span: Span, slots: readonly Slots[]): Promise<Adoption> {
   const { rows } = await executor.raw<{ rows: [Adoption] }>(
-    `SELECT count(*)::int AS users, count(*) FILTER (WHERE p.user_id IS NOT NULL OR f.user_id IS NOT NULL)::int AS any,
+    `SELECT count(*)::int AS users, count(*) FILTER (WHERE coalesce(p.user_id, f.user_id, m.user_id) IS NOT NULL)::int AS any,
         count(p.user_id)::int AS passkey, count(f.user_id)::int AS totp
       FROM (${ACTIVE}) active LEFT JOIN (SELECT DISTINCT user_id FROM passkeys) p USING (user_id)
-      LEFT JOIN (SELECT DISTINCT user_id FROM user_factors) f USING (user_id)`,
+      LEFT JOIN (SELECT DISTINCT user_id FROM user_factors) f USING (user_id)
+      LEFT JOIN (SELECT DISTINCT user_id FROM message_factors WHERE activated IS NOT NULL) m USING (user_id)`,
     { span, slots: JSON.stringify(slots) },
   );
   return rows[0];

@@ -12,11 +12,13 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
+import { MESSAGE_TYPES } from '../message-factors/message-factors.policy.ts';
 import type { Carrier } from '../outbox/outbox.service.ts';
 import { insertEntry, laneOf } from '../outbox/outbox.store.ts';
 import { countFailedSignIn, networkOf, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
 import {
   type CodeKey,
+  type CodePurpose,
   countAttempt,
   deleteCode,
   type EmailCode,
@@ -31,8 +33,17 @@ import {
 export const EMAIL_CODE = 'email-code';
 const DIGITS = 8;
 /** Of one code: a hundred million to five against a guess. */
-const MOST_ATTEMPTS = 5;
+export const MOST_CODE_ATTEMPTS = 5;
 const LONGEST_NAME = 320;
+
+const codedFactor = z.object({
+  /** Absent: it is being set up. */
+  id: z.string().optional(),
+  type: z.enum(MESSAGE_TYPES),
+  /** Of a phone that is being set up, E.164. */
+  number: z.string().optional(),
+});
+export type CodedFactor = Readonly<z.output<typeof codedFactor>>;
 
 const content = z.object({
   code: z.string(),
@@ -47,6 +58,8 @@ const content = z.object({
   login: z.string().optional(),
   /** Of a sign-up: what was typed beside the address. */
   form: z.unknown().optional(),
+  /** Of a second factor: which one the code is for. */
+  factor: codedFactor.optional(),
   request: z.object({
     ipAddress: z.string().optional(),
     userAgent: z.string().optional(),
@@ -54,7 +67,7 @@ const content = z.object({
     language: z.string().optional(),
   }),
 });
-type CodeContent = Readonly<z.output<typeof content>>;
+export type CodeContent = Readonly<z.output<typeof content>>;
 
 const note = z.object({ id: z.string() });
 export const emailCodeContext = (id: string): string => `email code ${id}`;
@@ -68,13 +81,14 @@ export interface CodePlace {
 }
 
 export interface CodeWish extends CodePlace {
-  readonly purpose: EmailCode['purpose'];
+  readonly purpose: CodePurpose;
   /** User name or e-mail address, as typed. */
   readonly name: string;
   readonly form?: unknown;
 }
 
-const keyOf = (stateToken: string, path: string, device: string | undefined): CodeKey => ({
+/** @param device value of the browser's device cookie */
+export const codeKey = (stateToken: string, path: string, device: string | undefined): CodeKey => ({
   id: digest(stateToken),
   place: digest(path),
   deviceHash: digest(device ?? ''),
@@ -88,11 +102,11 @@ const keyOf = (stateToken: string, path: string, device: string | undefined): Co
 export async function beginCode(services: Services, wish: CodeWish, request: RequestContext, replaces = ''): Promise<string> {
   const { purpose, path, query, form } = wish;
   const [stateToken, link] = [randomToken(), randomToken()];
-  const key = keyOf(stateToken, path, request.device);
+  const key = codeKey(stateToken, path, request.device);
   const created = present();
   const { ipAddress, userAgent, requestId, language } = request;
   const whole: z.input<typeof content> = {
-    ...{ code: newCode(), link, path, query, form, name: wish.name.slice(0, LONGEST_NAME) },
+    ...{ code: newDigits(), link, path, query, form, name: wish.name.slice(0, LONGEST_NAME) },
     request: { ipAddress, userAgent, requestId, language },
   };
   await services.database.transaction(async (trx) => {
@@ -110,7 +124,7 @@ export async function beginCode(services: Services, wish: CodeWish, request: Req
   return stateToken;
 }
 
-const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+export const newDigits = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
 
 /** A code with what it is for. */
 export interface OpenCode {
@@ -118,7 +132,7 @@ export interface OpenCode {
   readonly content: CodeContent;
 }
 
-const open = ({ keyring }: Pick<Services, 'keyring'>, row: EmailCode): OpenCode => ({
+export const openCode = ({ keyring }: Pick<Services, 'keyring'>, row: EmailCode): OpenCode => ({
   row,
   content: content.parse(JSON.parse(keyring.open(row.sealed, emailCodeContext(row.id)))),
 });
@@ -130,8 +144,8 @@ export async function readCode(
   path: string,
   device: string | undefined,
 ): Promise<OpenCode | undefined> {
-  const row = await findCode(services.database.knex, keyOf(stateToken, path, device), present());
-  return row && open(services, row);
+  const row = await findCode(services.database.knex, codeKey(stateToken, path, device), present());
+  return row && openCode(services, row);
 }
 
 /** This browser no longer waits for its code. */
@@ -150,9 +164,9 @@ export async function checkCode(
   request: RequestContext,
 ): Promise<OpenCode | 'wrong' | 'gone'> {
   await refuseBarredAddress(services, request.ipAddress);
-  const row = await countAttempt(services.database.knex, keyOf(at.stateToken, at.path, request.device), MOST_ATTEMPTS, present());
+  const row = await countAttempt(services.database.knex, codeKey(at.stateToken, at.path, request.device), MOST_CODE_ATTEMPTS, present());
   if (row === undefined) return 'gone';
-  const found = open(services, row);
+  const found = openCode(services, row);
   // Compared in any case: it takes the same time whether a code was mailed or not.
   const isRight = sameSecret(typed.replace(/\D/g, ''), found.content.code);
   if (isRight && row.mailedTo !== null) return found;
@@ -177,19 +191,19 @@ export async function openLink(
 ): Promise<(OpenCode & { readonly here: boolean }) | undefined> {
   const row = await findCodeOfLink(services.database.knex, digest(link), present());
   if (row === undefined || row.mailedTo === null) return undefined;
-  return { ...open(services, row), here: device !== undefined && row.deviceHash === digest(device) };
+  return { ...openCode(services, row), here: device !== undefined && row.deviceHash === digest(device) };
 }
 
 /** Finds out whom a code is for, and notes the e-mail. @returns whether one goes out */
 export type CodeSender = (services: Services, code: OpenCode, request: RequestContext) => Promise<boolean>;
 
 /** Sends the codes that were asked for. */
-export function emailCodes(services: Services, senders: Readonly<Record<EmailCode['purpose'], CodeSender>>): Carrier {
+export function emailCodes(services: Services, senders: Readonly<Record<CodePurpose, CodeSender>>): Carrier {
   return {
     async deliver(payload) {
       const row = await findCodeById(services.database.knex, note.parse(payload).id, present());
-      if (row === undefined || row.mailedTo !== null) return 'dropped';
-      const code = open(services, row);
+      if (row === undefined || row.mailedTo !== null || row.purpose === 'FACTOR') return 'dropped';
+      const code = openCode(services, row);
       const isSent = await senders[row.purpose](services, code, { actor: NOBODY, ...defined(code.content.request) });
       return isSent ? 'delivered' : 'dropped';
     },

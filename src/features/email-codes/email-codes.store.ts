@@ -2,12 +2,16 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
+/** What an outbox entry asks for. */
+export type CodePurpose = 'SIGN_IN' | 'SIGN_UP';
+
 export interface EmailCode {
   /** SHA-256 of the token that the browser holds. */
   readonly id: string;
   /** SHA-256 of the token in the link. */
   readonly linkId: string;
-  readonly purpose: 'SIGN_IN' | 'SIGN_UP';
+  /** `FACTOR`: the second factor of a sign-in that waits for it, or one that is being set up. */
+  readonly purpose: CodePurpose | 'FACTOR';
   /** SHA-256 of where it goes on; the browser's token is worth nothing elsewhere. */
   readonly place: string;
   /** SHA-256 of the device cookie of the browser that asked. */
@@ -83,6 +87,11 @@ export async function deleteCode(executor: Executor, id: string): Promise<boolea
 /** Ends all codes of a user. */
 export async function deleteCodesOf(executor: Executor, userId: string): Promise<void> {
   await executor('email_codes').where({ user_id: userId }).delete();
+}
+
+/** Ends the codes of a user's second factors. */
+export async function deleteFactorCodesOf(executor: Executor, userId: string): Promise<void> {
+  await executor('email_codes').where({ user_id: userId, purpose: 'FACTOR' }).delete();
 }
 
 /** @returns the number of codes removed, at most `limit` */

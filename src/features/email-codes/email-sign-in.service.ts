@@ -94,7 +94,7 @@ async function mailTo(trx: Executor, services: Services, user: User, code: OpenC
 export async function signInByCode(services: Services, code: OpenCode, request: RequestContext): Promise<FirstStep | undefined> {
   const { row } = code;
   return services.database.transaction(async (trx) => {
-    const found = row.userId === null ? undefined : await lockUser(trx, row.userId);
+    const found = row.userId === null || row.purpose !== 'SIGN_IN' ? undefined : await lockUser(trx, row.userId);
     if (found === undefined || !(await deleteCode(trx, row.id))) return undefined;
     const failure = !mayComeIn(found) ? 'USER_NOT_ACTIVE' : found.email !== row.mailedTo ? 'NO_EMAIL_ADDRESS' : undefined;
     await recordEvent(trx, { ...redeemed(code, request), ...(failure !== undefined && { failure }) });

@@ -1,7 +1,7 @@
 /** Event hooks: the fields of a record, and those that inline hooks have too. */
 
 /** What sends: it names the secrets of hooks where they are sealed. */
-export type HookKind = 'event_hook' | 'inline_hook';
+export type HookKind = 'event_hook' | 'inline_hook' | 'telephony';
 
 export type HookStatus = 'ACTIVE' | 'INACTIVE';
 

@@ -12,7 +12,8 @@ import { OutboundRefused, PrivateAddress, sharedOutbound } from '../../platform/
 import { inlineHookSeconds } from '../../platform/metrics/inline-hooks.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { openHeaders, signMessage } from '../event-hooks/hook-secrets.service.ts';
+import type { HookChannel, HookKind } from '../event-hooks/event-hooks.resource.ts';
+import { openHeaders, type SigningSecrets, signMessage } from '../event-hooks/hook-secrets.service.ts';
 import type { HookAsked, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
 import type { InlineHook } from './inline-hooks.resource.ts';
 import { inlineHookTarget } from './inline-hooks.service.ts';
@@ -47,7 +48,7 @@ export interface CallFacts {
 }
 
 /** The body of a request. @param data of the type of the hook @param source the address that the request to this service was made to */
-export const hookMessage = ({ type }: Pick<InlineHook, 'type'>, data: object, source: string): string =>
+export const hookMessage = ({ type }: { readonly type: string }, data: object, source: string): string =>
   JSON.stringify({
     eventId: randomUUID(),
     eventTime: present().toISOString(),
@@ -59,10 +60,15 @@ export const hookMessage = ({ type }: Pick<InlineHook, 'type'>, data: object, so
     data,
   });
 
-/** Never throws for what the hook does or fails to do. @param body made by `hookMessage` */
-export async function callInlineHook(
+/** As `callHook`, of an inline hook. */
+export const callInlineHook = (services: Pick<Services, 'keyring' | 'config'>, hook: InlineHook, body: string): Promise<HookAnswer> =>
+  callHook(services, 'inline_hook', hook, body);
+
+/** Never throws for what the hook does or fails to do. @param kind names the signing secret @param body made by `hookMessage` */
+export async function callHook(
   { keyring, config }: Pick<Services, 'keyring' | 'config'>,
-  hook: InlineHook,
+  kind: HookKind,
+  hook: SigningSecrets & { readonly channel: HookChannel },
   body: string,
 ): Promise<HookAnswer> {
   const call = sharedOutbound(config);
@@ -71,13 +77,13 @@ export async function callInlineHook(
   const messageId = newId('ihk');
   const timestamp = epochSeconds();
   const headers = {
-    ...openHeaders(keyring, 'inline_hook', hook),
+    ...openHeaders(keyring, kind, hook),
     'content-type': 'application/json',
     accept: 'application/json',
     'user-agent': 'Gatehouse',
     'webhook-id': messageId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signMessage(keyring, 'inline_hook', hook, messageId, timestamp, body),
+    'webhook-signature': signMessage(keyring, kind, hook, messageId, timestamp, body),
   };
 
   async function attempt(): Promise<Omit<CallFacts, 'milliseconds' | 'attempts'> & { readonly problem?: HookProblem }> {

@@ -10,6 +10,7 @@ export type AskedMail =
   | 'password-elsewhere'
   | 'email-verification'
   | 'sign-in-code'
+  | 'factor-code'
   | 'sign-in-request'
   | 'sign-up'
   | 'sign-up-existing'

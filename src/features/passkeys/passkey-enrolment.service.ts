@@ -85,7 +85,7 @@ export async function enrolPasskey(
   if (made === undefined) return undefined;
   return inStep(services, stateToken, { ...request, place }, next, async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be begun again, and prove that factor.
-    if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id))) throw new StepGone();
+    if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id, state.amr))) throw new StepGone();
     const added = await addPasskey(trx, user, made, registration, request);
     if (added === undefined) return undefined;
     const expiresAt = new Date(present().getTime() + LIFETIMES.signInStep * 1000);

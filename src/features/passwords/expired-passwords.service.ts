@@ -41,7 +41,8 @@ export async function replaceExpiredPassword(
     'PASSWORD',
     async (trx, state, user): Promise<FirstStep | undefined> => {
       // Set up meanwhile, in another window: it is proved first.
-      if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id))) return void (await updateState(trx, state.id, { next: 'FACTOR' }));
+      if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id, state.amr)))
+        return void (await updateState(trx, state.id, { next: 'FACTOR' }));
       if (!(await deleteState(trx, state.id))) throw new StepGone();
       await storeChosen(trx, user, { status: 'ACTIVE', passwordHash, displayMessage }, request);
       return { user: { id: user.id, login: user.login }, amr: state.amr, authenticatedAt: present() };

@@ -7,8 +7,12 @@ import type { HiddenField } from '../../platform/http/csrf.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { SentCode } from '../message-factors/factor-codes.service.ts';
+import type { NotSent } from '../message-factors/factor-messages.service.ts';
+import { type MessageType, shownAddress } from '../message-factors/message-factors.policy.ts';
 import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
 import type { PendingStep } from '../sign-in/sign-in-steps.service.ts';
+import { isMessageFactor } from './factors.service.ts';
 import { totpUri } from './totp.service.ts';
 
 /** Where the pages stand. */
@@ -32,8 +36,18 @@ export interface StepFrame {
 type Text = ReturnType<typeof pageLanguage>['text'];
 type Step = Pick<PendingStep, 'user' | 'secret'> & { readonly passkey?: PasskeyForm | undefined };
 
-/** What was wrong: nothing, the code, or the passkey. */
-export type Wrong = boolean | 'passkey';
+/** What was wrong: nothing, the code of the app, the passkey, the code that was sent, or why none was. */
+export type Wrong = boolean | 'passkey' | 'message' | 'NOT_A_NUMBER' | NotSent;
+
+const NOT_SENT: Readonly<Record<NotSent | 'NOT_A_NUMBER', MessageKey>> = {
+  NOT_A_NUMBER: 'message.no-number',
+  NUMBER_NOT_ALLOWED: 'message.not-allowed',
+  TELEPHONY_OFF: 'message.not-sent',
+  TELEPHONY_FAILED: 'message.not-sent',
+  TOO_MANY_REQUESTS: 'message.too-many',
+  NO_EMAIL_ADDRESS: 'message.not-sent',
+  USER_NOT_ACTIVE: 'message.not-sent',
+};
 
 /** What the pages with a form of a passkey need beside it. */
 const passkeyLocals = (passkey: PasskeyForm | undefined, others: readonly string[] = []) => ({
@@ -44,8 +58,25 @@ const passkeyLocals = (passkey: PasskeyForm | undefined, others: readonly string
 /** @returns what was wrong, and the field to try again with */
 const problemOf = (text: Text, wrong: Wrong, passkey: MessageKey): FormProblem | undefined => {
   if (wrong === false) return undefined;
-  return wrong === 'passkey' ? { field: 'passkey', message: text(passkey) } : { field: 'pass-code', message: text('factor.wrong') };
+  if (wrong === true) return { field: 'pass-code', message: text('factor.wrong') };
+  if (wrong === 'passkey') return { field: 'passkey', message: text(passkey) };
+  return wrong === 'message'
+    ? { field: 'message-code', message: text('message.wrong') }
+    : { field: 'messages', message: text(NOT_SENT[wrong]) };
 };
+
+/** A way of sending codes, as a page offers it. */
+interface MessageOption {
+  /** For the form: the factor, or the type that is set up. */
+  readonly value: string;
+  readonly type: MessageType;
+  /** What the button says. */
+  readonly send: string;
+  /** Says where the code went; undefined: none was sent. */
+  readonly sent: string | undefined;
+}
+
+const SEND: Readonly<Record<MessageType, MessageKey>> = { EMAIL: 'message.send-email', SMS: 'message.send-sms', CALL: 'message.send-call' };
 
 /** Prints a page of the second step. */
 async function page(
@@ -79,17 +110,27 @@ export const TRUST_FIELD = 'trustBrowser';
 
 type FactorStep = Step &
   Pick<PendingStep, 'factors'> & {
+    /** A code that was sent for this step. */
+    readonly sent?: SentCode | undefined;
     /** For how long the user may trust this browser; undefined: they may not. */
     readonly trustDays?: number | undefined;
   };
 
-/** Asks for a code of the app, a passkey, or a recovery code: whichever the user has. */
+/** Asks for a code of the app or one that is sent, a passkey, or a recovery code: whichever the user has. */
 export const showFactor = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: FactorStep, wrong: Wrong): Promise<void> =>
   page(pages, ctx, frame, 'second-factor', 'factor.title', (text) => ({
     action: frame.action('factor'),
     restart: frame.action('restart'),
     account: text('factor.account', { name: step.user.login }),
     app: step.factors.some(({ type }) => type === 'TOTP'),
+    messages: step.factors.filter(isMessageFactor).map(
+      ({ id, type, name }): MessageOption => ({
+        ...{ value: id, type },
+        send: text(SEND[type], { address: name }),
+        sent: step.sent?.id === id ? text('message.sent', { address: name }) : undefined,
+      }),
+    ),
+    send: frame.action('factor-send'),
     ...passkeyLocals(step.passkey),
     trust: step.trustDays === undefined ? undefined : { name: TRUST_FIELD, label: trustLabel(text, step.trustDays) },
     problem: problemOf(text, wrong, 'passkey.wrong'),
@@ -103,26 +144,62 @@ export async function showEnrolment(
   pages: Pages,
   ctx: Koa.Context,
   frame: StepFrame,
-  step: Step & { readonly issuer: string },
+  step: Step & { readonly issuer: string; readonly types?: readonly MessageType[] },
   wrong: Wrong,
 ): Promise<void> {
   const secret = step.secret ?? '';
   const uri = totpUri(secret, { issuer: step.issuer, login: step.user.login });
   const code = drawn(uri);
-  await page(pages, ctx, frame, 'enroll-factor', step.passkey === undefined ? 'enroll.title' : 'enroll.choice', (text) => ({
-    action: frame.action('enroll'),
-    restart: frame.back === undefined ? frame.action('restart') : undefined,
+  await page(
+    pages,
+    ctx,
+    frame,
+    'enroll-factor',
+    step.passkey === undefined && !step.types?.length ? 'enroll.title' : 'enroll.choice',
+    (text) => ({
+      action: frame.action('enroll'),
+      restart: frame.back === undefined ? frame.action('restart') : undefined,
+      stateToken: frame.stateToken,
+      back: frame.back,
+      account: text('factor.account', { name: step.user.login }),
+      explain: text(frame.back === undefined ? 'enroll.explain' : 'enroll.explain-own'),
+      messages: (step.types ?? []).map((type) => ({ value: type, type, send: text(ENROL[type]), number: type !== 'EMAIL' })),
+      send: frame.action('enroll-message'),
+      code,
+      uri,
+      secret: secret.replace(/.{4}(?=.)/g, '$& '),
+      ...passkeyLocals(step.passkey, ['copy.js']),
+      problem: problemOf(text, wrong, 'passkey.not-made'),
+    }),
+  );
+}
+
+const ENROL: Readonly<Record<MessageType, MessageKey>> = {
+  EMAIL: 'message.enroll-email',
+  SMS: 'message.enroll-sms',
+  CALL: 'message.enroll-call',
+};
+
+/** Asks for the first code that was sent, which confirms the factor. */
+export const showFirstCode = (
+  pages: Pages,
+  ctx: Koa.Context,
+  frame: StepFrame,
+  { user, sent }: Pick<Step, 'user'> & { readonly sent: Pick<SentCode, 'type' | 'sentTo'> },
+  wrong: Wrong,
+): Promise<void> =>
+  page(pages, ctx, frame, 'first-code', 'message.title', (text) => ({
+    action: frame.action('enroll-code'),
+    again: frame.action('enroll-message'),
+    other: frame.back === undefined ? frame.action('enroll-other') : undefined,
     stateToken: frame.stateToken,
     back: frame.back,
-    account: text('factor.account', { name: step.user.login }),
-    explain: text(frame.back === undefined ? 'enroll.explain' : 'enroll.explain-own'),
-    code,
-    uri,
-    secret: secret.replace(/.{4}(?=.)/g, '$& '),
-    ...passkeyLocals(step.passkey, ['copy.js']),
+    account: text('factor.account', { name: user.login }),
+    type: sent.type,
+    explain: text('message.sent', { address: shownAddress(sent) }),
+    scripts: ['reload-when-stale.js'],
     problem: problemOf(text, wrong, 'passkey.not-made'),
   }));
-}
 
 /** Offers a passkey to who is signed in; a password manager may make it by itself. */
 export const showOffer = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: Step, wrong: Wrong): Promise<void> =>

@@ -6,6 +6,9 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { deleteFactorCodesOf } from '../email-codes/email-codes.store.ts';
+import type { MessageFactor } from '../message-factors/message-factors.resource.ts';
+import { deleteMessageFactors, listMessageFactors } from '../message-factors/message-factors.store.ts';
 import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { deletePasskey, deletePasskeys, listPasskeys } from '../passkeys/passkeys.store.ts';
 import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
@@ -23,6 +26,7 @@ import {
   replaceRecoveryCodes,
   saveFailedCodes,
 } from './factors.store.ts';
+import { isByEmailAlone } from './second-factor.policy.ts';
 import { sealTotpSecret } from './totp.service.ts';
 
 /** @param secret base32 */
@@ -39,17 +43,33 @@ export function newTotpFactor(keyring: Keyring, userId: string, secret: string):
   };
 }
 
-/** An authenticator app, or a passkey. */
-export type SecondFactor = Factor | (Passkey & { readonly type: 'PASSKEY' });
+/** An authenticator app, codes that are sent, or a passkey. */
+export type SecondFactor = Factor | MessageFactor | (Passkey & { readonly type: 'PASSKEY' });
 
-/** All of a user's: the app before the passkeys, and of those the oldest first. */
+export const isMessageFactor = (factor: SecondFactor): factor is MessageFactor => 'status' in factor;
+
+/** All of a user's: the app, codes that are sent, then the passkeys; of each the oldest first. Some may be of no use: `listUsableFactors`. */
 export async function listSecondFactors(executor: Executor, userId: string): Promise<SecondFactor[]> {
   const passkeys = await listPasskeys(executor, userId);
-  return [...(await listFactors(executor, userId)), ...passkeys.map((passkey) => ({ ...passkey, type: 'PASSKEY' as const }))];
+  return [
+    ...(await listFactors(executor, userId)),
+    ...(await listMessageFactors(executor, userId)),
+    ...passkeys.map((passkey) => ({ ...passkey, type: 'PASSKEY' as const })),
+  ];
 }
 
-/** Does the user have a second factor? */
-export const isEnrolled = ({ database }: Services, userId: string): Promise<boolean> => hasFactor(database.knex, userId);
+/** Those that the user can prove. @param first the methods of the step before */
+export async function listUsableFactors(executor: Executor, userId: string, first: readonly string[]): Promise<SecondFactor[]> {
+  return (await listSecondFactors(executor, userId)).filter((factor) => isUsable(factor, first));
+}
+
+/** A code by e-mail proves nothing new after a sign-in by e-mail. */
+const isUsable = (factor: SecondFactor, first: readonly string[]): boolean =>
+  !isMessageFactor(factor) || (factor.status === 'ACTIVE' && !(factor.type === 'EMAIL' && isByEmailAlone(first)));
+
+/** Does the user have a second factor? @param first the methods of a first step that it would follow */
+export const isEnrolled = ({ database }: Services, userId: string, first?: readonly string[]): Promise<boolean> =>
+  hasFactor(database.knex, userId, first);
 
 /** @throws {ApiError} not found, forbidden */
 export async function listUserFactors(
@@ -97,6 +117,8 @@ export async function removeFactors(trx: Executor, user: User, request: RequestC
   const before = await described(trx, user.id);
   await deleteFactors(trx, user.id);
   await deletePasskeys(trx, user.id);
+  await deleteMessageFactors(trx, user.id);
+  await deleteFactorCodesOf(trx, user.id);
   await deleteTrustedBrowsersOf(trx, user.id);
   await endWithLastFactor(trx, user.id);
   await recordEvent(trx, {
@@ -116,8 +138,12 @@ export async function removeFactors(trx: Executor, user: User, request: RequestC
  */
 export async function removeFactor(trx: Executor, user: User, factorId: string, request: RequestContext): Promise<boolean> {
   const before = await described(trx, user.id);
-  const removed = (await deleteFactor(trx, user.id, factorId)) || (await deletePasskey(trx, user.id, factorId));
+  const removed =
+    (await deleteFactor(trx, user.id, factorId)) ||
+    (await deleteMessageFactors(trx, user.id, factorId)) ||
+    (await deletePasskey(trx, user.id, factorId));
   if (!removed) return false;
+  await deleteFactorCodesOf(trx, user.id);
   await deleteTrustedBrowsersOf(trx, user.id);
   if (!(await hasFactor(trx, user.id))) await endWithLastFactor(trx, user.id);
   await recordEvent(trx, {

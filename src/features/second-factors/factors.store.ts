@@ -2,7 +2,9 @@
 
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
+import { hasMessageFactor } from '../message-factors/message-factors.store.ts';
 import type { FailedAttempts } from '../sign-in/lockout.policy.ts';
+import { isByEmailAlone } from './second-factor.policy.ts';
 
 export interface Factor {
   readonly id: string;
@@ -32,11 +34,12 @@ export async function listFactors(executor: Executor, userId: string): Promise<F
   return executor('user_factors').where({ user_id: userId }).orderBy('seq').select<Factor[]>(FACTOR);
 }
 
-const HAS_FACTOR = `SELECT EXISTS (SELECT FROM user_factors WHERE user_id = :userId) OR EXISTS (SELECT FROM passkeys WHERE user_id = :userId) AS has`;
+const HAS_FACTOR = `SELECT EXISTS (SELECT FROM user_factors WHERE user_id = :userId) OR EXISTS (SELECT FROM passkeys WHERE user_id = :userId)
+  OR coalesce(${hasMessageFactor(':userId', 'CAST(:byEmail AS boolean)')}, false) AS has`;
 
-/** Does the user have a second factor, of any kind? */
-export async function hasFactor(executor: Executor, userId: string): Promise<boolean> {
-  const { rows } = await executor.raw<{ rows: { has: boolean }[] }>(HAS_FACTOR, { userId });
+/** Does the user have a second factor, of any kind that the sign-in policy allows? @param first the methods of a first step that it would follow */
+export async function hasFactor(executor: Executor, userId: string, first: readonly string[] = []): Promise<boolean> {
+  const { rows } = await executor.raw<{ rows: { has: boolean }[] }>(HAS_FACTOR, { userId, byEmail: isByEmailAlone(first) });
   return rows[0]?.has === true;
 }
 

@@ -17,7 +17,7 @@ import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.st
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, lockUser } from '../users/users.store.ts';
-import { described, listSecondFactors, removeFactor, type SecondFactor } from './factors.service.ts';
+import { described, isMessageFactor, listSecondFactors, removeFactor, type SecondFactor } from './factors.service.ts';
 import { countRecoveryCodes, hasFactor } from './factors.store.ts';
 import { newRecoveryCodes } from './recovery-codes.service.ts';
 import { newTotpSecret, sealTotpSecret } from './totp.service.ts';
@@ -35,7 +35,9 @@ export interface OwnFactors {
 export async function ownFactors({ database: { knex } }: Services, userId: string): Promise<OwnFactors | undefined> {
   const user = await findUserById(knex, userId);
   if (user === undefined) return undefined;
-  const factors = await listSecondFactors(knex, userId);
+  const all = await listSecondFactors(knex, userId);
+  // One that an administrator has begun to set up is none yet.
+  const factors = all.filter((factor) => !isMessageFactor(factor) || factor.status !== 'PENDING_ACTIVATION');
   return { user, factors, recoveryCodes: await countRecoveryCodes(knex, userId), onlyWay: await onlyPasskey(knex, user) };
 }
 

@@ -54,10 +54,15 @@ const demandsOfAll = async (executor: Executor, applicationId: string | undefine
 export const reasonOfDemand = async (executor: Executor, userId: string, purpose: Purpose): Promise<DemandReason | undefined> =>
   demandOf(executor, await readMfaPolicy(executor), userId, purpose);
 
-/** What a sign-in's second factor depends on, to be kept with its audit event. @param executor the transaction of the event */
-export async function secondFactorFacts(executor: Executor, userId: string, purpose: Purpose): Promise<SecondFactorRecord> {
+/** What a sign-in's second factor depends on, to be kept with its audit event. @param executor the transaction of the event @param amr by which they signed in */
+export async function secondFactorFacts(
+  executor: Executor,
+  userId: string,
+  purpose: Purpose,
+  amr: readonly string[],
+): Promise<SecondFactorRecord> {
   const demandedBy = await reasonOfDemand(executor, userId, purpose);
-  return { enrolled: await hasFactor(executor, userId), ...(demandedBy !== undefined && { demandedBy }) };
+  return { enrolled: await hasFactor(executor, userId, amr), ...(demandedBy !== undefined && { demandedBy }) };
 }
 
 /**

@@ -35,6 +35,9 @@ export const ACR_VALUES: readonly string[] = [ONE_FACTOR, TWO_FACTORS];
 /** Do these methods make more than one factor? (RFC 8176 section 2, `mfa`.) */
 export const isMultiFactor = (amr: readonly string[]): boolean => amr.includes('mfa');
 
+/** Was it a code by e-mail alone? Another one from the same mailbox is no second factor then. */
+export const isByEmailAlone = (amr: readonly string[]): boolean => amr.length === 1 && amr[0] === 'otp';
+
 /**
  * The methods that the use of a passkey stands for (RFC 8176 section 2): `user`, for somebody was there, and whose key is proved, in hardware (`hwk`) or in
  * software (`swk`). Authenticators sign whether the key may leave its device (WebAuthn section 6.1.3); more is not proved without attestation.

@@ -10,6 +10,7 @@ import { visitor } from '../../pages/hosted/visitor.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { accountsOn } from '../identity-providers/connected-accounts.account.ts';
+import { typesToEnrol } from '../message-factors/message-enrolment.service.ts';
 import { acceptedPasskeys } from '../passkeys/passkey-signals.service.ts';
 import { passkeyRelyingParty } from '../passkeys/passkeys.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
@@ -28,12 +29,14 @@ export const securityPage = ownPage('security', async (deps, ctx, visit) => {
   const language = pageLanguage(ctx);
   const { day } = times(language, visit.user);
   const locals = {
-    factors: own.factors.map(({ id, type, name, created, lastUsed }) => ({
+    factors: own.factors.map(({ id, type, name, created, lastUsed, ...factor }) => ({
       ...{ id, type, name },
+      disabled: 'status' in factor && factor.status === 'DISABLED',
       added: day(created),
       used: lastUsed && day(lastUsed),
       onlyWay: id === own.onlyWay,
     })),
+    messageTypes: await typesToEnrol(deps.services, own.user, visit.session.amr, visitor(ctx, deps.config)),
     passkeysPossible: passkeyRelyingParty(deps.config) !== undefined,
     recoveryCodes: own.recoveryCodes,
     signals: await acceptedPasskeys(deps.services, own.user),
@@ -55,10 +58,10 @@ export const frameOf = (deps: AccountDeps, ctx: Koa.Context, session: SignedInSe
 });
 
 /** The state token of an enrolment is worth something to its user alone. */
-const placeOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
+export const enrolmentPlaceOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
 
 async function showApp(deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, stateToken: string, wrong: boolean): Promise<void> {
-  const step = await readStep(deps.services, stateToken, placeOf(session.accountId), undefined);
+  const step = await readStep(deps.services, stateToken, enrolmentPlaceOf(session.accountId), undefined);
   if (step?.secret === undefined) return seeOther(ctx, SECURITY_PAGE);
   const { name: issuer } = await readSettings(deps.services, 'branding');
   await showEnrolment(deps.pages, ctx, frameOf(deps, ctx, session, stateToken), { ...step, issuer }, wrong);
@@ -67,7 +70,7 @@ async function showApp(deps: AccountDeps, ctx: Koa.Context, session: SignedInSes
 /** POST /account/security/app: shows the QR code */
 export const addApp = change<AccountDeps>(async (deps, ctx, session) => {
   const { accountId } = session;
-  await showApp(deps, ctx, session, await beginEnrolment(deps.services, accountId, placeOf(accountId)), false);
+  await showApp(deps, ctx, session, await beginEnrolment(deps.services, accountId, enrolmentPlaceOf(accountId)), false);
 });
 
 /** POST /account/security/enroll: the first code of the app; then the recovery codes are shown */
@@ -76,7 +79,7 @@ export const confirmApp = change<AccountDeps>(async (deps, ctx, session, form) =
   const stateToken = form.get('stateToken') ?? '';
   try {
     const passCode = form.get('passCode') ?? '';
-    const codes = await confirmEnrolment(deps.services, stateToken, passCode, placeOf(userId), visitor(ctx, deps.config), {
+    const codes = await confirmEnrolment(deps.services, stateToken, passCode, enrolmentPlaceOf(userId), visitor(ctx, deps.config), {
       multiFactor: isMultiFactor(amr),
     });
     if (codes === undefined) return await showApp(deps, ctx, session, stateToken, true);

@@ -1,8 +1,11 @@
-/** `users/{id}/factors`: the second factors of a user, and their reset when they are lost, as Okta's Factors API shows them. Users enrol them themselves. */
+/** `users/{id}/factors`: the second factors of a user, their reset when they are lost, and codes that are sent, set up and proved by API; as Okta's Factors API has it. Users set up apps and passkeys themselves. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
+import { text } from '../../platform/validation/text.ts';
+import { activateUserFactor, enrolUserFactor, verifyUserFactor } from '../message-factors/managed-message-factors.service.ts';
+import { MESSAGE_FACTORS, typeOfPolicyName } from '../message-factors/message-factors.policy.ts';
 import type { User } from '../users/users.resource.ts';
 import { factorFields, factorStates, presentFactor, presentStates } from './factor-fields.api.ts';
 import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
@@ -14,7 +17,7 @@ export const userFactorEndpoints: readonly Endpoint[] = [
   listing({
     path: '/users/:id/factors',
     access: 'organizations',
-    summary: 'List the second factors of a user: the authenticator app, then the passkeys, oldest first',
+    summary: 'List the second factors of a user: the authenticator app, codes that are sent, then the passkeys, oldest first',
     params: idParams,
     item: factor,
     handler: async ({ services, params, query, request }) => {
@@ -36,6 +39,63 @@ export const userFactorEndpoints: readonly Endpoint[] = [
       const { user, factor: found } = await getUserFactor(services, params.id, params.factorId, request);
       return present(found, user, services.config.baseUrl);
     },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/users/:id/factors',
+    access: 'organizations',
+    summary: 'Set up codes that are sent to a user as a second factor; the first code activates them',
+    params: idParams,
+    query: z.object({
+      activate: z.enum(['true', 'false']).default('false').meta({ description: 'true: without a first code; you vouch for the address' }),
+    }),
+    body: z.strictObject({
+      factorType: z.enum(MESSAGE_FACTORS),
+      provider: z.literal('OKTA'),
+      profile: z
+        .strictObject({
+          email: text({ least: 1, most: 320 }).exactOptional().meta({ description: 'That of the user; absent: the same' }),
+          phoneNumber: text({ least: 1, most: 40 })
+            .exactOptional()
+            .meta({ description: 'With its country code; required for sms and call' }),
+        })
+        .exactOptional(),
+    }),
+    response: factor,
+    handler: async ({ services, params, query, body: { factorType, profile }, request }) => {
+      const wish = { type: typeOfPolicyName(factorType), ...profile, activate: query.activate === 'true' };
+      const { user, factor: made } = await enrolUserFactor(services, params.id, wish, request);
+      return present(made, user, services.config.baseUrl);
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/users/:id/factors/:factorId/lifecycle/activate',
+    access: 'organizations',
+    summary: 'Activate a second factor by the first code that was sent',
+    params: factorParams,
+    body: z.strictObject({ passCode: text({ least: 1, most: 100 }) }),
+    response: factor,
+    handler: async ({ services, params, body: { passCode }, request }) => {
+      const { user, factor: active } = await activateUserFactor(services, params.id, { factorId: params.factorId, passCode }, request);
+      return present(active, user, services.config.baseUrl);
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/users/:id/factors/:factorId/verify',
+    access: 'organizations',
+    summary: 'Send a code of a second factor to its user, or check the code that they give',
+    params: factorParams,
+    body: z.strictObject({
+      passCode: text({ least: 1, most: 100 })
+        .exactOptional()
+        .meta({ description: 'Absent: a code is sent, if it is a factor of that kind' }),
+    }),
+    response: z.object({ factorResult: z.enum(['CHALLENGE', 'SUCCESS']) }),
+    handler: async ({ services, params, body: { passCode }, request }) => ({
+      factorResult: await verifyUserFactor(services, params.id, { factorId: params.factorId, passCode }, request),
+    }),
   }),
   endpoint({
     method: 'DELETE',

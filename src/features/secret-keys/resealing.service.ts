@@ -20,10 +20,12 @@ import { identityProviderSecretContext as providerContext } from '../identity-pr
 import { inboxMailContext as inboxContext } from '../mail/dev-inbox.service.ts';
 import { sealContext as mailContext } from '../mail/mail.service.ts';
 import { MAIL_PASSWORD_CONTEXT } from '../mail/mail-settings.resource.ts';
+import { phoneNumberContext } from '../message-factors/factor-codes.service.ts';
 import { resetRequestContext } from '../passwords/forgotten-password.service.ts';
 import { totpSecretContext as totpContext } from '../second-factors/totp.service.ts';
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
 import { PAIRWISE_SALT_CONTEXT, PAIRWISE_SETTING } from '../subjects/pairwise-subjects.service.ts';
+import { TELEPHONY } from '../telephony/telephony-settings.resource.ts';
 import {
   countSealed,
   listSealedOtherwise,
@@ -78,6 +80,7 @@ function contextOfNote(id: string, kind: string | undefined): string {
 /** The settings that have something sealed: its member, and its context. */
 const SEALED_SETTINGS: Readonly<Record<string, readonly [member: string, context: string]>> = {
   mail: ['password', MAIL_PASSWORD_CONTEXT],
+  telephony: ['secret', hookSecretContext(TELEPHONY, TELEPHONY)],
   [PAIRWISE_SETTING]: ['salt', PAIRWISE_SALT_CONTEXT],
 };
 
@@ -102,6 +105,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   factors: alone(totpContext),
   signInStates: alone(totpContext),
   emailCodes: alone(emailCodeContext),
+  phoneNumbers: alone(phoneNumberContext),
   repeatableAnswers: alone(answerContext),
   devInbox: alone(inboxContext),
   outbox: noteAnew,

@@ -31,6 +31,7 @@ export const SEALED_COLUMNS = {
   factors: plain('user_factors', 'sealed_secret'),
   signInStates: plain('sign_in_states', 'sealed_secret'),
   emailCodes: plain('email_codes', 'sealed'),
+  phoneNumbers: plain('message_factors', 'number_sealed'),
   repeatableAnswers: plain('idempotent_calls', 'answer_sealed'),
   devInbox: plain('dev_inbox', 'sealed'),
   outbox: { table: 'outbox', column: 'payload', json: true, key: 'seq', keyType: 'bigint' },

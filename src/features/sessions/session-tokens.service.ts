@@ -8,13 +8,31 @@ import { epochSeconds } from '../../platform/clock/clock.ts';
 import { digest, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { type ApiError, authenticationFailed, invalidStateToken, notFound, wrongPassCode } from '../../platform/errors/errors.ts';
+import {
+  type ApiError,
+  authenticationFailed,
+  invalidStateToken,
+  notFound,
+  rateLimited,
+  validation,
+  wrongPassCode,
+  wrongState,
+} from '../../platform/errors/errors.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { requestFactorCode } from '../message-factors/message-enrolment.service.ts';
 import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
 import { poorPassword } from '../passwords/password-policy.service.ts';
-import type { SecondFactor } from '../second-factors/factors.service.ts';
+import { isMessageFactor, type SecondFactor } from '../second-factors/factors.service.ts';
 import { checkPassword, type PasswordCredentials } from '../sign-in/sign-in.service.ts';
-import { afterFirstStep, byPassword, readStep, type SignInStep, StepGone, verifyFactor } from '../sign-in/sign-in-steps.service.ts';
+import {
+  afterFirstStep,
+  byPassword,
+  type PendingStep,
+  readStep,
+  type SignInStep,
+  StepGone,
+  verifyFactor,
+} from '../sign-in/sign-in-steps.service.ts';
 import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
@@ -46,7 +64,13 @@ interface NewPasswordRequired {
   readonly user: User;
 }
 
-type Outcome = IssuedSessionToken | FactorRequired | NewPasswordRequired;
+/** A code was sent; the sign-in goes on with it. */
+interface Challenged extends Omit<FactorRequired, 'status' | 'factors'> {
+  readonly status: 'MFA_CHALLENGE';
+  readonly factor: SecondFactor;
+}
+
+type Outcome = IssuedSessionToken | FactorRequired | NewPasswordRequired | Challenged;
 
 /**
  * Where the state tokens of this file are worth something. A factor cannot be enrolled here: where one is demanded that is not there, the authorize endpoint
@@ -94,23 +118,42 @@ export async function changePasswordByApi(
 }
 
 /**
- * Checks the second factor.
- * @throws {ApiError} invalid state token; not found: no such factor of the user; wrong pass code, also when the user's codes are locked
+ * Checks the second factor; without a code one is sent, where it is a factor whose codes are sent.
+ * @throws {ApiError} invalid state token; not found: no such factor of the user; validation: the code of an app is missing; wrong pass code, also when the
+ * user's codes are locked; rate limited; wrong state, when no code can be sent
  */
 export async function verifyByApi(
   services: Services,
-  { stateToken, factorId, passCode }: { readonly stateToken: string; readonly factorId: string; readonly passCode: string },
+  { stateToken, factorId, passCode }: { readonly stateToken: string; readonly factorId: string; readonly passCode?: string | undefined },
   request: RequestContext,
 ): Promise<Outcome> {
   const pending = await readStep(services, stateToken, DEMAND.place, request.device);
   if (pending === undefined) throw invalidStateToken();
   // A passkey is bound to the pages of this service: no other program can ask a browser for it.
-  if (!pending.factors.some(({ id, type }) => id === factorId && type === 'TOTP')) throw notFound(factorId, 'Factor');
+  const factor = pending.factors.find(({ id, type }) => id === factorId && type !== 'PASSKEY');
+  if (factor === undefined) throw notFound(factorId, 'Factor');
+  if (passCode === undefined) return challenge(services, pending, factor, stateToken, request);
   return orRefused(invalidStateToken, async () => {
     const step = await verifyFactor(services, stateToken, { kind: 'code', factorId, passCode }, DEMAND, request);
     if (step === undefined) throw wrongPassCode();
     return told(services, pending.user.id, step);
   });
+}
+
+async function challenge(
+  services: Services,
+  { user, expiresAt }: PendingStep,
+  factor: SecondFactor,
+  stateToken: string,
+  request: RequestContext,
+): Promise<Challenged> {
+  if (!isMessageFactor(factor)) throw validation([{ field: 'passCode', message: 'is required' }]);
+  const problem = await orRefused(invalidStateToken, () =>
+    requestFactorCode(services, { stateToken, place: DEMAND.place }, factor.id, request),
+  );
+  if (problem === 'TOO_MANY_REQUESTS') throw rateLimited(LIFETIMES.emailCode);
+  if (problem !== undefined) throw wrongState('no code can be sent to the user');
+  return { status: 'MFA_CHALLENGE', stateToken, expiresAt, factor, user };
 }
 
 async function told(services: Services, userId: string, step: SignInStep): Promise<Outcome> {

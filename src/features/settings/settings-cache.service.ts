@@ -44,6 +44,7 @@ function cachesOf({ database, notifications }: Parts): Known {
     audit: cache('audit'),
     mail: cache('mail'),
     registration: cache('registration'),
+    telephony: cache('telephony'),
   };
   const texts = new CachedValue<ChangedTexts>(() => findCommittedTexts(database.pool), {});
   const zones = new CachedValue<Zones>(() => findCommittedZones(database.pool));

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
 import { isHttpsAddress, isLocalAddress } from '../../platform/validation/https-address.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
+import { MESSAGE_FACTORS } from '../message-factors/message-factors.policy.ts';
 import { BREACHED_POLICIES, LONGEST_HISTORY } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
 import { signInRules } from '../sign-in-rules/sign-in-rules.resource.ts';
@@ -63,7 +64,9 @@ export const brandColour = (scheme: Scheme) =>
     });
 
 /** Those of the mail server are in features/mail/mail-settings.resource.ts: a password comes in and never goes out. Those of sign-up are in features/sign-up. */
-export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail' | 'registration'>]: z.ZodType<Partial<Settings[N]>> } = {
+export const settingsBodies: {
+  readonly [N in Exclude<SettingsName, 'mail' | 'registration' | 'telephony'>]: z.ZodType<Partial<Settings[N]>>;
+} = {
   'sign-in': z.strictObject({
     sessionIdleMinutes: z.int().min(1).max(43_200).exactOptional().meta({ description: 'A session ends when it was not used for so long' }),
     sessionLifetimeDays: z.int().min(1).max(365).exactOptional().meta({ description: 'A session ends so long after its sign-in' }),
@@ -89,6 +92,14 @@ export const settingsBodies: { readonly [N in Exclude<SettingsName, 'mail' | 're
       .nullable()
       .exactOptional()
       .meta({ description: '`mfa` applies from this moment on, until then as OPTIONAL; null: at once' }),
+    messageFactors: z
+      .array(z.enum(MESSAGE_FACTORS))
+      .transform((types) => MESSAGE_FACTORS.filter((type) => types.includes(type)))
+      .exactOptional()
+      .meta({
+        description:
+          'Codes that users may have sent to them as a second factor; none unless given. Apps and passkeys are always possible. A type that is taken away asks nobody any more',
+      }),
     rules: signInRules
       .exactOptional()
       .meta({ description: 'From where, in which browser and after how long somebody signs in: the first rule that fits decides' }),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { time } from '../../api/fields.ts';
+import { MESSAGE_FACTORS } from '../message-factors/message-factors.policy.ts';
 import { BREACHED_POLICIES } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
 import { signInRule } from '../sign-in-rules/sign-in-rules.resource.ts';
@@ -11,7 +12,7 @@ import { readSettings, replaceSettings, type Settings, type SettingsName, SIGN_I
 import { settingsBodies } from './settings-fields.service.ts';
 
 /** The two calls of one group of settings. */
-const both = <N extends Exclude<SettingsName, 'mail' | 'registration'>>(
+const both = <N extends Exclude<SettingsName, 'mail' | 'registration' | 'telephony'>>(
   name: N,
   what: string,
   response: z.ZodType<Settings[N], Settings[N]>,
@@ -46,6 +47,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
       methods: z.array(z.enum(SIGN_IN_METHODS)).readonly(),
       mfa: z.enum(MFA_POLICIES),
       mfaFrom: time.nullable(),
+      messageFactors: z.array(z.enum(MESSAGE_FACTORS)).readonly(),
       rememberBrowserDays: z.int(),
       passkeyOffer: z.boolean(),
       passwordOptional: z.boolean(),

@@ -7,12 +7,14 @@ import { validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { type MailServerSettings, NO_MAIL_SERVER } from '../mail/mail-settings.resource.ts';
+import type { MessageFactorName } from '../message-factors/message-factors.policy.ts';
 import { listZoneNames } from '../network-zones/network-zones.store.ts';
 import type { PasswordPolicy } from '../passwords/password.policy.ts';
 import { type MfaPolicy, type MfaSettings, mfaPolicyAt } from '../second-factors/second-factor.policy.ts';
 import { type SignInRule, zonesOf } from '../sign-in-rules/sign-in-rules.policy.ts';
 import type { SignUpSettings } from '../sign-up/sign-up.policy.ts';
 import { NO_SIGN_UP } from '../sign-up/sign-up.resource.ts';
+import { NO_TELEPHONY, type TelephonySettings } from '../telephony/telephony-settings.resource.ts';
 import type { BrandCss } from './brand-css.policy.ts';
 import type { FooterLink } from './foot-links.resource.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
@@ -31,6 +33,8 @@ export interface SignInSettings extends MfaSettings {
   readonly identifierFirst: boolean;
   /** By what users prove themselves first. */
   readonly methods: readonly SignInMethod[];
+  /** Codes that may be sent as second factors. Apps and passkeys always may be used. */
+  readonly messageFactors: readonly MessageFactorName[];
   /** For so many days a user may trust a browser, which is then not asked for a second factor; 0: never. */
   readonly rememberBrowserDays: number;
   /** Is a passkey offered after a sign-in without one? */
@@ -76,6 +80,7 @@ export interface Settings {
   readonly audit: AuditSettings;
   readonly mail: MailServerSettings;
   readonly registration: SignUpSettings;
+  readonly telephony: TelephonySettings;
 }
 
 export type SettingsName = keyof Settings;
@@ -88,6 +93,7 @@ export const DEFAULT_SETTINGS: Settings = {
     methods: ['password', 'passkey'],
     mfa: 'OPTIONAL',
     mfaFrom: null,
+    messageFactors: [],
     rememberBrowserDays: 0,
     passkeyOffer: false,
     passwordOptional: false,
@@ -104,6 +110,7 @@ export const DEFAULT_SETTINGS: Settings = {
   audit: { retentionDays: null },
   mail: NO_MAIL_SERVER,
   registration: NO_SIGN_UP,
+  telephony: NO_TELEPHONY,
 };
 
 const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<string, unknown>> = {}): Settings[N] => ({

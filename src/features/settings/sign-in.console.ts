@@ -8,6 +8,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { counted, phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { MESSAGE_FACTORS, type MessageFactorName } from '../message-factors/message-factors.policy.ts';
 import { isInGrace, type MfaPolicy } from '../second-factors/second-factor.policy.ts';
 import { signInRulesTable } from '../sign-in-rules/sign-in-rules.console.ts';
 import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
@@ -39,11 +40,20 @@ const METHODS: Readonly<Record<SignInMethod, readonly [label: string, hint: stri
 
 const methodOptions = SIGN_IN_METHODS.map((value) => ({ value, label: METHODS[value][0], hint: METHODS[value][1] }));
 
+const MESSAGES: Readonly<Record<MessageFactorName, readonly [label: string, hint: string]>> = {
+  email: ['Code by e-mail', 'To the address of the account. It does not protect against somebody who reads the mailbox.'],
+  sms: ['Text message', 'To a phone, by the webhook under Settings → Telephony.'],
+  call: ['Phone call', 'As a text message, but read aloud.'],
+};
+
+const messageOptions = MESSAGE_FACTORS.map((value) => ({ value, label: MESSAGES[value][0], hint: MESSAGES[value][1] }));
+
 const fieldsOf = ({
   identifierFirst,
   methods,
   mfa,
   mfaFrom,
+  messageFactors,
   rememberBrowserDays,
   passkeyOffer,
   passwordOptional,
@@ -86,6 +96,14 @@ const fieldsOf = ({
     hint: 'Until then only those who have a second factor are asked for it. Empty: required at once.',
   },
   {
+    name: 'messageFactors',
+    label: 'Codes as a second factor',
+    kind: 'checks',
+    values: messageFactors,
+    options: messageOptions,
+    hint: 'Weaker than apps and passkeys, which users can always set up. Users whose only factor is a type that you take away have no second factor any more.',
+  },
+  {
     name: 'rememberBrowserDays',
     label: 'Trusted browsers (days)',
     kind: 'number',
@@ -104,7 +122,7 @@ const policy: ConsolePage = {
   async show(visit) {
     const { services, request } = visit;
     const settings = await readSettings(services, 'sign-in');
-    const { mfa, mfaFrom, identifierFirst, methods, rememberBrowserDays, passkeyOffer, passwordOptional } = settings;
+    const { mfa, mfaFrom, identifierFirst, methods, messageFactors, rememberBrowserDays, passkeyOffer, passwordOptional } = settings;
     const [who, meaning] = MFA[mfa];
     const begin =
       mfaFrom !== null && isInGrace(settings, present())
@@ -128,6 +146,10 @@ const policy: ConsolePage = {
             },
             { label: 'Second factor', value: phrase(who) },
             ...begin,
+            {
+              label: 'Codes as a second factor',
+              value: messageFactors.length === 0 ? phrase('Not allowed') : series(messageFactors.map((type) => phrase(MESSAGES[type][0]))),
+            },
             {
               label: 'Trusted browsers',
               value:
@@ -166,9 +188,9 @@ const edit: ConsolePage = {
   },
   async receive({ services, request }, form) {
     const typed = typedValues(fieldsOf(DEFAULT_SETTINGS['sign-in']), form);
-    const { methods, mfa, mfaFrom, identifierFirst, rememberBrowserDays = '', passkeyOffer, passwordOptional } = typed;
+    const { methods, mfa, mfaFrom, identifierFirst, messageFactors, rememberBrowserDays = '', passkeyOffer, passwordOptional } = typed;
     const rest = { mfaFrom: momentTyped(mfaFrom), identifierFirst: identifierFirst === 'true' };
-    const changes = { methods, mfa, ...rest, rememberBrowserDays, passkeyOffer, passwordOptional };
+    const changes = { methods, mfa, messageFactors, ...rest, rememberBrowserDays, passkeyOffer, passwordOptional };
     await changeSettings(services, 'sign-in', parse(settingsBodies['sign-in'], changes), request);
     return { goTo: HOME, notice: 'sign-in-policy-changed' };
   },

@@ -15,8 +15,9 @@ const attribute = z.string().nullable();
 const verification = z.object({ verify: z.object({ href: z.url(), hints: z.object({ allow: z.array(z.literal('POST')) }) }) });
 
 const transaction = z.object({
-  status: z.enum(['SUCCESS', 'MFA_REQUIRED', 'PASSWORD_EXPIRED']),
+  status: z.enum(['SUCCESS', 'MFA_REQUIRED', 'MFA_CHALLENGE', 'PASSWORD_EXPIRED']),
   expiresAt: time,
+  factorResult: z.literal('CHALLENGE').optional().meta({ description: 'With MFA_CHALLENGE: a code was sent' }),
   sessionToken: z.string().optional().meta({ description: 'With SUCCESS: signs one browser in, once, until it expires' }),
   stateToken: z.string().optional().meta({
     description:
@@ -28,6 +29,7 @@ const transaction = z.object({
       passwordChanged: time.nullable(),
       profile: z.object({ login: z.string(), firstName: attribute, lastName: attribute, locale: attribute, timeZone: attribute }),
     }),
+    factor: z.object(factorFields).optional().meta({ description: 'With MFA_CHALLENGE: the factor whose code is expected' }),
     factors: z
       .array(z.object({ ...factorFields, _links: verification.partial() }))
       .optional()
@@ -58,9 +60,9 @@ export const authn: readonly Endpoint[] = [
     method: 'POST',
     path: '/authn/factors/:id/verify',
     access: 'anyone',
-    summary: 'Prove a second factor by a code of the authenticator app',
+    summary: 'Prove a second factor by a code of the authenticator app, or by one that is sent; without passCode it is sent',
     params: idParams,
-    body: z.strictObject({ stateToken: typed, passCode: typed }),
+    body: z.strictObject({ stateToken: typed, passCode: typed.exactOptional() }),
     response: transaction,
     handler: async ({ services, params, body, request }) =>
       present(await verifyByApi(services, { ...body, factorId: params.id }, request), services.config.baseUrl),
@@ -81,6 +83,10 @@ function present(outcome: Outcome, baseUrl: string): z.input<typeof transaction>
   };
   const common = { status, expiresAt: writeTime(expiresAt) };
   if (outcome.status === 'SUCCESS') return { ...common, sessionToken: outcome.value, _embedded };
+  if (outcome.status === 'MFA_CHALLENGE') {
+    const factor = presentFactor(outcome.factor, user.login);
+    return { ...common, factorResult: 'CHALLENGE', stateToken: outcome.stateToken, _embedded: { ..._embedded, factor } };
+  }
   if (outcome.status === 'PASSWORD_EXPIRED') return { ...common, stateToken: outcome.stateToken, _embedded };
   const factors = outcome.factors.map((factor) => ({
     ...presentFactor(factor, user.login),

@@ -31,6 +31,8 @@ const RESET_MAILS: FailureLimit = { ...MAILS, prefix: 'reset-mail' };
 /** E-mails with a code to sign in: a whole office may sign in by them. */
 const CODE_REQUESTS: FailureLimit = { prefix: 'code-request', most: 300, seconds: QUARTER_HOUR };
 const CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'code-mail' };
+/** Codes of second factors. Only somebody who has proved a first factor gets them: others must not use them up. */
+const FACTOR_CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'factor-code-mail' };
 /** Of one application for one user, whether there is such a user or not: nobody is to be worn down until they allow it. */
 const SIGN_IN_REQUESTS: FailureLimit = { prefix: 'sign-in-request', most: 5, seconds: 300 };
 /** Of one application for all. */
@@ -132,6 +134,12 @@ export async function countCodeRequest({ config, database }: Parts, address: str
 export async function mayMailCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
   const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
   return !config.rateLimits || (await countFailure(database.pool, CODE_MAILS, key)).barred === undefined;
+}
+
+/** Counts an e-mail with the code of a second factor, as `mayMailCode` does. @returns false when there were too many recently */
+export async function mayMailFactorCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
+  const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
+  return !config.rateLimits || (await countFailure(database.pool, FACTOR_CODE_MAILS, key)).barred === undefined;
 }
 
 /** Counts a sign-in request. @param hint whom it names @returns seconds for which the application is not heard any more; undefined: it is */

@@ -12,6 +12,7 @@ import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
 import { findUser } from '../users/users.service.ts';
 import { FRESH, isFreshSignIn } from './fresh-sign-in.service.ts';
+import type { FirstStep } from './sign-in.service.ts';
 
 export const ACCOUNT = '/account';
 
@@ -34,8 +35,8 @@ export type SignedInSession = NonNullable<Awaited<ReturnType<BrowserSessions['cu
 /** May a session that is to become stronger do so by a factor alone? Who has none would set one up, which a session of any age must not do. */
 export const mayStepUp = async (
   { services }: HostedDeps,
-  { user, authenticatedAt }: { readonly user: { readonly id: string }; readonly authenticatedAt: Date },
-): Promise<boolean> => epochSeconds() - authenticatedAt.getTime() / 1000 <= FRESH || isEnrolled(services, user.id);
+  { user, amr, authenticatedAt }: Pick<FirstStep, 'amr' | 'authenticatedAt'> & { readonly user: { readonly id: string } },
+): Promise<boolean> => epochSeconds() - authenticatedAt.getTime() / 1000 <= FRESH || isEnrolled(services, user.id, amr);
 
 /** Who changes something of their own, and from where. */
 type Change<H extends HostedDeps> = (deps: H, ctx: Koa.Context, session: SignedInSession, form: URLSearchParams) => Promise<void>;

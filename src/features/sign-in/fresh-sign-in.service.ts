@@ -26,7 +26,7 @@ export async function isFreshSignIn(
   at = epochSeconds(),
 ): Promise<boolean> {
   if (at - signedInAt > FRESH) return false;
-  return isMultiFactor(amr) || !(await isEnrolled(services, accountId));
+  return isMultiFactor(amr) || !(await isEnrolled(services, accountId, amr));
 }
 
 export type WayToSignIn = { readonly kind: 'password' } | { readonly kind: 'identity-provider' | 'passkey'; readonly id: string };

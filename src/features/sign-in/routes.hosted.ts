@@ -10,6 +10,7 @@ import { activatePage } from '../device-requests/activate.hosted.ts';
 import { followCodeLink, receiveCode, receiveCodeAgain } from '../email-codes/email-code.hosted.ts';
 import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';
 import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
+import { receiveFactorSend, receiveFirstCode, receiveMessageEnrolment, receiveOtherWay } from '../message-factors/message-steps.hosted.ts';
 import { askForOrganization, receiveOrganization } from '../organizations/choose-organization.hosted.ts';
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
 import { relatedOrigins } from '../passkeys/passkeys.service.ts';
@@ -81,6 +82,10 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post('/signin/enroll', (ctx) => standaloneStep(deps, ctx, receiveEnrolment, 'factor.gone'))
     .post('/signin/enroll-passkey', (ctx) => standaloneStep(deps, ctx, receivePasskeyEnrolment, 'factor.gone'))
     .post('/signin/passkey-offer', (ctx) => standaloneStep(deps, ctx, receiveOffer, 'factor.gone'))
+    .post('/signin/factor-send', (ctx) => standaloneStep(deps, ctx, receiveFactorSend, 'factor.gone'))
+    .post('/signin/enroll-message', (ctx) => standaloneStep(deps, ctx, receiveMessageEnrolment, 'factor.gone'))
+    .post('/signin/enroll-code', (ctx) => standaloneStep(deps, ctx, receiveFirstCode, 'factor.gone'))
+    .post('/signin/enroll-other', (ctx) => standaloneStep(deps, ctx, receiveOtherWay, 'factor.gone'))
     .post('/signin/enrolled', (ctx) => standaloneStep(deps, ctx, receiveEnrolled, 'factor.gone'))
     .post('/signin/code', (ctx) => standaloneStep(deps, ctx, receiveCode, 'code.gone'))
     .post('/signin/code-again', (ctx) => standaloneStep(deps, ctx, receiveCodeAgain, 'code.gone'))
@@ -127,6 +132,10 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post(`${INTERACTION}/enroll`, step(nextStep(receiveEnrolment, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enroll-passkey`, step(nextStep(receivePasskeyEnrolment, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/passkey-offer`, step(nextStep(receiveOffer, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/factor-send`, step(nextStep(receiveFactorSend, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enroll-message`, step(nextStep(receiveMessageEnrolment, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enroll-code`, step(nextStep(receiveFirstCode, 'factor.gone'), 'login'))
+    .post(`${INTERACTION}/enroll-other`, step(nextStep(receiveOtherWay, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/enrolled`, step(nextStep(receiveEnrolled, 'factor.gone'), 'login'))
     .post(`${INTERACTION}/code`, step(nextStep(receiveCode, 'code.gone'), 'login'))
     .post(`${INTERACTION}/code-again`, step(nextStep(receiveCodeAgain, 'code.gone'), 'login'))

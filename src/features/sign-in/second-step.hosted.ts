@@ -8,6 +8,7 @@ import { deviceOf } from '../../platform/http/device-cookie.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { showPendingCode } from '../email-codes/email-code.hosted.ts';
 import { abandonCode } from '../email-codes/email-codes.service.ts';
+import { codeSentAt, typesToEnrol, type WaitingStep } from '../message-factors/message-enrolment.service.ts';
 import { creationForm, factorForm, readRegistration } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { enrolPasskey } from '../passkeys/passkey-enrolment.service.ts';
 import { CREDENTIAL, readAnswer } from '../passkeys/passkey-forms.hosted.ts';
@@ -15,7 +16,15 @@ import { refuseOffer } from '../passkeys/passkey-offer.service.ts';
 import { provePasskey } from '../passkeys/passkey-proofs.service.ts';
 import { replaceExpiredPassword } from '../passwords/expired-passwords.service.ts';
 import { type PasswordForm, showPasswordForm } from '../passwords/password-form.hosted.ts';
-import { showEnrolment, showFactor, showOffer, showRecoveryCodes, TRUST_FIELD, type Wrong } from '../second-factors/factor-pages.hosted.ts';
+import {
+  showEnrolment,
+  showFactor,
+  showFirstCode,
+  showOffer,
+  showRecoveryCodes,
+  TRUST_FIELD,
+  type Wrong,
+} from '../second-factors/factor-pages.hosted.ts';
 import type { Proof } from '../second-factors/factor-proofs.service.ts';
 import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
 import { daysOfTrust } from '../trusted-browsers/trusted-browsers.service.ts';
@@ -25,8 +34,15 @@ import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.t
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
 import { abandonStep, type PendingStep, readStep, StepGone, takeFirstStep, verifyFactor } from './sign-in-steps.service.ts';
 
-const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
+/** The step that this browser waits for at the place. */
+export const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
   readStep(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
+
+/** What codes that are sent at the place are bound to. */
+export const waitingAt = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): WaitingStep => ({
+  stateToken: stateTokenOf(deps, ctx),
+  place: pathOfPlace(place),
+});
 
 /** Shows the page of the second step. @returns false when this browser waits for none here */
 export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
@@ -34,7 +50,7 @@ export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place:
   const step = stateToken === '' ? undefined : await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) return showPendingCode(deps, ctx, place);
   if (step.next === 'GO_ON') return goOnFromElsewhere(deps, ctx, place, stateToken);
-  await show(deps, ctx, place, step);
+  await showStep(deps, ctx, place, step);
   return true;
 }
 
@@ -49,22 +65,34 @@ async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: Sign
   }
 }
 
-async function show(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step: PendingStep, wrong: Wrong = false): Promise<void> {
+/** Shows the page of a step. */
+export async function showStep(
+  deps: SignInDeps,
+  ctx: Koa.Context,
+  place: SignInPlace,
+  step: PendingStep,
+  wrong: Wrong = false,
+): Promise<void> {
   const frame = signInFrame(deps, ctx, place);
   if (step.next === 'PASSWORD') return showNewPassword(deps, ctx, place, step);
   if (step.next === 'FACTOR') {
     const passkey = await factorForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('factor') }, step);
     const trustDays = await daysOfTrust(deps.services, step.user.id);
-    return showFactor(deps.pages, ctx, frame, { ...step, passkey, trustDays }, wrong);
+    const sent = await codeSentAt(deps.services, waitingAt(deps, ctx, place), visitor(ctx, deps.config));
+    return showFactor(deps.pages, ctx, frame, { ...step, passkey, trustDays, sent }, wrong);
   }
   if (step.next === 'OFFER') {
     const passkey = await creationForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('passkey-offer') }, step.user);
     return showOffer(deps.pages, ctx, frame, { ...step, passkey: passkey && { ...passkey, upgrade: true } }, wrong);
   }
   if (step.next === 'ENROLL') {
+    const request = visitor(ctx, deps.config);
+    const sent = await codeSentAt(deps.services, waitingAt(deps, ctx, place), request);
+    if (sent !== undefined) return showFirstCode(deps.pages, ctx, frame, { ...step, sent }, wrong);
+    const types = await typesToEnrol(deps.services, step.user, step.amr, request);
     const { name: issuer } = await readSettings(deps.services, 'branding');
     const passkey = await creationForm(deps, ctx, { place: pathOfPlace(place), action: frame.action('enroll-passkey') }, step.user);
-    return showEnrolment(deps.pages, ctx, frame, { ...step, issuer, passkey }, wrong);
+    return showEnrolment(deps.pages, ctx, frame, { ...step, issuer, passkey, types }, wrong);
   }
   return showRecoveryCodes(deps.pages, ctx, frame, []);
 }
@@ -93,7 +121,8 @@ async function showNewPassword(
 /** A page of the second step was sent. @param gone shows the first step again, when the state token is worth nothing any more */
 export type StepReceiver = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, gone: () => Promise<void>) => Promise<void>;
 
-const receiver =
+/** Runs a step with its form; what has ended leads back to where the sign-in stands. */
+export const receiver =
   (run: (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams) => Promise<void>): StepReceiver =>
   async (deps, ctx, place, gone) => {
     const form = await readForm(ctx);
@@ -104,7 +133,7 @@ const receiver =
       if (!(error instanceof StepGone)) throw error;
       const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
       // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
-      if (step !== undefined && step.next !== 'ENROLL' && step.next !== 'OFFER') return show(deps, ctx, place, step);
+      if (step !== undefined && step.next !== 'ENROLL' && step.next !== 'OFFER') return showStep(deps, ctx, place, step);
       keepStateToken(deps, ctx, pathOfPlace(place), undefined);
       await gone();
     }
@@ -119,7 +148,7 @@ export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, for
   if (done !== undefined) return goOn(deps, ctx, place, done);
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
-  await show(deps, ctx, place, step, proof.kind === 'passkey' ? 'passkey' : true);
+  await showStep(deps, ctx, place, step, proof.kind === 'passkey' ? 'passkey' : form.has('factorId') ? 'message' : true);
 });
 
 async function proofIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams): Promise<Proof> {
@@ -128,7 +157,8 @@ async function proofIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, f
     return { kind: 'passkey', proof: await provePasskey(deps.services, answer, { userVerified: false }) };
   }
   const recovery = form.get('recoveryCode') ?? '';
-  if (recovery === '') return { kind: 'code', passCode: form.get('passCode') ?? '' };
+  if (recovery === '')
+    return { kind: 'code', passCode: (form.get('passCode') ?? '').slice(0, 100), factorId: form.get('factorId') ?? undefined };
   return { kind: 'recovery', passCode: recovery.slice(0, 100) };
 }
 
@@ -138,7 +168,7 @@ export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, 
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
   // Sent again by loading the page with the recovery codes again.
-  if (step.next !== 'ENROLL') return show(deps, ctx, place, step);
+  if (step.next !== 'ENROLL') return showStep(deps, ctx, place, step);
   const codes = await confirmEnrolment(
     deps.services,
     stateToken,
@@ -146,7 +176,7 @@ export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, 
     pathOfPlace(place),
     visitor(ctx, deps.config),
   );
-  if (codes === undefined) return show(deps, ctx, place, step, true);
+  if (codes === undefined) return showStep(deps, ctx, place, step, true);
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
@@ -156,10 +186,10 @@ export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, 
   const stateToken = stateTokenOf(deps, ctx);
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
-  if (step.next !== 'ENROLL') return show(deps, ctx, place, step);
+  if (step.next !== 'ENROLL') return showStep(deps, ctx, place, step);
   const registration = await readRegistration(deps, ctx, form, { place: pathOfPlace(place), userId: step.user.id });
   const codes = await enrolPasskey(deps.services, stateToken, registration, pathOfPlace(place), visitor(ctx, deps.config));
-  if (codes === undefined) return show(deps, ctx, place, step, 'passkey');
+  if (codes === undefined) return showStep(deps, ctx, place, step, 'passkey');
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
@@ -176,7 +206,7 @@ export const receiveOffer: StepReceiver = receiver(async (deps, ctx, place, form
   }
   const registration = await readRegistration(deps, ctx, form, { place: pathOfPlace(place), userId: step.user.id });
   const codes = await enrolPasskey(deps.services, stateToken, registration, pathOfPlace(place), request, 'OFFER');
-  if (codes === undefined) return show(deps, ctx, place, step, 'passkey');
+  if (codes === undefined) return showStep(deps, ctx, place, step, 'passkey');
   if (codes.length === 0)
     return endHostedSignIn(deps, ctx, place, await finishEnrolment(deps.services, stateToken, demandOf(place), request));
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);

@@ -29,7 +29,7 @@ export async function confirmEnrolment(
 ): Promise<readonly string[] | undefined> {
   return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be started again, with that factor.
-    const enrolled = multiFactor ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id);
+    const enrolled = multiFactor ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id, state.amr);
     if (state.sealedSecret === null || enrolled) throw new StepGone();
     const isFirst = !(await hasFactor(trx, user.id));
     const secret = openTotpSecret(services.keyring, state.sealedSecret, state.id);

@@ -9,8 +9,9 @@ import { digest, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { factorCodeKey } from '../message-factors/factor-codes.service.ts';
 import { checkFactorProof, type Proof } from '../second-factors/factor-proofs.service.ts';
-import { listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
+import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { isSecondFactorDemanded, type Purpose, reasonOfDemand } from '../second-factors/second-factor-demand.service.ts';
 import { newTotpSecret, openTotpSecret, sealTotpSecret } from '../second-factors/totp.service.ts';
@@ -100,7 +101,7 @@ export async function afterFirstStep(services: Services, first: FirstStep, deman
   const { user, amr, expired } = first;
   if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
   const finish = () => services.database.transaction((trx) => finishSteps(trx, user, amr, { ...first, purpose: demand }, request));
-  const factors = isMultiFactor(amr) ? [] : await listSecondFactors(services.database.knex, user.id);
+  const factors = isMultiFactor(amr) ? [] : await listUsableFactors(services.database.knex, user.id, amr);
   const canProve = isMultiFactor(amr) || factors.length > 0;
   const mustProve = !first.stepsUp && (await admitSignIn(services, user, { canProve }, request));
   if (isMultiFactor(amr)) return finish();
@@ -161,19 +162,8 @@ async function wait(
       if (!(await isUnchanged(trx, expired))) throw new StepGone();
     }
     if (next === 'PASSWORD') await deleteStatesOf(trx, user.id, 'PASSWORD');
-    const state = {
-      ...key,
-      userId: user.id,
-      next,
-      amr,
-      authenticatedAt,
-      idp,
-      stepsUp,
-      attempts: 0,
-      sealedSecret,
-      expiresAt,
-    };
-    await insertState(trx, state);
+    const state = { userId: user.id, next, amr, authenticatedAt, idp, stepsUp, attempts: 0 };
+    await insertState(trx, { ...key, ...state, sealedSecret, expiresAt });
   });
   return { stateToken, expiresAt };
 }
@@ -181,6 +171,10 @@ async function wait(
 export interface PendingStep {
   readonly next: SignInState['next'];
   readonly user: User;
+  /** What has been proved so far (RFC 8176). */
+  readonly amr: readonly string[];
+  readonly expiresAt: Date;
+  /** Those that can be proved now. */
   readonly factors: readonly SecondFactor[];
   /** Of the factor that is being enrolled, base32. */
   readonly secret: string | undefined;
@@ -198,7 +192,8 @@ export async function readStep(
   const user = state && (await findUserById(knex, state.userId));
   if (state === undefined || user === undefined || !mayGoOn(user, state)) return undefined;
   const secret = state.sealedSecret === null ? undefined : openTotpSecret(services.keyring, state.sealedSecret, state.id);
-  return { next: state.next, user, factors: await listSecondFactors(knex, user.id), secret };
+  const { next, amr, expiresAt } = state;
+  return { next, user, amr, expiresAt, factors: await listUsableFactors(knex, user.id, amr), secret };
 }
 
 /**
@@ -224,7 +219,8 @@ export async function verifyFactor(
     { ...request, place: demand.place },
     'FACTOR',
     async (trx, state, user): Promise<SignInStep | undefined> => {
-      const amr = await checkFactorProof({ ...services, trx }, user, proof, request);
+      const codeKey = factorCodeKey(stateToken, demand.place, request.device);
+      const amr = await checkFactorProof({ ...services, trx, codeKey, first: state.amr }, user, proof, request);
       if (amr !== undefined) {
         const proved = withSecondFactor(state.amr, amr);
         if (await mustReplacePassword(trx, user, state)) {

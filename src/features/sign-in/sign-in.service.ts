@@ -259,7 +259,7 @@ export async function noteSignIn(
   const before = await findUserById(trx, user.id);
   if (!(await touchLastLogin(trx, user.id, now))) return;
   const himself = asHimself(user, request);
-  const secondFactor = { ...(await secondFactorFacts(trx, user.id, purpose)), ...(trustedBrowser && { trustedBrowser }) };
+  const secondFactor = { ...(await secondFactorFacts(trx, user.id, purpose, amr)), ...(trustedBrowser && { trustedBrowser }) };
   await recordEvent(trx, sessionBegun(user, amr, secondFactor, himself));
   if (request.device === undefined) return;
   const isNew = await isNewDevice(trx, user.id, digest(request.device), afterAYear(now));

@@ -6,6 +6,7 @@
 import type pg from 'pg';
 import { eventRow, writingEvent } from '../audit/audit.store.ts';
 import type { AuditEvent } from '../audit/events.resource.ts';
+import { hasMessageFactor } from '../message-factors/message-factors.store.ts';
 import type { NewEntry } from '../outbox/outbox.store.ts';
 import type { User } from '../users/users.resource.ts';
 import { composedName, USER_AMONG_OTHERS } from '../users/users.store.ts';
@@ -34,7 +35,8 @@ const COLUMNS = Object.entries(USER_AMONG_OTHERS)
   .join(', ');
 /** Not by EXISTS, for which PostgreSQL may read all factors of everybody. */
 const HAS_FACTOR = (user: string) =>
-  `coalesce((SELECT true FROM user_factors WHERE user_id = ${user} LIMIT 1), (SELECT true FROM passkeys WHERE user_id = ${user} LIMIT 1), false)`;
+  `coalesce((SELECT true FROM user_factors WHERE user_id = ${user} LIMIT 1), (SELECT true FROM passkeys WHERE user_id = ${user} LIMIT 1),
+    ${hasMessageFactor(user)}, false)`;
 /** As rate-limiter-flexible keeps them: `expire` in epoch milliseconds. */
 const FAILURES = (key: string, now: string, most: string) =>
   `FROM failures_by_address WHERE key = ${key}::text AND (expire > ${now}::bigint OR expire IS NULL) AND points >= ${most}::integer`;

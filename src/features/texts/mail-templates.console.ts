@@ -36,6 +36,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'password-elsewhere': 'No password here',
   'email-verification': 'Confirm address',
   'sign-in-code': 'Code by e-mail',
+  'factor-code': 'Second factor: code by e-mail',
   'sign-in-request': 'Sign-in request',
   'sign-up': 'Sign-up',
   'sign-up-existing': 'Existing account',

@@ -105,6 +105,7 @@ const ASKED: ReadonlySet<string> = new Set<AskedMail>([
   'password-elsewhere',
   'email-verification',
   'sign-in-code',
+  'factor-code',
   'sign-in-request',
   'sign-up',
   'sign-up-existing',

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { describeEvent, logEvent } from '../audit/log-events.service.ts';
+import { MESSAGE_TYPES } from '../message-factors/message-factors.policy.ts';
 import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { type ExportedUser, exportUserData, listUserEvents } from './user-data.service.ts';
 import { presentUser, user } from './users.api.ts';
@@ -31,7 +32,7 @@ const userData = z.object({
   factors: z.array(
     z.object({
       id: z.string(),
-      type: z.enum(['TOTP', 'PASSKEY']),
+      type: z.enum(['TOTP', ...MESSAGE_TYPES, 'PASSKEY']),
       name: z.string(),
       created: time,
       lastUsed: time.nullable(),

@@ -6,6 +6,7 @@ import { REQUESTS_PAGE } from '../../features/backchannel-requests/request-mails
 import { requestsPage } from '../../features/backchannel-requests/requests.account.ts';
 import { endPermission, permissionsPage } from '../../features/consents/permissions.account.ts';
 import { connectAccount, disconnectAccount, finishConnection } from '../../features/identity-providers/connected-accounts.account.ts';
+import { addMessages, confirmMessages } from '../../features/message-factors/message-factor.account.ts';
 import { passkeyNamePage, receivePasskeyName } from '../../features/passkeys/passkey-name.account.ts';
 import { addPasskeyPage, receivePasskey } from '../../features/passkeys/passkey-page.account.ts';
 import { passwordPage, receivePassword, receivePasswordRemoval } from '../../features/passwords/password.account.ts';
@@ -56,6 +57,8 @@ export function accountPages(deps: AccountDeps): Koa.Middleware {
     .post(`${SECURITY_PAGE}/passkey/:id`, (ctx, next) => receivePasskeyName(deps, ctx, next))
     .post(`${SECURITY_PAGE}/enroll-passkey`, (ctx) => receivePasskey(deps, ctx))
     .post(`${SECURITY_PAGE}/enroll`, (ctx) => confirmApp(deps, ctx))
+    .post(`${SECURITY_PAGE}/enroll-message`, (ctx) => addMessages(deps, ctx))
+    .post(`${SECURITY_PAGE}/enroll-code`, (ctx) => confirmMessages(deps, ctx))
     .post(`${SECURITY_PAGE}/recovery-codes`, (ctx) => newCodes(deps, ctx))
     .post(`${SECURITY_PAGE}/remove`, (ctx) => removeApp(deps, ctx))
     .post(`${SECURITY_PAGE}/end-trust`, (ctx) => endTrust(deps, ctx))

@@ -22,6 +22,7 @@ const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/security\/passwords/, 'how-to/reject-breached-passwords'],
   [/^\/admin\/security/, 'explanation/security'],
   [/^\/admin\/reports/, 'how-to/find-out-why'],
+  [/^\/admin\/settings\/telephony/, 'how-to/send-codes-to-phones'],
   [/^\/admin\/settings\/mail/, 'reference/environment'],
 ];
 

@@ -59,6 +59,7 @@ const MENU: readonly Section[] = [
     entries: [
       { label: 'Branding', href: '/admin/settings/branding', access: 'service', icon: 'branding' },
       { label: 'Mail', href: '/admin/settings/mail', access: 'service', icon: 'mail' },
+      { label: 'Telephony', href: '/admin/settings/telephony', access: 'service', icon: 'telephony' },
       { label: 'Page texts', href: '/admin/settings/texts', access: 'service', icon: 'language' },
     ],
   },

@@ -75,6 +75,8 @@ const NOTICES = {
   'user-activated-by-mail': 'The link to choose a password is on its way by mail.',
   'password-reset-by-mail': 'The current password has stopped working. A link to choose a new one was sent by e-mail.',
   'verification-sent': 'The mail to confirm the address is on its way. Its link works once, for one day.',
+  'telephony-changed': 'The webhook is changed. Send a test message to try it.',
+  'test-message-sent': 'The webhook took the message. Did it arrive?',
   'mail-server-changed': 'The mail server is changed. Send a test e-mail to try it.',
   'mail-template-changed': 'The template is changed. The next e-mail has it.',
   'mail-template-reset': 'The template is the original again.',

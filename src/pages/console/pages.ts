@@ -25,6 +25,7 @@ import { brandingPages } from '../../features/settings/branding.console.ts';
 import { signInPolicyPages } from '../../features/settings/sign-in.console.ts';
 import { signInRulePages } from '../../features/sign-in-rules/sign-in-rules.console.ts';
 import { signUpPages } from '../../features/sign-up/sign-up.console.ts';
+import { telephonyPages } from '../../features/telephony/telephony.console.ts';
 import { mailTemplatePages } from '../../features/texts/mail-templates.console.ts';
 import { pageTextPages } from '../../features/texts/page-texts.console.ts';
 import { attributePages } from '../../features/user-schema/attributes.console.ts';
@@ -61,6 +62,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...passwordPolicyPages,
   ...brandingPages,
   ...mailPages,
+  ...telephonyPages,
   ...mailTemplatePages,
   ...pageTextPages,
   ...reports,

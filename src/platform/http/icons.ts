@@ -39,6 +39,7 @@ const FILES = {
   secret: 'key',
   server: 'server-stack',
   session: 'clock',
+  telephony: 'phone',
   zone: 'globe-alt',
   signOut: 'arrow-right-start-on-rectangle',
   takeOut: 'user-minus',

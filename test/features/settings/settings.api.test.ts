@@ -15,6 +15,7 @@ const DEFAULTS = {
     methods: ['password', 'passkey'],
     mfa: 'OPTIONAL',
     mfaFrom: null,
+    messageFactors: [],
     rememberBrowserDays: 0,
     passkeyOffer: false,
     passwordOptional: false,

@@ -41,6 +41,7 @@ test('who needs a second factor is chosen, holds at the next sign-in, and leaves
     methods: ['password', 'passkey'],
     mfa: 'EVERYONE',
     mfaFrom: null,
+    messageFactors: [],
     rememberBrowserDays: 0,
     passkeyOffer: false,
     passwordOptional: false,

@@ -1,0 +1,170 @@
+/** Codes that are sent to a user, as programs with an API token set them up and have them proved. */
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { conflict, notFound, rateLimited, validation, wrongPassCode, wrongState } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { checkFactorProof } from '../second-factors/factor-proofs.service.ts';
+import { described, getUserFactor, isMessageFactor, listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
+import { StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { readPhoneNumber } from '../telephony/phone-numbers.policy.ts';
+import { lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { factorCodeKey, useFactorCode } from './factor-codes.service.ts';
+import { messageOf, type NotSent, possibleMessageTypes, sendFactorCode } from './factor-messages.service.ts';
+import { addMessageFactor, newMessageFactor } from './message-enrolment.service.ts';
+import type { MessageType } from './message-factors.policy.ts';
+import { insertMessageFactor, type NewMessageFactor } from './message-factors.store.ts';
+
+/** Codes that are asked for here are right here alone: not at a sign-in. */
+const PLACE = 'users/factors';
+const keyOf = (factorId: string) => factorCodeKey(factorId, PLACE, undefined);
+/** A device cookie of the caller is none of the user's browser. */
+const withoutDevice = ({ device: _, ...request }: RequestContext): RequestContext => request;
+
+/** Seconds after which another code may be sent, as the limit has it. */
+const AN_HOUR = 3600;
+
+function refuseNotSent(problem: NotSent | undefined): void {
+  if (problem === 'TOO_MANY_REQUESTS') throw rateLimited(AN_HOUR);
+  if (problem === 'NO_EMAIL_ADDRESS') throw validation([{ field: 'profile.email', message: 'the user has no e-mail address' }]);
+  if (problem === 'NUMBER_NOT_ALLOWED') {
+    throw validation([{ field: 'profile.phoneNumber', message: 'is of a country that settings/telephony does not allow' }]);
+  }
+  if (problem === 'TELEPHONY_OFF' || problem === 'TELEPHONY_FAILED')
+    throw wrongState('the webhook of settings/telephony did not take the message');
+  if (problem !== undefined) throw wrongState('the user is not active');
+}
+
+export interface MessageFactorWish {
+  readonly type: MessageType;
+  /** Absent: that of the account. */
+  readonly email?: string | undefined;
+  /** Of a phone, as given. */
+  readonly phoneNumber?: string | undefined;
+  /** Is it a factor without a first code? The caller vouches for it. */
+  readonly activate: boolean;
+}
+
+interface Found {
+  readonly user: User;
+  readonly factor: SecondFactor;
+}
+
+/**
+ * Sets up a factor; its first code confirms it (`activateUserFactor`).
+ * @throws {ApiError} not found, forbidden, validation, conflict, wrong state, rate limited
+ */
+export async function enrolUserFactor(
+  services: Services,
+  idOrLogin: string,
+  wish: MessageFactorWish,
+  request: RequestContext,
+): Promise<Found> {
+  const caller = withoutDevice(request);
+  const { type } = wish;
+  const number = type === 'EMAIL' ? undefined : readPhoneNumber(wish.phoneNumber ?? '');
+  const { user, id } = await services.database.transaction(async (trx) => {
+    const found = await lockChangeableUser(trx, idOrLogin, caller);
+    await refuseImpossible(services, found, wish, caller);
+    if (type !== 'EMAIL' && number === undefined) {
+      throw validation([{ field: 'profile.phoneNumber', message: 'must be a number with its country code, such as +4930901820' }]);
+    }
+    const factor = newMessageFactor(services.keyring, found.id, { type, number }, null);
+    await insertPending(trx, found, factor, caller);
+    if (wish.activate) await addMessageFactor(trx, services, found, { id: factor.id, type, sentTo: found.email ?? '' }, caller);
+    return { user: found, id: factor.id };
+  });
+  if (!wish.activate) refuseNotSent(await sendFactorCode(services, user, { type, id, number }, keyOf(id), caller));
+  return getUserFactor(services, user.id, id, caller);
+}
+
+async function refuseImpossible(
+  services: Services,
+  user: User,
+  { type, email }: MessageFactorWish,
+  request: RequestContext,
+): Promise<void> {
+  if (type === 'EMAIL' && email !== undefined && email.toLowerCase() !== user.email?.toLowerCase()) {
+    throw validation([{ field: 'profile.email', message: 'must be the e-mail address of the user' }]);
+  }
+  if (!(await possibleMessageTypes(services, user, request)).includes(type)) {
+    const message =
+      'cannot be set up: allow it with messageFactors of settings/sign-in, and set up e-mail and an address of the user, or settings/telephony';
+    throw validation([{ field: 'factorType', message }]);
+  }
+}
+
+async function insertPending(trx: Executor, user: User, factor: NewMessageFactor, request: RequestContext): Promise<void> {
+  if (!(await insertMessageFactor(trx, factor))) {
+    throw conflict({ field: 'factorType', message: 'the user has such a factor already' });
+  }
+  await recordEvent(trx, {
+    eventType: 'user.mfa.factor.update',
+    displayMessage: 'Begin to set up factor for user',
+    request,
+    targets: [userTarget(user)],
+    after: await described(trx, user.id),
+  });
+}
+
+/** Confirms a factor by its first code. @throws {ApiError} not found, forbidden, wrong pass code, wrong state */
+export async function activateUserFactor(
+  services: Services,
+  idOrLogin: string,
+  { factorId, passCode }: { readonly factorId: string; readonly passCode: string },
+  request: RequestContext,
+): Promise<Found> {
+  const caller = withoutDevice(request);
+  const done = await services.database
+    .transaction(async (trx) => {
+      const user = await lockChangeableUser(trx, idOrLogin, caller);
+      const factor = await findFactor(trx, user, factorId);
+      if (!isMessageFactor(factor) || factor.status !== 'PENDING_ACTIVATION') throw wrongState('the factor is already active');
+      const sent = await useFactorCode(trx, services, keyOf(factorId), passCode);
+      if (sent === undefined) return undefined;
+      await addMessageFactor(trx, services, user, sent, caller);
+      return user;
+    })
+    .catch((error: unknown) => {
+      throw error instanceof StepGone ? wrongState('the address of the user was changed: set the factor up again') : error;
+    });
+  if (done === undefined) throw wrongPassCode();
+  return getUserFactor(services, done.id, factorId, caller);
+}
+
+async function findFactor(trx: Executor, user: User, factorId: string): Promise<SecondFactor> {
+  const factor = (await listSecondFactors(trx, user.id)).find(({ id }) => id === factorId);
+  if (factor === undefined) throw notFound(factorId, 'Factor');
+  return factor;
+}
+
+/**
+ * Sends a code, or checks the code that is given.
+ * @param passCode absent: a code is to be sent
+ * @throws {ApiError} not found, forbidden, validation: it has no code; wrong pass code, wrong state, rate limited
+ */
+export async function verifyUserFactor(
+  services: Services,
+  idOrLogin: string,
+  { factorId, passCode }: { readonly factorId: string; readonly passCode?: string | undefined },
+  request: RequestContext,
+): Promise<'CHALLENGE' | 'SUCCESS'> {
+  const caller = withoutDevice(request);
+  const right = await services.database.transaction(async (trx) => {
+    const user = await lockChangeableUser(trx, idOrLogin, caller);
+    const factor = await findFactor(trx, user, factorId);
+    if (factor.type === 'PASSKEY') throw validation([{ field: 'factorId', message: 'passkeys are proved on the sign-in page' }]);
+    if (isMessageFactor(factor) && factor.status !== 'ACTIVE') throw wrongState('the factor is not active');
+    if (passCode !== undefined) {
+      const parts = { trx, keyring: services.keyring, codeKey: keyOf(factorId) };
+      return (await checkFactorProof(parts, user, { kind: 'code', factorId, passCode }, caller)) !== undefined;
+    }
+    if (!isMessageFactor(factor)) throw validation([{ field: 'passCode', message: 'is required' }]);
+    return { user, factor };
+  });
+  if (right === false) throw wrongPassCode();
+  if (right === true) return 'SUCCESS';
+  refuseNotSent(await sendFactorCode(services, right.user, messageOf(services, right.factor), keyOf(factorId), caller));
+  return 'CHALLENGE';
+}

@@ -1,0 +1,68 @@
+/** `/account/security`: a signed-in user sets up codes that are sent to them. After a fresh sign-in, as every change of how they sign in. */
+import type Koa from 'koa';
+import type { AccountDeps } from '../../pages/account/account-deps.ts';
+import { doneWith } from '../../pages/account/page.ts';
+import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { seeOther } from '../../platform/http/forms.ts';
+import { showFirstCode, showRecoveryCodes, type Wrong } from '../second-factors/factor-pages.hosted.ts';
+import { beginEnrolment } from '../second-factors/own-factors.service.ts';
+import { isByEmailAlone, isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
+import { enrolmentPlaceOf, frameOf } from '../second-factors/security-page.account.ts';
+import { change, type SignedInSession } from '../sign-in/fresh-sign-in.hosted.ts';
+import { abandonStep, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { beginMessageEnrolment, codeSentAt, confirmMessageEnrolment, type WaitingStep } from './message-enrolment.service.ts';
+import { messageWish } from './message-steps.hosted.ts';
+
+async function show(deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, at: WaitingStep, wrong: Wrong): Promise<void> {
+  const request = visitor(ctx, deps.config);
+  const step = await readStep(deps.services, at.stateToken, at.place, request.device);
+  const sent = await codeSentAt(deps.services, at, request);
+  if (step === undefined || sent === undefined) return seeOther(ctx, SECURITY_PAGE);
+  await showFirstCode(deps.pages, ctx, frameOf(deps, ctx, session, at.stateToken), { ...step, sent }, wrong);
+}
+
+/** Ends of the keys `account.done.…`. */
+const TOLD: Readonly<Record<string, string>> = {
+  TOO_MANY_REQUESTS: 'code-too-many',
+  NOT_A_NUMBER: 'code-no-number',
+  NUMBER_NOT_ALLOWED: 'code-not-allowed',
+};
+
+/** POST /account/security/enroll-message: sends the first code, or another one. @throws {TooManyFailures} */
+export const addMessages = change<AccountDeps>(async (deps, ctx, session, form) => {
+  const { accountId, amr } = session;
+  const place = enrolmentPlaceOf(accountId);
+  const typed = form.get('stateToken') ?? '';
+  try {
+    const stateToken = typed === '' ? await beginEnrolment(deps.services, accountId, place) : typed;
+    const at = { stateToken, place };
+    const problem = await beginMessageEnrolment(deps.services, at, messageWish(form), amr, visitor(ctx, deps.config));
+    if (problem === undefined || typed !== '') return await show(deps, ctx, session, at, problem ?? false);
+    doneWith(ctx, 'security', TOLD[problem] ?? 'code-not-sent');
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    seeOther(ctx, SECURITY_PAGE);
+  }
+});
+
+/** POST /account/security/enroll-code: the first code; with the first factor the recovery codes are shown. @throws {TooManyFailures} */
+export const confirmMessages = change<AccountDeps>(async (deps, ctx, session, form) => {
+  const { accountId, amr } = session;
+  const at = { stateToken: form.get('stateToken') ?? '', place: enrolmentPlaceOf(accountId) };
+  try {
+    const passCode = (form.get('passCode') ?? '').slice(0, 100);
+    const options = { multiFactor: isMultiFactor(amr) };
+    const added = await confirmMessageEnrolment(deps.services, at, passCode, visitor(ctx, deps.config), options);
+    if (added === undefined) return await show(deps, ctx, session, at, 'message');
+    await abandonStep(deps.services, at.stateToken);
+    // Proved just now: the session must not be asked again. After a sign-in by e-mail a code by e-mail has proved nothing new.
+    const isNew = !(isByEmailAlone(amr) && added.methods.includes('otp'));
+    if (!options.multiFactor && isNew) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
+    if (added.recoveryCodes.length === 0) return doneWith(ctx, 'security', 'factor-added');
+    await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), added.recoveryCodes);
+  } catch (error) {
+    if (!(error instanceof StepGone)) throw error;
+    seeOther(ctx, SECURITY_PAGE);
+  }
+});

@@ -1,0 +1,18 @@
+/** Second factors that are codes sent to their user. */
+import type { MessageType } from './message-factors.policy.ts';
+
+/** `DISABLED`: the sign-in policy does not allow the type. */
+export type MessageFactorStatus = 'PENDING_ACTIVATION' | 'ACTIVE' | 'DISABLED';
+
+export interface MessageFactor {
+  readonly id: string;
+  readonly userId: string;
+  readonly type: MessageType;
+  readonly status: MessageFactorStatus;
+  /** Where the codes go, masked. */
+  readonly name: string;
+  /** Of a phone; see factor-codes.service.ts. */
+  readonly numberSealed: string | null;
+  readonly created: Date;
+  readonly lastUsed: Date | null;
+}

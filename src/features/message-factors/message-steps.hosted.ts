@@ -1,0 +1,66 @@
+/** The forms of codes that are sent, at a sign-in: as its second factor, and where one is set up. */
+import type Koa from 'koa';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { seeOther } from '../../platform/http/forms.ts';
+import { showRecoveryCodes } from '../second-factors/factor-pages.hosted.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
+import { pendingStep, receiver, type StepReceiver, showStep, waitingAt } from '../sign-in/second-step.hosted.ts';
+import { keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from '../sign-in/sign-in-place.hosted.ts';
+import { StepGone } from '../sign-in/sign-in-steps.service.ts';
+import type { NotSent } from './factor-messages.service.ts';
+import { beginMessageEnrolment, confirmMessageEnrolment, forgetCodeSentAt, requestFactorCode } from './message-enrolment.service.ts';
+
+/** Leads to the page with the code, or shows why none was sent. */
+async function afterSending(
+  deps: SignInDeps,
+  ctx: Koa.Context,
+  place: SignInPlace,
+  problem: NotSent | 'NOT_A_NUMBER' | undefined,
+): Promise<void> {
+  if (problem === undefined) return seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
+  const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
+  if (step === undefined) throw new StepGone();
+  await showStep(deps, ctx, place, step, problem);
+}
+
+/** POST …/factor-send: a code for the second factor. @throws {TooManyFailures} */
+export const receiveFactorSend: StepReceiver = receiver(async (deps, ctx, place, form) => {
+  const request = visitor(ctx, deps.config);
+  await afterSending(
+    deps,
+    ctx,
+    place,
+    await requestFactorCode(deps.services, waitingAt(deps, ctx, place), form.get('factorId') ?? '', request),
+  );
+});
+
+/** What the form of a new factor asks for. */
+export const messageWish = (form: URLSearchParams) => ({ type: form.get('factorId') ?? '', number: form.get('phoneNumber')?.slice(0, 40) });
+
+/** POST …/enroll-message: the first code of a factor that is set up. @throws {TooManyFailures} */
+export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
+  const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
+  if (step === undefined) throw new StepGone();
+  const at = waitingAt(deps, ctx, place);
+  const request = visitor(ctx, deps.config);
+  await afterSending(deps, ctx, place, await beginMessageEnrolment(deps.services, at, messageWish(form), step.amr, request));
+});
+
+/** POST …/enroll-code: the first code. @throws {TooManyFailures} */
+export const receiveFirstCode: StepReceiver = receiver(async (deps, ctx, place, form) => {
+  const at = waitingAt(deps, ctx, place);
+  const step = await pendingStep(deps, ctx, place, at.stateToken);
+  if (step === undefined) throw new StepGone();
+  if (step.next !== 'ENROLL') return showStep(deps, ctx, place, step);
+  const added = await confirmMessageEnrolment(deps.services, at, (form.get('passCode') ?? '').slice(0, 100), visitor(ctx, deps.config));
+  if (added === undefined) return showStep(deps, ctx, place, step, 'message');
+  keepStateToken(deps, ctx, at.place, at.stateToken);
+  await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), added.recoveryCodes);
+});
+
+/** POST …/enroll-other: another factor is set up. */
+export const receiveOtherWay: StepReceiver = receiver(async (deps, ctx, place) => {
+  await forgetCodeSentAt(deps.services, waitingAt(deps, ctx, place), visitor(ctx, deps.config));
+  seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
+});
