@@ -8,7 +8,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { described, isMessageFactor } from '../second-factors/factors.service.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
 import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
-import { isByEmailAlone, withSecondFactor } from '../second-factors/second-factor.policy.ts';
+import { isByEmailAlone, isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { countFailedSignIn, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';
 import { inStep, inTenMinutes, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
@@ -89,7 +89,7 @@ export const forgetCodeSentAt = (services: Services, at: WaitingStep, request: R
 
 /**
  * Confirms the factor by its first code; the sign-in then only has to be finished.
- * @param options.multiFactor has the session proved a factor, so that another one may be added?
+ * @param options.amr of the session that adds it; absent: of the sign-in
  * @returns the methods that were proved, and the recovery codes, to be shown this once, none when they had a factor before; undefined when the code is wrong
  * @throws {StepGone}
  * @throws {TooManyFailures}
@@ -99,12 +99,13 @@ export async function confirmMessageEnrolment(
   at: WaitingStep,
   typed: string,
   request: RequestContext,
-  { multiFactor = false }: { readonly multiFactor?: boolean } = {},
+  { amr: session }: { readonly amr?: readonly string[] } = {},
 ): Promise<{ readonly methods: readonly string[]; readonly recoveryCodes: readonly string[] } | undefined> {
   await refuseBarredAddress(services, request.ipAddress);
   const added = await inStep(services, at.stateToken, { ...request, place: at.place }, 'ENROLL', async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be started again, with that factor.
-    if (!multiFactor && (await hasFactor(trx, user.id, state.amr))) throw new StepGone();
+    const first = session ?? state.amr;
+    if (!isMultiFactor(first) && (await hasFactor(trx, user.id, first))) throw new StepGone();
     const sent = await useFactorCode(trx, services, keyAt(at, request), typed);
     if (sent === undefined) return undefined;
     const recoveryCodes = await addMessageFactor(trx, services, user, sent, asUser(request, user));

@@ -52,13 +52,12 @@ export const confirmMessages = change<AccountDeps>(async (deps, ctx, session, fo
   const at = { stateToken: form.get('stateToken') ?? '', place: enrolmentPlaceOf(accountId) };
   try {
     const passCode = (form.get('passCode') ?? '').slice(0, 100);
-    const options = { multiFactor: isMultiFactor(amr) };
-    const added = await confirmMessageEnrolment(deps.services, at, passCode, visitor(ctx, deps.config), options);
+    const added = await confirmMessageEnrolment(deps.services, at, passCode, visitor(ctx, deps.config), { amr });
     if (added === undefined) return await show(deps, ctx, session, at, 'message');
     await abandonStep(deps.services, at.stateToken);
     // Proved just now: the session must not be asked again. After a sign-in by e-mail a code by e-mail has proved nothing new.
     const isNew = !(isByEmailAlone(amr) && added.methods.includes('otp'));
-    if (!options.multiFactor && isNew) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
+    if (!isMultiFactor(amr) && isNew) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
     if (added.recoveryCodes.length === 0) return doneWith(ctx, 'security', 'factor-added');
     await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), added.recoveryCodes);
   } catch (error) {

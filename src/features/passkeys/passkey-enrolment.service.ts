@@ -104,21 +104,21 @@ export interface AddedPasskey {
 
 /**
  * On the page of their own factors.
- * @param options.multiFactor has their session proved a second factor, as it must when they have one?
+ * @param options.amr of their session, which must have proved a second factor when they have one
  * @returns undefined when the passkey was not made
  */
 export async function addOwnPasskey(
   services: Services,
   userId: string,
   registration: Registration,
-  { multiFactor }: { readonly multiFactor: boolean },
+  { amr }: { readonly amr: readonly string[] },
   request: RequestContext,
 ): Promise<AddedPasskey | undefined> {
   const made = await checkRegistration(services, registration.answer);
   if (made === undefined) return undefined;
   return services.database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
-    if (user?.status !== 'ACTIVE' || (!multiFactor && (await hasFactor(trx, userId)))) return undefined;
+    if (user?.status !== 'ACTIVE' || (!isMultiFactor(amr) && (await hasFactor(trx, userId, amr)))) return undefined;
     return addPasskey(trx, user, made, registration, request);
   });
 }

@@ -35,11 +35,10 @@ export const addPasskeyPage = change<AccountDeps>((deps, ctx, session) => show(d
 export const receivePasskey = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId, amr } = session;
   const registration = await readRegistration(deps, ctx, form, { place: SECURITY_PAGE, userId });
-  const options = { multiFactor: isMultiFactor(amr) };
-  const added = await addOwnPasskey(deps.services, userId, registration, options, visitor(ctx, deps.config));
+  const added = await addOwnPasskey(deps.services, userId, registration, { amr }, visitor(ctx, deps.config));
   if (added === undefined) return show(deps, ctx, session, { refused: true });
   // Signed in by it just now: the session must not be asked to prove it again.
-  if (!options.multiFactor) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
+  if (!isMultiFactor(amr)) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
   if (added.recoveryCodes.length === 0) return doneWith(ctx, 'security', 'factor-added');
   await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), added.recoveryCodes);
 });

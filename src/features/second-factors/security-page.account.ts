@@ -80,7 +80,7 @@ export const confirmApp = change<AccountDeps>(async (deps, ctx, session, form) =
   try {
     const passCode = form.get('passCode') ?? '';
     const codes = await confirmEnrolment(deps.services, stateToken, passCode, enrolmentPlaceOf(userId), visitor(ctx, deps.config), {
-      multiFactor: isMultiFactor(amr),
+      amr,
     });
     if (codes === undefined) return await showApp(deps, ctx, session, stateToken, true);
     await abandonStep(deps.services, stateToken);

@@ -6,7 +6,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { newTotpFactor } from '../second-factors/factors.service.ts';
 import { hasFactor, insertFactor, listFactors } from '../second-factors/factors.store.ts';
 import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
-import { withSecondFactor } from '../second-factors/second-factor.policy.ts';
+import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { openTotpSecret, stepOfCode } from '../second-factors/totp.service.ts';
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
@@ -15,7 +15,7 @@ import { type Demand, finishSteps, inStep, inTenMinutes, type SignInStep, StepGo
 
 /**
  * Confirms the factor that is being enrolled by its first code; the sign-in then only has to be finished.
- * @param options.multiFactor has the session proved a factor, so that another one may be added?
+ * @param options.amr of the session that adds it; absent: of the sign-in
  * @returns the recovery codes, to be shown this once, none when they had a factor before; undefined when the code is wrong
  * @throws {StepGone}
  */
@@ -25,11 +25,12 @@ export async function confirmEnrolment(
   passCode: string,
   place: string,
   request: RequestContext,
-  { multiFactor = false }: { readonly multiFactor?: boolean } = {},
+  { amr: session }: { readonly amr?: readonly string[] } = {},
 ): Promise<readonly string[] | undefined> {
   return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be started again, with that factor.
-    const enrolled = multiFactor ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id, state.amr);
+    const first = session ?? state.amr;
+    const enrolled = isMultiFactor(first) ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id, first);
     if (state.sealedSecret === null || enrolled) throw new StepGone();
     const isFirst = !(await hasFactor(trx, user.id));
     const secret = openTotpSecret(services.keyring, state.sealedSecret, state.id);

@@ -5,7 +5,7 @@ import { arriveAt } from '../../pages/account/arrival.ts';
 import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../../protocol/servers/relying-party.ts';
 import { moveClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
-import { ONE_FACTOR, recoveryCodesOn, TWO_FACTORS } from '../../support/factors.ts';
+import { codeOf, ONE_FACTOR, recoveryCodesOn, secretOn, TWO_FACTORS } from '../../support/factors.ts';
 import { type MailServer, startMailServer } from '../../support/mail.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
@@ -124,7 +124,9 @@ test('codes by e-mail as a second factor', async (t) => {
     assert.match(stepsUp.text, /id="enroll-form"/, 'an app or a passkey is set up instead');
     assert.doesNotMatch(stepsUp.text, /send-email-form/);
     const own = await browser.visit(SECURITY);
-    assert.equal(own.status, 200);
+    const setUp = await browser.submit(own, 'app-form');
+    const shown = await browser.submit(setUp, 'enroll-form', { passCode: codeOf(secretOn(setUp)) });
+    assert.match((await browser.visit(SECURITY)).text, /Authenticator app/, shown.text);
     await set({});
   });
 
