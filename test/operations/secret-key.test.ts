@@ -86,6 +86,8 @@ test('no sealed column is forgotten: each that is named so is known, and whateve
     'features/mail/dev-inbox.service.ts',
     'features/mail/mail-settings.service.ts',
     'features/mail/mail.service.ts',
+    'features/message-factors/factor-codes.service.ts',
+    'features/message-factors/message-enrolment.service.ts',
     'features/passwords/forgotten-password.service.ts',
     'features/second-factors/totp.service.ts',
     'features/secret-keys/resealing.service.ts',
@@ -157,6 +159,12 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
   assert.equal(first.status, 200, JSON.stringify(first.body));
   const relay = { host: 'mail.invalid', username: 'gate', password: 'known to the mail server', fromAddress: 'id@example.com' };
   assert.equal((await before.api('PUT', '/settings/mail', relay)).status, 200);
+  const telephony = { url: 'http://127.0.0.1:9/sms', secret: `whsec_${'A'.repeat(43)}=`, prefixes: ['+49'] };
+  assert.equal((await before.api('PUT', '/settings/telephony', telephony)).status, 200);
+  assert.equal((await before.api('PUT', '/settings/sign-in', { messageFactors: ['sms'] })).status, 200);
+  const phone = { factorType: 'sms', provider: 'OKTA', profile: { phoneNumber: '+4930901820' } };
+  const { id: phoned } = await before.createUser();
+  assert.equal((await before.api('POST', `/users/${phoned}/factors?activate=true`, phone)).status, 200);
   assert.equal((await before.api('POST', `/users/${user.id}/lifecycle/expire_password`)).status, 200);
   assert.equal((await before.api('POST', `/users/${user.id}/lifecycle/reset_password?sendEmail=true`)).status, 200);
   const { body: jwks } = await before.api('GET', '/authorizationServers/built-in/credentials/keys');
