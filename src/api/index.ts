@@ -129,7 +129,8 @@ export function managementApi(
   services: Services,
   { pages, sessions, callsPerMinute = CALLS_PER_MINUTE }: ManagementApiOptions,
 ): Middleware {
-  const router = new Router({ prefix: BASE, sensitive: true, strict: true });
+  // Whole paths: a router with a prefix compiles the pattern of each path twice.
+  const router = new Router({ sensitive: true, strict: true });
   const limit = rateLimit(services, callsPerMinute);
   const countCaller: Middleware = async (ctx, next) => {
     await limit.count(ctx, ctx.state.caller.countedAs);
@@ -138,7 +139,7 @@ export function managementApi(
   for (const endpoint of ENDPOINTS) {
     const body = endpoint.body ? [readBody(endpoint)] : [];
     router.register(
-      endpoint.path,
+      `${BASE}${endpoint.path}`,
       [endpoint.method],
       [
         endpoint.access === 'anyone' ? asVisitor(services) : authenticateCaller(services),
@@ -149,12 +150,12 @@ export function managementApi(
       ],
     );
   }
-  router.register(OPENAPI_PATH, ['GET'], (ctx) => {
+  router.register(`${BASE}${OPENAPI_PATH}`, ['GET'], (ctx) => {
     ctx.body = description();
     ctx.type = 'application/json';
   });
   let docs: ReturnType<typeof docsPage> | undefined;
-  router.register(DOCS_PATH, ['GET'], (ctx) => {
+  router.register(`${BASE}${DOCS_PATH}`, ['GET'], (ctx) => {
     docs ??= docsPage(JSON.parse(description()) as ApiDescription, `${services.config.baseUrl}${BASE}`);
     return pages.render(ctx, 'api-docs', { ...docs, wide: true, stylesheets: ['api-docs.css'] }, { fixed: true });
   });

@@ -3,6 +3,7 @@
  * written once a minute, so a loop of requests does not fill the log. Of requests that are carried out nothing is written.
  */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../platform/cache/cache-size.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import type { RequestRefused } from '../policies/decisions.policy.ts';
@@ -59,7 +60,7 @@ const EVENTS = {
 type Connection = Omit<RequestContext, 'actor' | 'roles'>;
 
 export class RefusedRequests {
-  readonly #told = new LRUCache<string, true>({ max: MOST_REMEMBERED, ttl: ONCE_IN_MS });
+  readonly #told = new LRUCache<string, true>({ ...atMost(MOST_REMEMBERED), ttl: ONCE_IN_MS });
 
   constructor(readonly services: Pick<Services, 'database'>) {}
 

@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Response } from 'undici';
+import { atMost } from '../../platform/cache/cache-size.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
 import { Overloaded } from '../../platform/database/database-failures.ts';
@@ -52,9 +53,11 @@ const now = (): number => present().getTime() / 1000;
 
 export class ClientDocuments {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: MOST_BYTES, sizeCalculation: ({ bytes }) => bytes + OVERHEAD });
-  readonly #refused = new LRUCache<string, { readonly refusal: ClientDocumentRefused; readonly until: number }>({ max: MOST_REFUSALS });
+  readonly #refused = new LRUCache<string, { readonly refusal: ClientDocumentRefused; readonly until: number }>({
+    ...atMost(MOST_REFUSALS),
+  });
   readonly #fetching = new Map<string, Promise<IntroducedClient>>();
-  readonly #fetches = new LRUCache<string, { count: number }>({ max: MOST_NETWORKS, ttl: FETCHES_WITHIN_MS });
+  readonly #fetches = new LRUCache<string, { count: number }>({ ...atMost(MOST_NETWORKS), ttl: FETCHES_WITHIN_MS });
   readonly #turn = createSemaphore(AT_ONCE, WAITING);
 
   constructor(readonly parts: Parts) {}

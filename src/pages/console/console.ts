@@ -221,10 +221,11 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       }
     });
 
-  const router = new Router({ prefix: HOME })
-    .get('/callback', (ctx) => door.finish(ctx))
-    .get('/sign-in', (ctx) => door.begin(ctx, 'login'))
-    .post('/sign-out', async (ctx) => {
+  // Whole paths: a router with a prefix compiles the pattern of each path twice.
+  const router = new Router()
+    .get(`${HOME}/callback`, (ctx) => door.finish(ctx))
+    .get(`${HOME}/sign-in`, (ctx) => door.begin(ctx, 'login'))
+    .post(`${HOME}/sign-out`, async (ctx) => {
       const form = await readForm(ctx);
       const session = await own.current(ctx);
       // Once it has ended, the server asks before it signs anybody out.
@@ -232,9 +233,10 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       await door.signOut(ctx);
     });
   for (const page of PAGES) {
-    router.get(page.path, shown(page));
-    if (page.receive !== undefined) router.post(page.path, received(page, page.receive));
-    if (page.download !== undefined) router.get(`${page.path}/download`, downloaded(page, page.download));
+    const path = page.path === '/' ? HOME : `${HOME}${page.path}`;
+    router.get(path, shown(page));
+    if (page.receive !== undefined) router.post(path, received(page, page.receive));
+    if (page.download !== undefined) router.get(`${path}/download`, downloaded(page, page.download));
   }
   const ownForm = refuseCrossSite(config);
   // The router itself adds to the context what its type asks for.

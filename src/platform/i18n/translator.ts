@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import de from '../../../views/locales/console.de.json' with { type: 'json' };
 import es from '../../../views/locales/console.es.json' with { type: 'json' };
 import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
-import { LANGUAGES, type Language } from './messages.ts';
+import type { Language } from './messages.ts';
 import { Phrase, type Text, type Value } from './phrase.ts';
 
 /** A text that counts has a form for each category of the language (CLDR plural rules). */
@@ -61,15 +61,34 @@ function patternOf([template, translation]: [string, string]): Pattern {
   return { pattern, names, translation };
 }
 
-/** One translator for each language of the pages. @param log gets texts without a translation, at the level debug @param place whose texts they are */
+/** What a language's catalog says of refusals with values in them. The same for all translators of the language. */
+const patternsOf = new Map<string, readonly Pattern[]>();
+function refusalPatterns(lang: string): readonly Pattern[] {
+  let patterns = patternsOf.get(lang);
+  if (patterns === undefined) {
+    patterns = Object.entries(CATALOGS[lang]?.errors ?? {})
+      .filter(([template]) => template.includes('{'))
+      .map(patternOf);
+    patternsOf.set(lang, patterns);
+  }
+  return patterns;
+}
+
+/**
+ * One translator for each language of the pages, made when it is first asked for.
+ * @param log gets texts without a translation, at the level debug
+ * @param place whose texts they are
+ */
 export function translatorsFor(log: Logger, place: string): (lang: string) => Translator {
-  const translators = new Map(
-    LANGUAGES.map(({ lang }) => [
-      lang,
-      translatorOf({ lang }, (text) => log.debug({ lang, text }, `a text of ${place} has no translation`)),
-    ]),
-  );
-  return (lang) => translators.get(lang) as Translator;
+  const translators = new Map<string, Translator>();
+  return (lang) => {
+    let translator = translators.get(lang);
+    if (translator === undefined) {
+      translator = translatorOf({ lang }, (text) => log.debug({ lang, text }, `a text of ${place} has no translation`));
+      translators.set(lang, translator);
+    }
+    return translator;
+  };
 }
 
 /** @param onMissing is told of each text that has no translation */
@@ -87,9 +106,6 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
   });
   const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' });
-  const patterns = Object.entries(catalog?.errors ?? {})
-    .filter(([template]) => template.includes('{'))
-    .map(patternOf);
 
   const filled = (template: string, values: Readonly<Record<string, Value>>): string =>
     template.replace(PLACEHOLDER, (placeholder, name: string) => {
@@ -112,7 +128,7 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
   function refusal(text: string): string {
     const whole = catalog?.errors[text];
     if (whole !== undefined) return whole;
-    for (const { pattern, names, translation } of patterns) {
+    for (const { pattern, names, translation } of refusalPatterns(lang)) {
       const found = pattern.exec(text);
       if (found !== null) return filled(translation, Object.fromEntries(names.map((name, at) => [name, found[at + 1] ?? ''])));
     }

@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { LIFETIMES } from '../../../config/defaults.ts';
+import { atMost } from '../../platform/cache/cache-size.ts';
 import { errors } from '../library/oidc-provider.ts';
 
 /** Requests from one network within the lifetime of the first, in each process. Enough for an office behind one address. */
@@ -11,7 +12,7 @@ const MOST = 2000;
 const MOST_NETWORKS = 10_000;
 
 export class UnansweredRequests {
-  readonly #counts = new LRUCache<string, { count: number }>({ max: MOST_NETWORKS, ttl: LIFETIMES.unansweredInteraction * 1000 });
+  readonly #counts = new LRUCache<string, { count: number }>({ ...atMost(MOST_NETWORKS), ttl: LIFETIMES.unansweredInteraction * 1000 });
   readonly #isLimited: boolean;
 
   constructor({ rateLimits }: { readonly rateLimits: boolean }) {

@@ -3,6 +3,7 @@ import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { calledUri } from '../../features/applications/application-settings.service.ts';
+import { atMost } from '../../platform/cache/cache-size.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 
 const MOST_SETS = 500;
@@ -14,7 +15,7 @@ const KEPT_MS = 600_000;
 const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: calledUri });
 
 export class IssuerKeys {
-  readonly #sets = new LRUCache<string, JWTVerifyGetKey>({ max: MOST_SETS });
+  readonly #sets = new LRUCache<string, JWTVerifyGetKey>(atMost(MOST_SETS));
   readonly #addresses: LRUCache<string, string>;
 
   constructor(readonly outbound: Outbound) {

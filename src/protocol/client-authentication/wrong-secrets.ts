@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../platform/cache/cache-size.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { TooManyFailuresHere } from '../servers/errors.ts';
 
@@ -20,7 +21,7 @@ export interface WrongSecretsParts {
 
 export class WrongSecrets {
   /** Epoch milliseconds of the end. */
-  readonly #barred = new LRUCache<string, number>({ max: MOST_BARRED });
+  readonly #barred = new LRUCache<string, number>(atMost(MOST_BARRED));
   /** Of the last that ends. */
   #lastEnd = 0;
 

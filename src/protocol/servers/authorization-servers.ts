@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { loadServer } from '../../features/authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
 import { readSettings } from '../../features/settings/settings.service.ts';
+import { atMost } from '../../platform/cache/cache-size.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import type { Change } from '../../platform/database/notifications.ts';
@@ -81,7 +82,7 @@ interface Look {
 export class AuthorizationServers {
   /** Counts the changes, so that a load begun before one does not count as fresh after it. */
   #changes = 0;
-  readonly #kept = new LRUCache<string, Kept>({ max: MOST_KEPT });
+  readonly #kept = new LRUCache<string, Kept>(atMost(MOST_KEPT));
   readonly #building = new Map<string, Promise<BuiltServer | undefined>>();
   #look: Look | undefined;
 

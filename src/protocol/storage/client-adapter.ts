@@ -22,6 +22,7 @@ import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '.
 import { CIBA_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { isKnownAt } from '../../features/registration/registration.policy.ts';
 import { sectorOf } from '../../features/subjects/pairwise.policy.ts';
+import { atMost } from '../../platform/cache/cache-size.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -42,10 +43,12 @@ const EVER = new Date(0);
 export class ClientDirectory {
   /** Counts the changes, so that a load begun before one is not kept after it. */
   #changes = 0;
-  readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload; readonly checkedAt: number }>({ max: MOST_KEPT });
+  readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload; readonly checkedAt: number }>(atMost(MOST_KEPT));
 
   /** Of clients that introduce themselves, also where there is none yet. In a place of their own: strangers choose how many there are. */
-  readonly #rows = new LRUCache<string, { readonly row: Application | undefined; readonly checkedAt: number }>({ max: MOST_INTRODUCED });
+  readonly #rows = new LRUCache<string, { readonly row: Application | undefined; readonly checkedAt: number }>({
+    ...atMost(MOST_INTRODUCED),
+  });
   /** What was made of a document or a record, as long as it is kept. */
   readonly #introduced = new WeakMap<object, AdapterPayload>();
 
