@@ -9,9 +9,9 @@ import { createApp } from '../../src/app.ts';
 import { registerSystemApplications } from '../../src/features/applications/system-applications.service.ts';
 import { rollUpInTime } from '../../src/features/dashboard/activity-counts.service.ts';
 import { firstStart } from '../../src/features/settings/first-start.service.ts';
-import { loadConfig } from '../../src/platform/config/config.ts';
+import { type Config, loadConfig } from '../../src/platform/config/config.ts';
 import { Keyring } from '../../src/platform/crypto/secrets.ts';
-import { openDatabase } from '../../src/platform/database/database.ts';
+import { type Database, openDatabase } from '../../src/platform/database/database.ts';
 import { openNotifications } from '../../src/platform/database/notifications.ts';
 import type { Connection } from '../../src/platform/database/writable-server.ts';
 import { afterwards } from './afterwards.ts';
@@ -25,6 +25,18 @@ export const STARTED = {
   ADMIN_PASSWORD: ADMIN.password,
   ADMIN_API_TOKEN: API_TOKEN,
 };
+
+/** Of the service that carried their first start out (support/run.ts). */
+export const firstConfig = (databaseUrl: string): Config => loadConfig({ ...STARTED, DATABASE_URL: databaseUrl });
+
+/** Its own applications know where the service is. To move them costs one statement; to register them in each test, sixteen. */
+async function moveSystemApplications({ pool }: Database, { baseUrl, databaseUrl }: Config): Promise<void> {
+  const from = firstConfig(databaseUrl ?? '').baseUrl;
+  await pool.query(
+    "UPDATE applications SET settings = replace(settings::text, $1, $2)::jsonb WHERE system AND starts_with(settings->>'client_uri', $1)",
+    [from, baseUrl],
+  );
+}
 
 export interface Answer {
   readonly status: number;
@@ -110,6 +122,7 @@ export async function startService(
   afterwards(t, () => notifications.close());
   const services = { config, log, database: opened, notifications, keyring: new Keyring(config.secretKeys ?? []) };
   await firstStart(services, () => {});
+  if (isOrdinary) await moveSystemApplications(opened, config);
   await registerSystemApplications(services);
   const app = createApp(services);
   listener = app.listener;
