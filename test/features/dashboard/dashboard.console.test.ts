@@ -13,8 +13,9 @@ import type { Page } from '../../support/user-agent.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** In the middle of an hour and of a day. */
-const NOON = Date.parse('2026-11-24T12:30:00Z');
+/** Tomorrow, in the middle of an hour and of a day: after what the first start has written to the audit log. */
+const NOON = Math.ceil(Date.now() / DAY) * DAY + 12.5 * HOUR;
+const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 interface Told {
   readonly type: string;
@@ -146,8 +147,8 @@ test('counted in every process, again and again, by hours and days, late events 
   await writeHistory(service, [start(NOON), start(NOON - 3 * DAY), start(NOON - 200 * DAY)]);
   await counted(service, 2);
   assert.deepEqual(await counts(service, 'DAY'), [
-    ['2026-11-21 00', 'sign-in', '', 1],
-    ['2026-11-24 00', 'sign-in', '', 1],
+    [`${dateOf(NOON - 3 * DAY)} 00`, 'sign-in', '', 1],
+    [`${dateOf(NOON)} 00`, 'sign-in', '', 1],
   ]);
   // Committed later than another one that happened after it.
   await write(service, [start(NOON - 60_000)]);
@@ -161,11 +162,11 @@ test('counted in every process, again and again, by hours and days, late events 
   await write(service, [start(NOON + 21 * HOUR)]);
   await counted(service, 6);
   assert.deepEqual((await counts(service, 'DAY')).slice(1), [
-    ['2026-11-24 00', 'sign-in', '', 4],
-    ['2026-11-25 00', 'sign-in', '', 1],
+    [`${dateOf(NOON)} 00`, 'sign-in', '', 4],
+    [`${dateOf(NOON + DAY)} 00`, 'sign-in', '', 1],
   ]);
   assert.deepEqual(
-    (await counts(service, 'HOUR')).filter(([hour]) => hour < '2026-11-23'),
+    (await counts(service, 'HOUR')).filter(([hour]) => hour < dateOf(NOON - DAY)),
     [],
     'hours are kept for three days',
   );
