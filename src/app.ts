@@ -23,6 +23,7 @@ import { createMailer, mailDelivery, warnOfSilentServer } from './features/mail/
 import { sendOutbox } from './features/outbox/outbox.service.ts';
 import { countBreachLookups } from './features/passwords/breached-passwords.service.ts';
 import { RESET_REQUEST, resetRequests } from './features/passwords/forgotten-password.service.ts';
+import { scimServer } from './features/scim/scim.api.ts';
 import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
 import { currentSettings, currentTexts } from './features/settings/settings-cache.service.ts';
 import { explainFailures, unknownPage } from './features/sign-in/failures.hosted.ts';
@@ -126,6 +127,7 @@ export function createApp(services: Services): App {
   koa.use(documentation());
   koa.use(generatedStylesheets(writeBrandStylesheet));
   koa.use(managementApi(services, { pages, sessions }));
+  koa.use(scimServer(services));
   koa.use(async (ctx, next) => {
     await prepareTexts(ctx.req);
     await next();

@@ -53,7 +53,7 @@ export const asVisitor =
 const knowsOktaValuesOnly = (ctx: Context): boolean =>
   /^okta-sdk-(?!nodejs)/.test(ctx.get('User-Agent')) || /^SSWS\S/i.test(ctx.get('Authorization'));
 
-const originOf = (ctx: Context, { config }: Services) => ({
+export const originOf = (ctx: Context, { config }: Services) => ({
   ipAddress: clientAddress(ctx.req, config.trustProxy),
   userAgent: ctx.get('User-Agent'),
   knowsOktaValuesOnly: knowsOktaValuesOnly(ctx),

@@ -181,6 +181,13 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /Tenant: TIMEOUT \(2026-11-24/,
   },
+  'standards.scim': {
+    alter: ({ url }, answered) => {
+      if (url.pathname === '/scim/v2/Users' && answered.status === 200)
+        change(answered, (body) => Object.assign(body, { totalResults: 1 }));
+    },
+    says: /users of elsewhere that the token finds must be 0, is 1/,
+  },
   'clock.service': {
     alter: ({ url }, { headers }) => {
       if (url.pathname === '/health/live') headers.date = new Date(Date.now() - 60_000).toUTCString();

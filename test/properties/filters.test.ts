@@ -46,6 +46,7 @@ const { filter } = fc.letrec<{ filter: Filter }>((tie) => ({
 function written(one: Filter): string {
   if ('filters' in one) return one.filters.map((part) => `(${written(part)})`).join(` ${one.op} `);
   if (one.op === 'not') return `not (${written(one.filter)})`;
+  if (one.op === 'any') throw new Error('no value path is made here');
   if (one.op === 'pr') return `${one.attribute} pr`;
   return `${one.attribute} ${one.op} ${JSON.stringify(one.value)}`;
 }
@@ -65,6 +66,7 @@ function fits(one: Filter, person: Person): boolean {
   if ('filters' in one)
     return one.op === 'and' ? one.filters.every((part) => fits(part, person)) : one.filters.some((part) => fits(part, person));
   if (one.op === 'not') return !fits(one.filter, person);
+  if (one.op === 'any') throw new Error('no value path is made here');
   if (one.op === 'ne') return !fits({ ...one, op: 'eq' }, person);
   const values: Readonly<Record<string, readonly unknown[]>> = {
     login: [person.login],

@@ -12,6 +12,7 @@ import { limits } from './limits.ts';
 import { logoutRules } from './logout.ts';
 import { departmentNode, organizationDetail, organizationItem, organizationRules } from './organizations.ts';
 import { revoke } from './revoke.ts';
+import { scimRules } from './scim.ts';
 import { addresses, does, versioning } from './service.ts';
 import { standards } from './standards.ts';
 import { token } from './token.ts';
@@ -49,4 +50,5 @@ export const SPECIFICATION: readonly Rule<RuleContext>[] = [
   ...versioning,
   ...standards,
   ...extensions,
+  ...scimRules,
 ];

@@ -2,11 +2,16 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, moment, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
-import type { ApiToken } from './api-tokens.resource.ts';
+import { text } from '../../platform/validation/text.ts';
+import { API_TOKEN_TYPES, type ApiToken } from './api-tokens.resource.ts';
 import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
 
 const newToken = z.strictObject({
   name: apiTokenName,
+  type: z.enum(API_TOKEN_TYPES).optional().meta({ description: 'SCIM: for provisioning at /scim/v2 alone. API unless given' }),
+  orgId: text({ least: 1 })
+    .nullish()
+    .meta({ description: 'Of a SCIM token: the organization whose members it reads and changes. Absent or null: the whole service' }),
   expiresAt: moment.nullish().meta({ description: 'Ahead of now; absent or null: never' }),
 });
 
@@ -19,6 +24,8 @@ const createdToken = z.object({
 const apiToken = z.object({
   id: z.string(),
   name: z.string(),
+  type: z.enum(API_TOKEN_TYPES),
+  orgId: z.string().nullable().meta({ description: 'Of a SCIM token; null: the whole service' }),
   userId: z.string().meta({ description: 'Its creator, with whose roles it acts' }),
   created: time,
   expiresAt: time.nullable(),
@@ -33,8 +40,8 @@ export const apiTokens: readonly Endpoint[] = [
     summary: "Create an API token with the caller's roles; its value is returned only once",
     body: newToken,
     response: createdToken,
-    handler: async ({ services, body: { name, expiresAt }, request }) => {
-      const input = { name, userId: request.actor.id, expiresAt: expiresAt ?? undefined };
+    handler: async ({ services, body: { name, type, orgId, expiresAt }, request }) => {
+      const input = { name, type, orgId: orgId ?? undefined, userId: request.actor.id, expiresAt: expiresAt ?? undefined };
       const { apiToken, value } = await createApiToken(services, input, request);
       return { id: apiToken.id, name: apiToken.name, token: value };
     },

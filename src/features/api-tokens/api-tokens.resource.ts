@@ -1,8 +1,15 @@
 /** Api tokens: the fields of a record. */
 
+/** API: for the management API. SCIM: for provisioning at /scim/v2 alone. */
+export const API_TOKEN_TYPES = ['API', 'SCIM'] as const;
+export type ApiTokenType = (typeof API_TOKEN_TYPES)[number];
+
 export interface ApiToken {
   readonly id: string;
   readonly name: string;
+  readonly type: ApiTokenType;
+  /** Of a SCIM token: the organization whose members it reads and changes; null: the whole service. */
+  readonly orgId: string | null;
   /** Its creator, with whose roles it acts. */
   readonly userId: string;
   readonly created: Date;

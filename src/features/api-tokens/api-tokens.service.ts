@@ -5,11 +5,12 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, forbidden, notFound, validation } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
-import { reachOf, type Verb } from '../administrators/administration.policy.ts';
+import { isWithin, type Role, reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { organizationExists } from '../organizations/organizations.store.ts';
 import { lockUser } from '../users/users.store.ts';
-import type { ApiToken } from './api-tokens.resource.ts';
+import type { ApiToken, ApiTokenType } from './api-tokens.resource.ts';
 import {
   deleteApiToken,
   findApiToken,
@@ -26,6 +27,10 @@ export const apiTokenName = text({ least: 1 });
 
 export interface NewApiToken {
   readonly name: string;
+  /** API unless given. */
+  readonly type?: ApiTokenType | undefined;
+  /** Of a SCIM token: the organization that it is bound to. Absent: the whole service. */
+  readonly orgId?: string | undefined;
   /** Its creator. */
   readonly userId: string;
   /** Absent: generated. */
@@ -46,9 +51,16 @@ export async function createApiToken(
   const now = present();
   if (input.expiresAt !== undefined && input.expiresAt <= now) throw validation([{ field: 'expiresAt', message: 'must be in the future' }]);
   const value = input.value ?? randomToken();
+  const { type = 'API', orgId } = input;
+  if (type === 'API' && orgId !== undefined) throw validation([{ field: 'orgId', message: 'is for tokens of type SCIM' }]);
+  if (type === 'SCIM' && rolesOfScim(request.roles ?? [], orgId ?? null) === undefined) {
+    throw orgId === undefined ? forbidden() : orgMissing();
+  }
   const apiToken: ApiToken = {
     id: newId('tok'),
     name: input.name,
+    type,
+    orgId: orgId ?? null,
     userId: input.userId,
     created: now,
     expiresAt: input.expiresAt ?? null,
@@ -57,7 +69,8 @@ export async function createApiToken(
   await services.database.transaction(async (trx) => {
     // Locked, so that a deactivation under way finds the token, or is found by it.
     if ((await lockUser(trx, input.userId))?.status !== 'ACTIVE') throw forbidden();
-    if (!(await insertApiToken(trx, apiToken, digest(value))))
+    if (orgId !== undefined && !(await organizationExists(trx, orgId))) throw orgMissing();
+    if (!(await insertApiToken(trx, apiToken, digestOf(type, value))))
       throw conflict({ field: 'token', message: 'another API token has this value' });
     await recordEvent(trx, {
       eventType: 'system.api_token.create',
@@ -68,6 +81,21 @@ export async function createApiToken(
     });
   });
   return { apiToken, value };
+}
+
+const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
+
+/** By type, so that none passes for one of another type, also where the former version looks. */
+const digestOf = (type: ApiTokenType, value: string): string => digest(type === 'API' ? value : `${type} ${value}`);
+
+/**
+ * What a SCIM token may do: what its creator may do now, and never more than administer the organization that it is bound to.
+ * @returns undefined: nothing
+ */
+function rolesOfScim(roles: readonly Role[], orgId: string | null): readonly Role[] | undefined {
+  const reach = reachOf(roles, 'write');
+  if (orgId === null) return reach === 'everything' ? [{ type: 'SUPER_ADMIN' }] : undefined;
+  return isWithin(reach, orgId) ? [{ type: 'ORG_ADMIN', orgId }] : undefined;
 }
 
 /** The caller's own tokens, oldest first; those of everybody for anyone who may read the whole service. */
@@ -108,18 +136,32 @@ const isOpenTo = (request: RequestContext, { userId }: ApiToken, verb: Verb): bo
 
 const target = ({ id, name }: ApiToken) => ({ id, type: 'Token', displayName: name });
 
-const described = ({ name, userId, expiresAt }: ApiToken) => ({ name, userId, expiresAt });
+const described = ({ name, type, orgId, userId, expiresAt }: ApiToken) => ({
+  ...{ name, userId, expiresAt },
+  ...(type === 'SCIM' && { type, ...(orgId !== null && { orgId }) }),
+});
 
 const TOUCH_INTERVAL_MS = 60_000;
 
-/** @returns who bears the token; undefined when it is unknown, has expired, or its creator is not active */
-export async function authenticateApiToken(services: Services, value: string): Promise<TokenBearer | undefined> {
+/** @returns who bears the token; undefined when it is unknown, of another type, has expired, or its creator is not active */
+async function findBearer(services: Services, type: ApiTokenType, value: string): Promise<TokenBearer | undefined> {
   const { knex } = services.database;
   const now = present();
-  const bearer = await findTokenBearer(knex, digest(value), now);
+  const bearer = await findTokenBearer(knex, { tokenHash: digestOf(type, value), type }, now);
   if (bearer === undefined) return undefined;
   // To the minute is exact enough, and spares a write on nearly every call.
   const { lastUsed } = bearer;
   if (lastUsed === null || now.getTime() - lastUsed.getTime() > TOUCH_INTERVAL_MS) await touchApiToken(knex, bearer.tokenId, now);
   return bearer;
+}
+
+/** Who calls the management API. */
+export const authenticateApiToken = (services: Services, value: string): Promise<TokenBearer | undefined> =>
+  findBearer(services, 'API', value);
+
+/** Who calls SCIM, with the roles that the token is left with. @returns undefined also when its creator has none any more that carry it */
+export async function authenticateScimToken(services: Services, value: string): Promise<TokenBearer | undefined> {
+  const bearer = await findBearer(services, 'SCIM', value);
+  const roles = bearer && rolesOfScim(bearer.roles, bearer.orgId);
+  return bearer && roles && { ...bearer, roles };
 }

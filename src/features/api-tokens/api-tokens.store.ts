@@ -4,7 +4,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { Role, RoleType } from '../administrators/administration.policy.ts';
-import type { ApiToken } from './api-tokens.resource.ts';
+import type { ApiToken, ApiTokenType } from './api-tokens.resource.ts';
 
 /** What a valid token proves. */
 export interface TokenBearer {
@@ -13,11 +13,15 @@ export interface TokenBearer {
   readonly userId: string;
   readonly login: string;
   readonly roles: readonly Role[];
+  /** Of a SCIM token; null: it is bound to no organization. */
+  readonly orgId: string | null;
 }
 
 const TOKEN: Columns<ApiToken> = {
   id: 'id',
   name: 'name',
+  type: 'type',
+  orgId: 'org_id',
   userId: 'user_id',
   created: 'created',
   expiresAt: 'expires_at',
@@ -66,27 +70,32 @@ export async function deleteApiToken(executor: Executor, id: string): Promise<vo
 }
 
 const FIND_BEARER = `
-  SELECT t.id, t.last_used, t.user_id, u.login,
+  SELECT t.id, t.last_used, t.user_id, t.org_id AS bound_to, u.login,
     (SELECT coalesce(json_agg(json_build_object('type', r.type, 'org_id', r.org_id)), '[]') FROM roles r WHERE r.user_id = u.id) AS roles
   FROM api_tokens t JOIN users u ON u.id = t.user_id
-  WHERE t.token_hash = ? AND u.status = 'ACTIVE' AND (t.expires_at IS NULL OR t.expires_at > ?)
+  WHERE t.token_hash = ? AND t.type = ? AND u.status = 'ACTIVE' AND (t.expires_at IS NULL OR t.expires_at > ?)
     AND EXISTS (SELECT FROM roles r WHERE r.user_id = u.id)`;
 
 interface BearerRow {
   id: string;
   last_used: Date | null;
   user_id: string;
+  bound_to: string | null;
   login: string;
   roles: { type: RoleType; org_id: string | null }[];
 }
 
 /** @returns the bearer of a token that has not expired and whose creator is active and has a role */
-export async function findTokenBearer(executor: Executor, tokenHash: string, now: Date): Promise<TokenBearer | undefined> {
-  const { rows } = await executor.raw<{ rows: BearerRow[] }>(FIND_BEARER, [tokenHash, now]);
+export async function findTokenBearer(
+  executor: Executor,
+  { tokenHash, type }: { readonly tokenHash: string; readonly type: ApiTokenType },
+  now: Date,
+): Promise<TokenBearer | undefined> {
+  const { rows } = await executor.raw<{ rows: BearerRow[] }>(FIND_BEARER, [tokenHash, type, now]);
   const [row] = rows;
   if (row === undefined) return undefined;
   const roles = row.roles.map(({ type, org_id }) => ({ type, orgId: org_id ?? undefined }));
-  return { tokenId: row.id, lastUsed: row.last_used, userId: row.user_id, login: row.login, roles };
+  return { tokenId: row.id, lastUsed: row.last_used, userId: row.user_id, login: row.login, roles, orgId: row.bound_to };
 }
 
 export async function touchApiToken(executor: Executor, id: string, lastUsed: Date): Promise<void> {

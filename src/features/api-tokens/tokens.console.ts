@@ -1,18 +1,20 @@
-/** API → Token: the tokens that calls of the management API are signed with. A new one is told once, on the answer to its form. */
+/** API → Token: the tokens of the management API and of SCIM. The value of a new one is shown once, in the response to its form. */
 
 import { z } from 'zod';
+import { organizationsIn } from '../../pages/console/candidates.ts';
 import { type Content, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
-import type { ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { present } from '../../platform/clock/clock.ts';
-import { forbidden } from '../../platform/errors/errors.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { forbidden, validation } from '../../platform/errors/errors.ts';
+import { phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { findConsoleUser } from '../administrators/administrators.service.ts';
-import type { ApiToken } from './api-tokens.resource.ts';
+import { API_TOKEN_TYPES, type ApiToken } from './api-tokens.resource.ts';
 import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
 
 const HOME = '/admin/api/tokens';
@@ -28,24 +30,37 @@ async function ownersOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Pro
   return new Map(await Promise.all(ids.map(async (id) => [id, (await findConsoleUser(visit.services, id))?.login ?? id] as const)));
 }
 
+/** What a token opens. */
+async function typesOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, Text>> {
+  const organizations = organizationsIn(visit);
+  const typeOf = async ({ type, orgId }: ApiToken): Promise<Text> => {
+    if (type === 'API') return verbatim('API');
+    if (orgId === null) return phrase('SCIM: the whole service');
+    return phrase('SCIM: {organization}', { organization: (await organizations.byId(orgId))?.label ?? orgId });
+  };
+  return new Map(await Promise.all(tokens.map(async (token) => [token.id, await typeOf(token)] as const)));
+}
+
 const list: ConsolePage = {
   path: '/api/tokens',
   access: 'own',
   async show(visit) {
     const { items, next } = await listApiTokens(visit.services, { limit: LIMIT, after: afterIn(visit.query) }, visit.request);
     const owners = seesAll(visit, 'read') ? await ownersOf(visit, items) : undefined;
+    const types = await typesOf(visit, items);
     const create = { label: 'Create token', href: `${HOME}/new`, main: true };
     return listPage({
       title: 'Token',
-      lead: "API tokens authenticate calls to the management API. A token has its owner's permissions and stops working when the owner loses them.",
+      lead: "API tokens authenticate calls to the management API, SCIM tokens the provisioning of users. A token has its owner's permissions and stops working when the owner loses them.",
       crumbs: [{ label: 'API' }],
       actions: [create],
       list: {
         name: 'Tokens',
-        columns: ['Name', ...(owners === undefined ? [] : ['Owner']), 'Created', 'Expires', 'Last used'],
+        columns: ['Name', 'Type', ...(owners === undefined ? [] : ['Owner']), 'Created', 'Expires', 'Last used'],
         rows: items.map((token) => ({
           cells: [
             token.name,
+            types.get(token.id) ?? '',
             ...(owners === undefined ? [] : [owners.get(token.userId) ?? token.userId]),
             { moment: momentOf(token.created) },
             expiryOf(token),
@@ -55,7 +70,7 @@ const list: ConsolePage = {
         })),
         empty:
           afterIn(visit.query) === undefined
-            ? 'There is no token yet. Create one, and use it in scripts and tools that call the management API.'
+            ? 'There is no token yet. Create one, and use it in scripts and tools that call the management API, or in a directory that provisions users by SCIM.'
             : 'There are no more tokens.',
         pager: pagerOf(HOME, visit.query, next),
       },
@@ -76,32 +91,75 @@ const EXPIRIES: readonly Option[] = [
   { value: 'never', label: 'Never' },
 ];
 
-const FIELDS: readonly Field[] = [
+/** Who administers single organizations binds a SCIM token to one of them. */
+const fieldsFor = async (visit: ConsoleRequest, typed: Typed): Promise<readonly Field[]> => [
   {
     name: 'name',
     label: 'Name',
     hint: 'What the token is for, e.g. “Nightly import”.',
     required: true,
   },
+  {
+    name: 'type',
+    label: 'Type',
+    kind: 'radios',
+    value: 'API',
+    options: [
+      { value: 'API', label: 'API', hint: 'For scripts and tools that call the management API.' },
+      {
+        value: 'SCIM',
+        label: 'SCIM',
+        hint: 'For a directory such as Microsoft Entra ID or Okta that provisions users. It opens /scim/v2 alone.',
+      },
+    ],
+  },
+  {
+    ...(await pickField(
+      organizationsIn(visit),
+      {
+        name: 'orgId',
+        label: 'Organization',
+        hint: 'The token reads and changes its members alone.',
+        ...(seesAll(visit, 'write') && { none: 'The whole service' }),
+      },
+      typed,
+    )),
+    when: { field: 'type', value: 'SCIM' },
+  },
   { name: 'expires', label: 'Expires', options: EXPIRIES, value: '90', alias: 'expiresAt' },
 ];
 
 const newToken = z.object({
   name: apiTokenName,
+  type: z.enum(API_TOKEN_TYPES).default('API'),
   expires: z.enum(['30', '90', '365', 'never']),
 });
+
+type Wanted = z.output<typeof newToken> & { readonly orgId?: string | undefined };
+
+/** @throws {ApiError} validation of the organization */
+async function organizationOf(visit: ConsoleRequest, type: Wanted['type'], form: URLSearchParams): Promise<string | undefined> {
+  if (type === 'API') return undefined;
+  const orgId = await pickedId(organizationsIn(visit), 'orgId', form.get('orgId') ?? '');
+  if (orgId === undefined && !seesAll(visit, 'write')) throw validation([{ field: 'orgId', message: 'is required' }]);
+  return orgId;
+}
 
 const create: ConsolePage = {
   path: '/api/tokens/new',
   needsFreshSignIn: true,
   access: 'own',
   verb: 'write',
-  async show(_visit, typed) {
+  async show(visit, typed) {
     const submit = 'Create token';
-    return formPage({ title: submit, crumbs: CRUMBS, fields: FIELDS, hidden: formKey(), submit, cancel: HOME }, typed);
+    return formPage(
+      { title: submit, crumbs: CRUMBS, fields: await fieldsFor(visit, typed), hidden: formKey(), submit, cancel: HOME },
+      typed,
+    );
   },
   async receive(visit, form) {
-    const wanted = readFields(newToken, form);
+    const given = readFields(newToken, form);
+    const wanted: Wanted = { ...given, orgId: await organizationOf(visit, given.type, form) };
     return tokenCreated(visit, await submitOnce(visit, form, [HOME, wanted], (services) => carryOut({ ...visit, services }, wanted)));
   },
 };
@@ -109,21 +167,20 @@ const create: ConsolePage = {
 /** What the answer to the form tells, as it can be kept for the form sent again. */
 interface Told {
   readonly name: string;
+  readonly type: Wanted['type'];
   readonly value: string;
   /** ISO 8601; null: never. */
   readonly expires: string | null;
 }
 
-async function carryOut(
-  { services, person, request }: ConsoleRequest,
-  { name, expires }: { name: string; expires: string },
-): Promise<Told> {
+async function carryOut({ services, person, request }: ConsoleRequest, { name, type, orgId, expires }: Wanted): Promise<Told> {
   const expiresAt = expires === 'never' ? undefined : new Date(present().getTime() + Number(expires) * DAY_MS);
-  const { apiToken, value } = await createApiToken(services, { name, userId: person.id, expiresAt }, request);
-  return { name: apiToken.name, value, expires: apiToken.expiresAt?.toISOString() ?? null };
+  const { apiToken, value } = await createApiToken(services, { name, type, orgId, userId: person.id, expiresAt }, request);
+  return { name: apiToken.name, type, value, expires: apiToken.expiresAt?.toISOString() ?? null };
 }
 
-function tokenCreated({ services: { config } }: ConsoleRequest, { name, value, expires }: Told): Drawn {
+function tokenCreated({ services: { config } }: ConsoleRequest, { name, type, value, expires }: Told): Drawn {
+  const isScim = type === 'SCIM';
   return {
     view: 'token-created',
     title: 'Token created',
@@ -134,8 +191,12 @@ function tokenCreated({ services: { config } }: ConsoleRequest, { name, value, e
       name,
       value,
       expires: expires === null ? null : momentOf(new Date(expires)),
-      use: 'Send it with every call, in the header Authorization:',
-      example: `curl '${config.baseUrl}/api/v1/account/org' \\
+      use: isScim
+        ? 'Enter it in the directory as the secret or bearer token. Its address of the service is this one:'
+        : 'Send it with every call, in the header Authorization:',
+      example: isScim
+        ? `${config.baseUrl}/scim/v2`
+        : `curl '${config.baseUrl}/api/v1/account/org' \\
   -H 'Authorization: SSWS ${value}' \\
   -H 'Accept: application/json'`,
       home: HOME,

@@ -3,9 +3,9 @@ import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { attributeTypes, type Filter } from '../../platform/database/filter.ts';
+import { type AttributeColumns, attributeTypes, type Filter } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
-import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
+import type { NumberedPage, NumberedWindow, Page, Slice, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -28,6 +28,7 @@ import {
   selectGroupMembers as listMemberRows,
   selectGroups as listRows,
   lockGroup,
+  readGroupsSlice,
   selectGroupsInOrder,
   updateGroupRow as updateRow,
 } from './groups.store.ts';
@@ -72,6 +73,14 @@ export async function listGroups(services: Services, { q, search, filter }: Grou
 /** One numbered page in any order, with how many there are in all. @param q words of the name */
 export const searchGroups = (services: Services, q: string | undefined, window: NumberedWindow): Promise<NumberedPage<CountedGroup>> =>
   selectGroupsInOrder(services.database.knex, { words: q, filters: [] }, window);
+
+/** A slice of the groups that match a filter. @param columns what the filter was read with */
+export const searchGroupsBy = (
+  { database }: Services,
+  filter: Filter | undefined,
+  columns: AttributeColumns,
+  slice: Slice,
+): Promise<NumberedPage<Group>> => readGroupsSlice(database.knex, { filters: filter === undefined ? [] : [filter] }, columns, slice);
 
 /** @throws {ApiError} not found */
 export const getGroup = (services: Services, id: string): Promise<Group> => requireGroup(services.database.knex, id);

@@ -9,6 +9,8 @@ import {
   type Page,
   readNumberedPage,
   readPage,
+  readSlice,
+  type Slice,
   type Window,
 } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
@@ -60,7 +62,6 @@ export async function findGroup(executor: Executor, id: string): Promise<Group |
   return executor('groups').where({ id }).first<Group | undefined>(GROUP);
 }
 
-/** Locks the row, so that of two changes to one group the second sees the first. Needs a transaction. */
 /** @returns those of these groups that exist, in their order */
 export async function existingGroupIds(executor: Executor, ids: readonly string[]): Promise<string[]> {
   const there = new Set(
@@ -71,6 +72,7 @@ export async function existingGroupIds(executor: Executor, ids: readonly string[
   return ids.filter((id) => there.has(id));
 }
 
+/** Locks the row, so that of two changes to one group the second sees the first. Needs a transaction. */
 export async function lockGroup(trx: Executor, id: string): Promise<Group | undefined> {
   return trx('groups').where({ id }).forUpdate().first<Group | undefined>(GROUP);
 }
@@ -81,16 +83,24 @@ export interface GroupSelection {
   readonly filters: readonly Filter[];
 }
 
-function selected(executor: Executor, { words, filters }: GroupSelection) {
+function selected(executor: Executor, { words, filters }: GroupSelection, columns = GROUP_ATTRIBUTES) {
   const query = executor('groups');
   if (words !== undefined) applyWords(query, ['name'], words);
-  for (const filter of filters) applyFilter(query, filter, GROUP_ATTRIBUTES);
+  for (const filter of filters) applyFilter(query, filter, columns);
   return query;
 }
 
 /** The oldest first. */
 export const selectGroups = (executor: Executor, selection: GroupSelection, window: Window): Promise<Page<Group>> =>
   readPage(selected(executor, selection), GROUP, window);
+
+/** A slice, in any order. @param columns what the filters were read with */
+export const readGroupsSlice = (
+  executor: Executor,
+  selection: GroupSelection,
+  columns: AttributeColumns,
+  slice: Slice,
+): Promise<NumberedPage<Group>> => readSlice<Group>(selected(executor, selection, columns), GROUP, slice);
 
 const ORDERS: Readonly<Record<GroupOrder, string>> = {
   name: 'lower(name)',

@@ -84,6 +84,6 @@ async function administratorWith(services: Services, password: string): Promise<
 async function firstToken(services: Services, administrator: User): Promise<void> {
   const value = services.config.admin.apiToken;
   if (value === undefined) return;
-  if ((await findTokenBearer(services.database.knex, digest(value), present())) !== undefined) return;
+  if ((await findTokenBearer(services.database.knex, { tokenHash: digest(value), type: 'API' }, present())) !== undefined) return;
   await createApiToken(services, { name: 'ADMIN_API_TOKEN', userId: administrator.id, value }, SYSTEM);
 }

@@ -2,14 +2,14 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { type AttributeColumns, attributeTypes } from '../../platform/database/filter.ts';
+import { type AttributeColumns, attributeTypes, type Filter } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
-import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
+import type { NumberedPage, NumberedWindow, Page, Slice, Window } from '../../platform/database/paging.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import type { User } from './users.resource.ts';
-import { readUsers, readUsersInOrder, selectedUsers, type UserSelection, userAttributes } from './users.store.ts';
+import { readUsers, readUsersInOrder, readUsersSlice, selectedUsers, type UserSelection, userAttributes } from './users.store.ts';
 
 export interface UserQuery {
   /** Words: each begins a word of login, e-mail address or a name. Case and accents do not count. */
@@ -31,14 +31,19 @@ async function selectionOf(services: Services, { q, search, filter }: UserQuery,
   const filters = Object.entries({ search, filter }).flatMap(([field, expression]) =>
     expression === undefined ? [] : [parseFilter(expression, attributeTypes(columns), field)],
   );
-  const reach = reachOf(request.roles ?? [], 'read');
   const selection: UserSelection = {
     words: q,
     filters,
     withoutStatus: filters.length === 0 ? 'DEPROVISIONED' : undefined,
-    orgIds: reach === 'everything' ? undefined : reach,
+    orgIds: orgIdsOf(request),
   };
   return { selection, columns };
+}
+
+/** The organizations whose members the caller sees; undefined: everybody. */
+function orgIdsOf(request: RequestContext): ReadonlySet<string> | undefined {
+  const reach = reachOf(request.roles ?? [], 'read');
+  return reach === 'everything' ? undefined : reach;
 }
 
 /** The oldest first. @throws {ApiError} validation of search or filter */
@@ -58,6 +63,19 @@ export async function searchUsers(
   const { selection, columns } = await selectionOf(services, query, request);
   return readUsersInOrder(services.database.knex, selection, columns, window);
 }
+
+/**
+ * A slice of the users in any status that match a filter.
+ * @param columns what the filter was read with
+ */
+export const searchUsersBy = (
+  { database }: Services,
+  filter: Filter | undefined,
+  columns: AttributeColumns,
+  slice: Slice,
+  request: RequestContext,
+): Promise<NumberedPage<User>> =>
+  readUsersSlice(database.knex, { filters: filter === undefined ? [] : [filter], orgIds: orgIdsOf(request) }, columns, slice);
 
 /** The rows that match, for a statement of a store. @throws {ApiError} validation of search or filter */
 export async function matchingUsers(services: Services, executor: Executor, query: UserQuery, request: RequestContext) {

@@ -14,6 +14,8 @@ import {
   type Page,
   readNumberedPage,
   readPage,
+  readSlice,
+  type Slice,
   type Window,
 } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
@@ -249,6 +251,14 @@ export const readUsersInOrder = (
   columns: AttributeColumns,
   window: NumberedWindow,
 ): Promise<NumberedPage<User>> => readNumberedPage<User>(selectedUsers(executor, selection, columns), USER, window, ORDERS);
+
+/** A slice, in any order. @param columns what the filters were read with */
+export const readUsersSlice = (
+  executor: Executor,
+  selection: UserSelection,
+  columns: AttributeColumns,
+  slice: Slice,
+): Promise<NumberedPage<User>> => readSlice<User>(selectedUsers(executor, selection, columns), USER, slice);
 
 /** As they are listed where nothing else is asked for: without those who are deactivated. */
 export async function countUsers(executor: Executor): Promise<number> {

@@ -1,5 +1,5 @@
 /**
- * Reads filters of lists: the expressions of RFC 7644 section 3.4.2.2, for attributes of one value and without value paths (`emails[…]`).
+ * Reads filters of lists: the expressions of RFC 7644 section 3.4.2.2. An attribute `emails.type` may be asked for in a value path, `emails[type eq "work"]`.
  * What they become in SQL stands in platform/database/filter.ts.
  */
 import { parse, type Filter as ScimFilter } from 'scim2-parse-filter';
@@ -12,6 +12,9 @@ const MOST_CHARACTERS = 2000;
 const MOST_COMPARISONS = 50;
 const DEEPEST = 50;
 
+/** `emails[type eq "work"].value eq "a"`, as Microsoft Entra writes `emails[type eq "work" and value eq "a"]`. Strings are numbers by then. */
+const BEHIND_BRACKETS = /\[([^[\]]*)\]\.([a-z][\w-]*)\s+(pr\b|[a-z]{2}\s+[^\s)]+)/gi;
+
 /** A string as JSON writes it (RFC 8259 section 7). */
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
@@ -19,29 +22,37 @@ const moment = z.iso.datetime({ offset: true });
 
 /**
  * @param attributes the attributes there are, and what they hold; found whatever the case of the letters
+ * @param severalValued attributes that brackets may follow, in lower case
  * @param field that the expression came in, for the cause of a refusal
  * @throws {ApiError} validation
  */
-export function parseFilter(expression: string, attributes: Readonly<Record<string, AttributeType>>, field: string): Filter {
+export function parseFilter(
+  expression: string,
+  attributes: Readonly<Record<string, AttributeType>>,
+  field: string,
+  severalValued: ReadonlySet<string> = new Set(),
+): Filter {
   const refuse = (message: string): ApiError => validation([{ field, message }]);
   if (expression.length > MOST_CHARACTERS) throw refuse(`must have at most ${MOST_CHARACTERS} characters`);
   if (!isPrintable(expression)) throw refuse('must not contain control characters');
   const names = new Map(Object.keys(attributes).map((name) => [name.toLowerCase(), name]));
   const { filter, strings } = read(expression, refuse);
   let comparisons = 0;
+  const isOfSeveral = (path: string): boolean => severalValued.has(path.toLowerCase());
 
-  const translate = (node: ScimFilter, depth: number): Filter => {
+  const translate = (node: ScimFilter, depth: number, within = ''): Filter => {
     if (depth > DEEPEST) throw refuse(`must not be nested more than ${DEEPEST} deep`);
     switch (node.op) {
       case 'and':
       case 'or':
-        return { op: node.op, filters: node.filters.map((part) => translate(part, depth + 1)) };
+        return { op: node.op, filters: node.filters.map((part) => translate(part, depth + 1, within)) };
       case 'not':
         // The library takes `a pr not b pr` for an operation of two.
         if (node.filter === undefined) throw refuse(NOT_A_FILTER);
-        return { op: 'not', filter: translate(node.filter, depth + 1) };
+        return { op: 'not', filter: translate(node.filter, depth + 1, within) };
       case '[]':
-        throw refuse('must not contain value paths like emails[type eq "work"]');
+        if (within !== '' || !isOfSeveral(node.attrPath)) throw refuse(`${node.attrPath} has no values to choose from by brackets`);
+        return { op: 'any', filter: translate(node.valFilter, depth + 1, `${node.attrPath}.`) };
       case 'pr':
       case 'eq':
       case 'ne':
@@ -54,7 +65,7 @@ export function parseFilter(expression: string, attributes: Readonly<Record<stri
       case 'le':
         comparisons += 1;
         if (comparisons > MOST_COMPARISONS) throw refuse(`must have at most ${MOST_COMPARISONS} comparisons`);
-        return leaf(node);
+        return leaf({ ...node, attrPath: within + node.attrPath });
       default:
         // Words that every object knows are no operators, but the library takes them for such.
         throw refuse(NOT_A_FILTER);
@@ -87,7 +98,7 @@ export function parseFilter(expression: string, attributes: Readonly<Record<stri
   return translate(filter, 0);
 }
 
-type Leaf = Exclude<Filter, { op: 'and' | 'or' } | { op: 'not' }>;
+type Leaf = Exclude<Filter, { op: 'and' | 'or' } | { op: 'not' | 'any' }>;
 
 const NOT_A_FILTER = 'is not a filter as RFC 7644 section 3.4.2.2 writes them, e.g. name sw "A" and not (name eq "Ada")';
 
@@ -107,7 +118,7 @@ function read(expression: string, refuse: (message: string) => ApiError): { filt
   const strings: string[] = [];
   try {
     const numbered = expression.replace(QUOTED, (literal) => `"${strings.push(JSON.parse(literal)) - 1}"`);
-    return { filter: parse(numbered), strings };
+    return { filter: parse(numbered.replace(BEHIND_BRACKETS, '[($1) and $2 $3]')), strings };
   } catch {
     throw refuse(NOT_A_FILTER);
   }

@@ -8,6 +8,8 @@ export type AttributeType = 'text' | 'time' | 'boolean' | 'number';
 export type Filter =
   | { readonly op: 'and' | 'or'; readonly filters: readonly Filter[] }
   | { readonly op: 'not'; readonly filter: Filter }
+  /** One value of an attribute with several, e.g. `emails[…]`; the attributes of the filter within are those of that value. */
+  | { readonly op: 'any'; readonly filter: Filter }
   | { readonly op: 'pr'; readonly attribute: string }
   | {
       readonly op: 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
@@ -22,6 +24,8 @@ export interface AttributeColumn {
   readonly type: AttributeType;
   /** For an attribute with several values: what they are rows of, e.g. `jsonb_array_elements(target) AS element`. One that fits is enough. */
   readonly among?: string;
+  /** Text that is compared with the case of its letters. */
+  readonly caseExact?: boolean;
   /** For an attribute whose values are in an index of terms: looked up there first, for what equals or begins so. */
   readonly terms?: AttributeTerms;
 }
@@ -69,6 +73,7 @@ function condition(filter: Filter, columns: AttributeColumns): Condition {
     return { sql: `(${sql})`, bindings: parts.flatMap(({ bindings }) => bindings) };
   }
   if (filter.op === 'not') return negation(condition(filter.filter, columns));
+  if (filter.op === 'any') return amongRows(filter.filter, columns);
 
   const column = columns[filter.attribute];
   if (column === undefined) throw new Error(`there is no column for ${filter.attribute}`);
@@ -79,12 +84,26 @@ function condition(filter: Filter, columns: AttributeColumns): Condition {
   return column.terms === undefined ? any : narrowed(any, column, column.terms, filter);
 }
 
+/** All that is asked within the brackets is asked of one and the same row. */
+function amongRows(filter: Filter, columns: AttributeColumns): Condition {
+  const among = namesIn(filter).map((name) => columns[name]?.among)[0];
+  if (among === undefined) throw new Error('the attribute in brackets has one value only');
+  const ofOne = Object.fromEntries(Object.entries(columns).map(([name, { among: _, ...column }]) => [name, column]));
+  const { sql, bindings } = condition(filter, ofOne);
+  return { sql: `EXISTS (SELECT FROM ${among} WHERE ${sql})`, bindings };
+}
+
+function namesIn(filter: Filter): readonly string[] {
+  if ('filters' in filter) return filter.filters.flatMap(namesIn);
+  return 'filter' in filter ? namesIn(filter.filter) : [filter.attribute];
+}
+
 /** The terms are cut and folded, so what they find is compared again. */
 function narrowed(
   exact: Condition,
   { type }: AttributeColumn,
   { sql, name }: AttributeTerms,
-  filter: Exclude<Filter, { op: 'and' | 'or' | 'not' }>,
+  filter: Exclude<Filter, { op: 'and' | 'or' | 'not' | 'any' }>,
 ): Condition {
   if (filter.op !== 'eq' && filter.op !== 'sw' && filter.op !== 'pr') return exact;
   const value = filter.op === 'pr' ? '' : filter.value;
@@ -105,10 +124,11 @@ const OPERATORS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 
 type Comparison = keyof typeof OPERATORS | 'co' | 'sw' | 'ew';
 
-function comparison({ sql, type }: AttributeColumn, op: Comparison, value: string | Date | boolean | number): Condition {
+function comparison({ sql, type, caseExact = false }: AttributeColumn, op: Comparison, value: string | Date | boolean | number): Condition {
+  const folded = (text: string): string => (caseExact ? text : `lower(${text})`);
   if (op === 'co' || op === 'sw' || op === 'ew') {
     const pattern = op === 'co' ? containing(String(value)) : op === 'sw' ? beginningWith(String(value)) : `%${literal(String(value))}`;
-    return { sql: `lower(${sql}) LIKE lower(?)`, bindings: [pattern] };
+    return { sql: `${folded(sql)} LIKE ${folded('?')}`, bindings: [pattern] };
   }
   const operator = OPERATORS[op];
   if (type === 'time') return { sql: `(${sql}) ${operator} ?::timestamptz`, bindings: [value] };
@@ -116,5 +136,5 @@ function comparison({ sql, type }: AttributeColumn, op: Comparison, value: strin
   if (type === 'boolean') return { sql: `(${sql}) ${operator} ?::boolean`, bindings: [value] };
   // The order of letters shall not depend on how the database was set up.
   const order = op === 'eq' ? '' : ' COLLATE "C"';
-  return { sql: `lower(${sql}) ${operator} lower(?)${order}`, bindings: [value] };
+  return { sql: `${folded(sql)} ${operator} ${folded('?')}${order}`, bindings: [value] };
 }

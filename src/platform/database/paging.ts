@@ -75,11 +75,28 @@ export async function readNumberedPage<T>(
 ): Promise<NumberedPage<T>> {
   const order = orders[sort.by];
   if (order === undefined) throw new Error(`there is no order by ${sort.by}`);
-  const direction = sort.descending ? 'DESC' : 'ASC';
+  return readSlice(query, columns, { offset: (page - 1) * size, size, order, descending: sort.descending });
+}
+
+/** Rows of a list in any order, from one on. */
+export interface Slice {
+  readonly offset: number;
+  readonly size: number;
+  /** An expression of SQL without parameters. */
+  readonly order: string;
+  readonly descending: boolean;
+}
+
+/** As `readNumberedPage`, from any row on. */
+export async function readSlice<T>(
+  query: Knex.QueryBuilder,
+  columns: Readonly<Record<string, string | Knex.Raw>>,
+  { offset, size, order, descending }: Slice,
+): Promise<NumberedPage<T>> {
+  const direction = descending ? 'DESC' : 'ASC';
   const counted = await query.clone().count<{ count: number }[]>({ count: '*' }).first();
   const total = counted?.count ?? 0;
-  const offset = (page - 1) * size;
-  if (offset >= total) return { items: [], total };
+  if (size === 0 || offset >= total) return { items: [], total };
   const items: T[] = await query
     .select(columns)
     .orderByRaw(`${order} ${direction} NULLS LAST, seq ${direction}`)

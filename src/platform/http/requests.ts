@@ -53,7 +53,7 @@ const OAUTH_ENDPOINTS = new Set([
 ]);
 const PAGES = new Set([
   ...['', 'interaction', 'choose-password', 'forgot-password', 'verify-email', 'verified-email', 'account', 'dev', 'admin', 'signin'],
-  ...['playground', 'assets', 'health', 'metrics', '.well-known'],
+  ...['playground', 'assets', 'health', 'metrics', 'scim', '.well-known'],
 ]);
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

@@ -109,11 +109,11 @@ test('tokens come in pages; an expired one says so; each administrator sees his 
   );
   const { agent } = await enter(service, reader);
   const first = await agent.visit('/admin/api/tokens');
-  assert.match(wordsOf(first), /Owner.*ADMIN_API_TOKEN admin .*Token 3 admin .* 2 Jan 2026, 03:04 UTC expired .*Token 19/);
+  assert.match(wordsOf(first), /Owner.*ADMIN_API_TOKEN API admin .*Token 3 API admin .* 2 Jan 2026, 03:04 UTC expired .*Token 19/);
   assert.doesNotMatch(first.text, /Mine alone|\/revoke/, 'he sees all, and revokes none of theirs');
   const next = /rel="next" href="([^"]+)"/.exec(first.text)?.[1] ?? '';
   const second = await agent.visit(next);
-  assert.match(wordsOf(second), new RegExp(`Token 22.*Mine alone ${orgAdmin.login}`));
+  assert.match(wordsOf(second), new RegExp(`Token 22.*Mine alone API ${orgAdmin.login}`));
   assert.doesNotMatch(second.text, /rel="next"/);
   const { token } = await createToken(agent, 'Reading');
   assert.equal((await call(service.baseUrl, token)).status, 200, 'with rights of his own');
@@ -168,4 +168,53 @@ test('no token is in an address, in the log or in the audit trail, nor is what t
   const log = service.output.stdout + service.output.stderr;
   assert.match(log, /"path":"\/admin\/api\/tokens\/new"/, 'it does log');
   for (const secret of [token, kept, 'a-code-nobody-may-read', 'id_token_hint']) assert.ok(!log.includes(secret), secret);
+});
+
+test('a SCIM token is made for an organization; who administers one alone binds it to that one', async (t) => {
+  const service = await startService(t);
+  const [acme, other] = [await createOrganization(service, 'Acme'), await createOrganization(service, 'Other')];
+  const listed = async (token: string) => {
+    const response = await fetch(`${service.baseUrl}/scim/v2/Users`, { headers: { authorization: `Bearer ${token}` } });
+    return response.status === 200 ? ((await response.json()) as { totalResults: number }).totalResults : response.status;
+  };
+  const valueIn = (text: string): string => /id="token-value"[^>]*value="([^"]*)"/.exec(text)?.[1] ?? '';
+  const { agent } = await enter(service);
+  const form = await agent.visit('/admin/api/tokens/new');
+  const made = await agent.submit(form, 'console-form', { name: 'Entra', type: 'SCIM', orgId: acme, expires: '365' });
+  assert.ok(made.text.includes(`${service.baseUrl}/scim/v2`), made.text);
+  assert.equal(await listed(valueIn(made.text)), 0);
+  assert.equal((await call(service.baseUrl, valueIn(made.text))).status, 401);
+  assert.match(wordsOf(await agent.visit('/admin/api/tokens')), /Entra SCIM: Acme/);
+
+  const administrator = await createAdministrator(service, 'ORG_ADMIN', acme);
+  const { agent: theirs } = await enter(service, administrator);
+  const page = await theirs.visit('/admin/api/tokens/new');
+  assert.doesNotMatch(page.text, /The whole service/);
+  const attempts = [
+    ['', 'Is required'],
+    [other, 'Does not exist here'],
+  ] as const;
+  for (const [orgId, problem] of attempts) {
+    const answer = await theirs.submit(page, 'console-form', { name: 'Mine', type: 'SCIM', orgId, expires: '30' });
+    assert.equal(answer.status, 400);
+    assert.ok(answer.text.includes(`<p class="problem" id="orgId-problem">${problem}</p>`), answer.text);
+  }
+  const { token: api } = await createToken(theirs, 'Calls');
+  const byApi = async (body: object) => {
+    const headers = { authorization: `SSWS ${api}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${service.baseUrl}/api/v1/api-tokens`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ name: 'x', ...body }),
+    });
+    return answer.status;
+  };
+  assert.deepEqual(
+    [await byApi({ type: 'SCIM' }), await byApi({ type: 'SCIM', orgId: other }), await byApi({ type: 'SCIM', orgId: acme })],
+    [403, 400, 200],
+  );
+  const own = valueIn((await theirs.submit(page, 'console-form', { name: 'Mine', type: 'SCIM', orgId: acme, expires: '30' })).text);
+  assert.equal(await listed(own), 0);
+  assert.equal((await service.api('DELETE', `/users/${administrator.id}/roles/${administrator.roleId}`)).status, 204);
+  assert.equal(await listed(own), 401, 'and it ends with the role');
 });

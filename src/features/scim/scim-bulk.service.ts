@@ -1,0 +1,119 @@
+/** Bulk (RFC 7644 section 3.7): up to a hundred requests in one, each carried out by itself, in an order that their references allow. */
+import { z } from 'zod';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { ScimObject } from './scim-attributes.resource.ts';
+import type { ScimCaller } from './scim-caller.policy.ts';
+import { MOST_BULK_OPERATIONS } from './scim-discovery.service.ts';
+import { badRequest, errorBody, ScimError } from './scim-errors.policy.ts';
+import { isObject, requireSchema } from './scim-names.policy.ts';
+import { answerScim, type ScimResponse } from './scim-requests.service.ts';
+import { locationOf } from './scim-resources.service.ts';
+
+const BULK_REQUEST = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
+const BULK_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:BulkResponse';
+
+const operation = z.object({
+  method: z
+    .string()
+    .toUpperCase()
+    .pipe(z.enum(['POST', 'PUT', 'PATCH', 'DELETE'])),
+  path: z.string().regex(/^\/(Users|Groups)(\/[^/]+)?$/),
+  bulkId: z.string().min(1).max(255).optional(),
+  version: z.string().max(255).optional(),
+  data: z.unknown().optional(),
+});
+
+const request = z.object({ failOnErrors: z.number().int().min(1).optional(), Operations: z.array(z.unknown()).min(1) });
+
+type Operation = z.output<typeof operation>;
+
+/** Turns what an operation ended with into an error of SCIM. */
+export type ToScimError = (error: unknown) => Promise<ScimError>;
+
+/** @throws {ScimError} invalidSyntax, or 413 for more operations than a request may have */
+export async function carryOutBulk(services: Services, caller: ScimCaller, body: unknown, toScimError: ToScimError): Promise<ScimObject> {
+  if (!isObject(body)) throw badRequest('invalidSyntax', 'The body must be a JSON object');
+  requireSchema(body, BULK_REQUEST);
+  const parsed = request.safeParse(body);
+  if (!parsed.success) throw badRequest('invalidSyntax', 'A bulk request needs Operations, at least one');
+  const { failOnErrors = Number.POSITIVE_INFINITY, Operations: given } = parsed.data;
+  if (given.length > MOST_BULK_OPERATIONS)
+    throw new ScimError(413, undefined, `A bulk request has at most ${MOST_BULK_OPERATIONS} operations`);
+  const operations = given.map(readOperation);
+  const answers: (ScimObject | undefined)[] = operations.map(() => undefined);
+  const made = new Map<string, string>();
+  let failures = 0;
+  let waiting = operations.map((_, index) => index);
+  const isReady = (index: number): boolean => [...referencesIn(operations[index])].every((id) => made.has(id));
+  while (waiting.length > 0 && failures < failOnErrors) {
+    // What refers to something that is never made is tried last, and told so.
+    const index = waiting.find(isReady) ?? waiting[0] ?? 0;
+    waiting = waiting.filter((one) => one !== index);
+    const one = operations[index] as Operation;
+    const { answer, id, isFailed } = await carryOutOne(services, caller, one, made, toScimError);
+    if (one.method === 'POST' && one.bulkId !== undefined && id !== undefined) made.set(one.bulkId, id);
+    if (isFailed) failures += 1;
+    answers[index] = answer;
+  }
+  return { schemas: [BULK_RESPONSE], Operations: answers.filter((answer) => answer !== undefined) };
+}
+
+function readOperation(given: unknown, index: number): Operation {
+  const parsed = operation.safeParse(given);
+  const refuse = (why: string) => badRequest('invalidSyntax', `Operation ${index + 1}: ${why}`);
+  if (!parsed.success) throw refuse('needs method (POST, PUT, PATCH or DELETE) and a path like /Users or /Users/ID');
+  if (parsed.data.method === 'POST' && parsed.data.bulkId === undefined) throw refuse('POST needs a bulkId');
+  return parsed.data;
+}
+
+async function carryOutOne(
+  services: Services,
+  caller: ScimCaller,
+  one: Operation,
+  made: ReadonlyMap<string, string>,
+  toScimError: ToScimError,
+) {
+  const { method, bulkId, version } = one;
+  const told = { method, ...(bulkId !== undefined && { bulkId }) };
+  const resource = one.path.split('/')[1] === 'Groups' ? 'Group' : 'User';
+  try {
+    const { path, data } = resolved({ path: one.path, data: one.data }, made) as { path: string; data: unknown };
+    const answered: ScimResponse = await answerScim(services, caller, { method, path, query: {}, body: data, ifMatch: version });
+    const tag = answered.headers?.ETag;
+    const location = answered.id === undefined ? undefined : locationOf(services, resource, answered.id);
+    return {
+      answer: { ...told, location, ...(tag !== undefined && { version: tag }), status: String(answered.status) },
+      id: answered.id,
+      isFailed: false,
+    };
+  } catch (error) {
+    const refusal = await toScimError(error);
+    const id = one.path.split('/')[2];
+    const location = method === 'POST' || id === undefined ? undefined : locationOf(services, resource, id);
+    const answer = { ...told, ...(location !== undefined && { location }), status: String(refusal.status), response: errorBody(refusal) };
+    return { answer, id: undefined, isFailed: true };
+  }
+}
+
+/** The whole text, or a part of a path. */
+const REFERENCE = /bulkId:([^/]+)/;
+
+function* referencesIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') {
+    const id = /^(?:\/\w+\/)?bulkId:([^/]+)$/.exec(value)?.[1];
+    if (id !== undefined) yield id;
+  } else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) yield* referencesIn(one);
+}
+
+/** @throws {ScimError} a reference to what was not made (section 3.7.2) */
+function resolved(value: unknown, made: ReadonlyMap<string, string>): unknown {
+  if (typeof value === 'string') {
+    const [reference] = referencesIn(value);
+    if (reference === undefined) return value;
+    const id = made.get(reference);
+    if (id === undefined) throw new ScimError(409, undefined, `bulkId ${reference} was not created in this request`);
+    return value.replace(REFERENCE, () => id);
+  }
+  if (Array.isArray(value)) return value.map((one) => resolved(one, made));
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, resolved(one, made)])) : value;
+}
