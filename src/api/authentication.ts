@@ -30,7 +30,7 @@ export function authenticateCaller(services: Services): Middleware {
     const request: Caller['request'] = {
       actor: { id: bearer.userId, type: 'User', displayName: bearer.login },
       roles: bearer.roles,
-      ...originOf(ctx, services),
+      ...callOrigin(ctx, services),
     };
     ctx.state.caller = { countedAs: bearer.tokenId, request } satisfies Caller;
     await next();
@@ -41,7 +41,7 @@ export function authenticateCaller(services: Services): Middleware {
 export const asVisitor =
   (services: Services): Middleware =>
   async (ctx, next) => {
-    const request: Caller['request'] = { actor: NOBODY, roles: [], ...originOf(ctx, services) };
+    const request: Caller['request'] = { actor: NOBODY, roles: [], ...callOrigin(ctx, services) };
     ctx.state.caller = { countedAs: networkOfCaller(ctx, services), request } satisfies Caller;
     await next();
   };
@@ -53,7 +53,7 @@ export const asVisitor =
 const knowsOktaValuesOnly = (ctx: Context): boolean =>
   /^okta-sdk-(?!nodejs)/.test(ctx.get('User-Agent')) || /^SSWS\S/i.test(ctx.get('Authorization'));
 
-export const originOf = (ctx: Context, { config }: Services) => ({
+export const callOrigin = (ctx: Context, { config }: Services) => ({
   ipAddress: clientAddress(ctx.req, config.trustProxy),
   userAgent: ctx.get('User-Agent'),
   knowsOktaValuesOnly: knowsOktaValuesOnly(ctx),

@@ -48,6 +48,22 @@ describe('GET /api/v1/docs (management API)', () => {
     assert.deepEqual(create?.body?.fields, [
       { name: 'name', type: 'text', schema: undefined, constraints: ['1 to 255 characters'], required: true, description: '' },
       {
+        name: 'type',
+        type: 'API or SCIM',
+        schema: undefined,
+        constraints: [],
+        required: false,
+        description: 'SCIM: for provisioning at /scim/v2 alone. API unless given',
+      },
+      {
+        name: 'orgId',
+        type: 'text',
+        schema: undefined,
+        constraints: ['1 to 255 characters', 'or null'],
+        required: false,
+        description: 'Of a SCIM token: the organization whose members it reads and changes. Absent or null: the whole service',
+      },
+      {
         name: 'expiresAt',
         type: 'time',
         schema: undefined,

@@ -1,7 +1,7 @@
 /** Bulk (RFC 7644 section 3.7): up to a hundred requests in one, each carried out by itself, in an order that their references allow. */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
-import type { ScimObject } from './scim-attributes.resource.ts';
+import type { ScimObject } from './scim-attributes.policy.ts';
 import type { ScimCaller } from './scim-caller.policy.ts';
 import { MOST_BULK_OPERATIONS } from './scim-discovery.service.ts';
 import { badRequest, errorBody, ScimError } from './scim-errors.policy.ts';

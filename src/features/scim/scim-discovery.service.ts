@@ -7,7 +7,7 @@ import {
   type ScimObject,
   type ScimSchema,
   type ScimType,
-} from './scim-attributes.resource.ts';
+} from './scim-attributes.policy.ts';
 import { type ScimCaller, seesGroups } from './scim-caller.policy.ts';
 import { MOST_RESULTS, SCIM_BASE } from './scim-resources.service.ts';
 import { currentUserType } from './scim-users.service.ts';

@@ -1,7 +1,7 @@
 /** Errors of SCIM (RFC 7644 section 3.12). */
 import type { ApiError } from '../../platform/errors/errors.ts';
 
-export const ERROR_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:Error';
+const ERROR_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
 /** RFC 7644, table 9. */
 export type ScimErrorType =

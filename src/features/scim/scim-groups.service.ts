@@ -14,7 +14,7 @@ import { addGroupMembers, createGroup, deleteGroup, removeGroupMember, searchGro
 import { findGroup, lockGroup } from '../groups/groups.store.ts';
 import { findUserById } from '../users/users.store.ts';
 import { findGroupLinks, findMemberPrints, listMemberIds, listMembersOfGroups, saveGroupLink, scimGroupColumns } from './scim.store.ts';
-import { GROUP, GROUP_TYPE, type ScimAttribute, type ScimObject } from './scim-attributes.resource.ts';
+import { GROUP, GROUP_TYPE, type ScimAttribute, type ScimObject } from './scim-attributes.policy.ts';
 import { requireGroups, type ScimCaller } from './scim-caller.policy.ts';
 import { badRequest, notFoundHere } from './scim-errors.policy.ts';
 import { canonicalResource, canonicalValue } from './scim-names.policy.ts';

@@ -1,14 +1,13 @@
 /** Finds attributes by what clients call them: no letter's case counts (RFC 7643 section 2.1), and a schema's URN may stand before the name. */
-import type { ScimAttribute, ScimObject, ScimSchema, ScimType } from './scim-attributes.resource.ts';
+import type { ScimAttribute, ScimObject, ScimSchema, ScimType } from './scim-attributes.policy.ts';
 import { badRequest } from './scim-errors.policy.ts';
 
 const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-export const findAttribute = (attributes: readonly ScimAttribute[], name: string): ScimAttribute | undefined =>
+const findAttribute = (attributes: readonly ScimAttribute[], name: string): ScimAttribute | undefined =>
   attributes.find((attribute) => sameName(attribute.name, name));
 
-export const findExtension = ({ extensions }: ScimType, id: string): ScimSchema | undefined =>
-  extensions.find((one) => sameName(one.id, id));
+const findExtension = ({ extensions }: ScimType, id: string): ScimSchema | undefined => extensions.find((one) => sameName(one.id, id));
 
 /** A place in a resource. */
 export interface ScimPath {

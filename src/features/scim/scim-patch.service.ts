@@ -7,12 +7,12 @@ import type { AttributeType, Filter } from '../../platform/database/filter.ts';
 import { matchesFilter } from '../../platform/database/filter-match.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
-import type { ScimAttribute, ScimObject, ScimType } from './scim-attributes.resource.ts';
+import type { ScimAttribute, ScimObject, ScimType } from './scim-attributes.policy.ts';
 import { badRequest } from './scim-errors.policy.ts';
 import { canonicalValue, isObject, parsePath, requireSchema, type ScimPath } from './scim-names.policy.ts';
 
 const PATCH_MESSAGE = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
-export const MOST_OPERATIONS = 1000;
+const MOST_OPERATIONS = 1000;
 
 export interface ScimOperation {
   readonly op: 'add' | 'remove' | 'replace';

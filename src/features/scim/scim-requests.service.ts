@@ -2,7 +2,7 @@
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { NumberedPage } from '../../platform/database/paging.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { GROUP_TYPE, type ScimObject, type ScimType } from './scim-attributes.resource.ts';
+import { GROUP_TYPE, type ScimObject, type ScimType } from './scim-attributes.policy.ts';
 import type { ScimCaller } from './scim-caller.policy.ts';
 import { resourceTypes, scimSchemas, serviceProviderConfig } from './scim-discovery.service.ts';
 import { badRequest, notFoundHere, ScimError } from './scim-errors.policy.ts';

@@ -6,7 +6,7 @@ import { type AttributeColumns, attributeTypes, type Filter } from '../../platfo
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
 import type { NumberedPage, Slice } from '../../platform/database/paging.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
-import type { ScimObject, ScimType } from './scim-attributes.resource.ts';
+import type { ScimObject, ScimType } from './scim-attributes.policy.ts';
 import { badRequest, versionMismatch } from './scim-errors.policy.ts';
 import { isObject, parsePath } from './scim-names.policy.ts';
 

@@ -1,5 +1,4 @@
 /** A user as a SCIM resource, and what a SCIM resource wants of a user. */
-import type { AttributeValue } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import {
   ADDED_SCHEMA_ID,
@@ -9,7 +8,7 @@ import {
   type ScimSchema,
   type ScimType,
   USER,
-} from './scim-attributes.resource.ts';
+} from './scim-attributes.policy.ts';
 
 /** An attribute that an operator added, as far as SCIM tells it. */
 interface AddedAttribute {
@@ -46,11 +45,13 @@ export function userType(added: readonly AddedAttribute[]): ScimType {
 /** The client's labels of the values in a list's slots, by field. */
 export type Labels = Readonly<Record<string, { readonly type?: string; readonly primary?: boolean }>>;
 
+type AttributeValue = string | number | boolean | readonly string[];
+
 /** login, email and the profile: what SCIM reads and writes. */
 export type Fields = Readonly<Record<string, AttributeValue | undefined>>;
 
 /** What a client may write of a user, apart from the fields. */
-export interface Wanted {
+export interface WantedUser {
   readonly fields: Fields;
   readonly labels: Labels;
   readonly active: boolean | undefined;
@@ -61,13 +62,13 @@ export interface Wanted {
 const INACTIVE: ReadonlySet<UserStatus> = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
 
 /** May the user sign in, perhaps after they chose a password? */
-export const isActive = (status: UserStatus): boolean => !INACTIVE.has(status);
+export const isActiveStatus = (status: UserStatus): boolean => !INACTIVE.has(status);
 
 /** The attributes that a client may write, as they are now. */
 export function writtenPart(
   type: ScimType,
   fields: Fields,
-  { active, externalId, labels }: Pick<Wanted, 'active' | 'externalId' | 'labels'>,
+  { active, externalId, labels }: Pick<WantedUser, 'active' | 'externalId' | 'labels'>,
 ): ScimObject {
   const extensions = type.extensions.map(({ id, attributes }) => [id, objectOf(attributes, fields, labels)] as const);
   return {
@@ -110,7 +111,7 @@ function valueIn(attribute: ScimAttribute, fields: Fields, labels: Labels): unkn
 }
 
 /** @param resource with the names of the schemas */
-export function wantedOf(type: ScimType, resource: ScimObject): Wanted {
+export function wantedOf(type: ScimType, resource: ScimObject): WantedUser {
   const fields: Record<string, AttributeValue | undefined> = {};
   const labels: Record<string, { type?: string; primary?: boolean }> = {};
   const read = (attributes: readonly ScimAttribute[], object: ScimObject): void => {

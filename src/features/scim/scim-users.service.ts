@@ -18,13 +18,13 @@ import type { User } from '../users/users.resource.ts';
 import { changeUser, createUser, profileFields } from '../users/users.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import { findUserLinks, type GroupOfUser, listGroupsOfUsers, saveUserLink, scimUserColumns, type UserLink } from './scim.store.ts';
-import type { ScimObject, ScimType } from './scim-attributes.resource.ts';
+import type { ScimObject, ScimType } from './scim-attributes.policy.ts';
 import { type ScimCaller, seesGroups } from './scim-caller.policy.ts';
 import { notFoundHere, ScimError } from './scim-errors.policy.ts';
 import { canonicalResource } from './scim-names.policy.ts';
 import { applyOperations, type ScimOperation } from './scim-patch.service.ts';
 import { locationOf, readListFilter, readSliceOf, requireVersion, type ScimQuery, versionOf } from './scim-resources.service.ts';
-import { type Fields, isActive, userType, type Wanted, wantedOf, writtenPart } from './scim-user.policy.ts';
+import { type Fields, isActiveStatus, userType, type WantedUser, wantedOf, writtenPart } from './scim-user.policy.ts';
 
 /** A user as a client sees them. */
 export interface ScimView {
@@ -44,7 +44,7 @@ const fieldsOf = (user: User): Fields => {
 
 /** What of a user a client may write. */
 const writable = (type: ScimType, user: User, { externalId, labels }: UserLink): ScimObject =>
-  writtenPart(type, fieldsOf(user), { active: isActive(user.status), externalId, labels });
+  writtenPart(type, fieldsOf(user), { active: isActiveStatus(user.status), externalId, labels });
 
 async function viewsOf(
   services: Services,
@@ -177,7 +177,7 @@ async function changeScimUser(
     requireVersion((await viewOf(within, trx, caller, type, id)).version, ifMatch);
     const wanted = wantedOf(type, change(writable(type, user, link)));
     await carryOut(within, trx, caller, { user, link, wanted });
-    const isGone = wanted.active === false && isActive(user.status);
+    const isGone = wanted.active === false && isActiveStatus(user.status);
     return { view: await viewOf(within, trx, caller, type, id), isGone };
   });
   if (isGone) await endHoldings(services, id);
@@ -192,7 +192,7 @@ async function mayDeactivate(
   change: (before: ScimObject) => ScimObject,
 ): Promise<boolean> {
   const user = await findVisibleUser(executor, id, caller.request);
-  return isActive(user.status) && wantedOf(type, change(writable(type, user, NO_LINK))).active === false;
+  return isActiveStatus(user.status) && wantedOf(type, change(writable(type, user, NO_LINK))).active === false;
 }
 
 /** Sessions and tokens that were being written meanwhile. */
@@ -204,7 +204,7 @@ async function endHoldings({ database: { knex } }: Services, userId: string): Pr
 interface Change {
   readonly user: User;
   readonly link: UserLink;
-  readonly wanted: Wanted;
+  readonly wanted: WantedUser;
 }
 
 /** Only what differs is changed: a change of nothing leaves no event and the same version. */
@@ -219,7 +219,7 @@ async function carryOut(within: Services, trx: Executor, caller: ScimCaller, { u
     await changeUser(within, user.id, { profile, password }, caller.request);
   }
   await keepLink(trx, caller, { user, link, wanted }, changed.length > 0);
-  if (wanted.active !== undefined && wanted.active !== isActive(user.status)) {
+  if (wanted.active !== undefined && wanted.active !== isActiveStatus(user.status)) {
     const step = !wanted.active ? 'deactivate' : user.status === 'SUSPENDED' ? 'unsuspend' : 'activate';
     await takeStep(within, user.id, step, caller.request);
   }
@@ -250,7 +250,7 @@ async function keepLink(trx: Executor, caller: ScimCaller, { user, link, wanted 
 const withoutNothing = (fields: Fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** @throws {ApiError} validation of `password` */
-function passwordOf({ password }: Wanted): { readonly password?: string | undefined } {
+function passwordOf({ password }: WantedUser): { readonly password?: string | undefined } {
   if (password === undefined) return {};
   return { password: parse(userCredentials, { password: { value: password } }).password?.value };
 }

@@ -2,7 +2,7 @@
 import { bodyParser } from '@koa/bodyparser';
 import type { Context, Middleware } from 'koa';
 import { CALLS_PER_MINUTE } from '../../../config/defaults.ts';
-import { networkOfCaller, originOf } from '../../api/authentication.ts';
+import { callOrigin, networkOfCaller } from '../../api/authentication.ts';
 import { rateLimit } from '../../api/rate-limit.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -58,7 +58,7 @@ async function authenticate(ctx: Context, services: Services): Promise<ScimCalle
   const bearer = token === undefined ? undefined : await authenticateScimToken(services, token);
   if (bearer === undefined) return undefined;
   const { tokenId, orgId, userId, login, roles } = bearer;
-  return { tokenId, orgId, request: { actor: { id: userId, type: 'User', displayName: login }, roles, ...originOf(ctx, services) } };
+  return { tokenId, orgId, request: { actor: { id: userId, type: 'User', displayName: login }, roles, ...callOrigin(ctx, services) } };
 }
 
 /** RFC 6750 section 3: a request without a token is told no error code. */

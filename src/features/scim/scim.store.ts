@@ -3,7 +3,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { AttributeColumn, AttributeColumns } from '../../platform/database/filter.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import { userAttributes } from '../users/users.store.ts';
-import { ENTERPRISE, type ScimAttribute, type ScimType, USER } from './scim-attributes.resource.ts';
+import { ENTERPRISE, type ScimAttribute, type ScimType, USER } from './scim-attributes.policy.ts';
 import type { Labels } from './scim-user.policy.ts';
 
 export interface UserLink {

@@ -51,7 +51,7 @@ describe('api-tokens (management API, "Resources")', () => {
     assert.equal(body.name, 'ci');
     assert.equal((await api.call('GET', '/users/root', undefined, as(body.token))).status, 200);
     const one = await api.call<Token>('GET', `/api-tokens/${body.id}`);
-    assert.deepEqual(Object.keys(one.body).sort(), ['created', 'expiresAt', 'id', 'lastUsed', 'name', 'userId']);
+    assert.deepEqual(Object.keys(one.body).sort(), ['created', 'expiresAt', 'id', 'lastUsed', 'name', 'orgId', 'type', 'userId']);
     assert.deepEqual([one.body.name, one.body.userId, one.body.expiresAt], ['ci', api.admin.userId, null]);
     assert.match(one.body.lastUsed ?? '', /^\d{4}-.*Z$/);
     const { knex } = api.services.database;

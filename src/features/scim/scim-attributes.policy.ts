@@ -1,8 +1,8 @@
 /** The attributes of SCIM resources (RFC 7643), and where each is kept. The schemas, filters, reading, writing and PATCH all follow these tables. */
 
-export const USER_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:User';
-export const GROUP_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:Group';
-export const ENTERPRISE_SCHEMA_ID = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+const USER_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const GROUP_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const ENTERPRISE_SCHEMA_ID = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 /** Of the attributes that operators add. */
 export const ADDED_SCHEMA_ID = 'urn:ietf:params:scim:schemas:extension:gatehouse:2.0:User';
 
@@ -32,7 +32,7 @@ export interface ScimAttribute {
   readonly takesAnyType?: boolean;
 }
 
-export interface Slot {
+interface Slot {
   /** `type` of the value. */
   readonly type: string;
   /** Fields of the profile by sub-attribute. */
@@ -84,7 +84,7 @@ const several = (
 
 const typeOf = (...canonicalValues: readonly string[]): ScimAttribute => text('type', 'What it is for', undefined, { canonicalValues });
 
-export const USER_ATTRIBUTES: readonly ScimAttribute[] = [
+const USER_ATTRIBUTES: readonly ScimAttribute[] = [
   ID,
   EXTERNAL_ID,
   META,
