@@ -1,6 +1,6 @@
 /** What the sign-up form asks beside the e-mail address: attributes that users may change themselves, those of the product and those that the operator added. */
 import type { MessageKey } from '../../platform/i18n/messages.ts';
-import { isEmptyValue, valueProblem } from '../user-schema/attribute-values.service.ts';
+import { choicesOf, isEmptyValue, valueProblem } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
 import { checkOwnProfile, OWN_ATTRIBUTES, OWN_AUTOCOMPLETE, type OwnAttribute, ownAttributeProblem } from '../users/own-profile.service.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
@@ -8,7 +8,8 @@ import type { SignUpSettings } from './sign-up.policy.ts';
 export interface AskedField {
   readonly name: string;
   readonly required: boolean;
-  readonly kind: 'text' | 'number' | 'check' | 'choice';
+  /** `lines`: a list, one value a line; `checks`: a list to choose from. */
+  readonly kind: 'text' | 'number' | 'check' | 'choice' | 'lines' | 'checks';
   /** Of one of the product's attributes; absent: `title`. */
   readonly label?: MessageKey;
   readonly title?: string;
@@ -19,8 +20,8 @@ export interface AskedField {
 
 const isOwn = (name: string): name is OwnAttribute => OWN_ATTRIBUTES.some((one) => one === name);
 
-/** May a form of users ask for it? A list of values has no field there. */
-export const mayBeAsked = ({ self, type }: Pick<Attribute, 'self' | 'type'>): boolean => self === 'READ_WRITE' && type !== 'array';
+/** May a form of users ask for it? */
+export const mayBeAsked = ({ self }: Pick<Attribute, 'self'>): boolean => self === 'READ_WRITE';
 
 /** In the order of the settings; then what the operator demands of every user. An attribute that was removed since is not asked for. */
 export function askedFields({ fields }: Pick<SignUpSettings, 'fields'>, { attributes }: UserSchema): readonly AskedField[] {
@@ -35,16 +36,16 @@ export function askedFields({ fields }: Pick<SignUpSettings, 'fields'>, { attrib
 }
 
 function addedField(attribute: Attribute, required: boolean): AskedField {
-  const { name, title, type, oneOf, enum: values } = attribute;
+  const { name, title, type } = attribute;
   const common = { name, title, required, attribute, autocomplete: 'off' };
   if (type === 'boolean') return { ...common, kind: 'check' };
-  const titled = oneOf ?? values?.map((value) => ({ const: value, title: String(value) }));
-  if (titled !== undefined)
-    return { ...common, kind: 'choice', choices: titled.map((one) => ({ value: String(one.const), title: one.title })) };
+  const choices = choicesOf(attribute)?.map((one) => ({ value: String(one.const), title: one.title }));
+  if (choices !== undefined) return { ...common, kind: type === 'array' ? 'checks' : 'choice', choices };
+  if (type === 'array') return { ...common, kind: 'lines' };
   return { ...common, kind: type === 'string' ? 'text' : 'number' };
 }
 
-/** What was typed, for the form that is shown again. */
+/** What was typed, for the form that is shown again; of a list, one value a line. */
 export type TypedFields = Readonly<Record<string, string>>;
 
 interface AskedProblem {
@@ -74,10 +75,21 @@ export function readAskedFields(
   return { problems, profile: { ...own.profile, ...Object.fromEntries(values) } };
 }
 
+/** The values of a list, each once. */
+export const linesOf = (text: string): readonly string[] => [
+  ...new Set(
+    text
+      .split(/\r\n|\r|\n/)
+      .map((line) => line.trim())
+      .filter((line) => line !== ''),
+  ),
+];
+
 /** A box that is not ticked says no; an empty field says nothing. */
 function typedValue({ name, type }: Attribute, typed: TypedFields): AttributeValue | undefined {
   const text = typed[name] ?? '';
   if (type === 'boolean') return text !== '';
+  if (type === 'array') return linesOf(text);
   if (text === '' || type === 'string') return text === '' ? undefined : text;
   return Number(text);
 }

@@ -24,7 +24,7 @@ import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { TIME_ZONES } from '../users/own-profile.service.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
 import { type AddressProblem, addressProblem, openSignUp, requestSignUp, type SignUp } from './sign-up.service.ts';
-import { type AskedField, askedFields, readAskedFields, type TypedFields } from './sign-up-fields.service.ts';
+import { type AskedField, askedFields, linesOf, readAskedFields, type TypedFields } from './sign-up-fields.service.ts';
 
 const settingsAt = ({ services, config }: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<SignUpSettings | undefined> =>
   openSignUp(services, place === 'standalone' ? undefined : place.registration, visitor(ctx, config));
@@ -98,6 +98,7 @@ async function show(
       ...field,
       label: labelOf(text, field),
       value: typed.fields[field.name] ?? '',
+      values: linesOf(typed.fields[field.name] ?? ''),
     })),
     zones: TIME_ZONES,
     password: rule && {
@@ -126,7 +127,9 @@ export async function receiveSignUp(deps: SignInDeps, ctx: Koa.Context, place: S
   const fields = await fieldsOf(deps, settings);
   const typed: Typed = {
     email: form.get('email')?.trim() ?? '',
-    fields: Object.fromEntries(fields.map(({ name }) => [name, form.get(name)?.trim() ?? ''])),
+    fields: Object.fromEntries(
+      fields.map(({ name, kind }) => [name, kind === 'checks' ? form.getAll(name).join('\n') : (form.get(name)?.trim() ?? '')]),
+    ),
     isAccepted: form.has('terms'),
   };
   const password = form.get('password') ?? '';

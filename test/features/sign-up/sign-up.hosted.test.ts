@@ -256,19 +256,33 @@ test('attributes that the operator added are asked for, checked, and stored with
     size: { title: 'Shoe size', type: 'integer', permissions: [{ principal: 'SELF', action: 'READ_WRITE' }] },
     plan: { title: 'Plan', type: 'string', enum: ['free', 'pro'], permissions: [{ principal: 'SELF', action: 'READ_WRITE' }] },
     news: { title: 'Newsletter', type: 'boolean', permissions: [{ principal: 'SELF', action: 'READ_WRITE' }] },
+    teams: { title: 'Teams', type: 'array', items: { type: 'string' }, permissions: [{ principal: 'SELF', action: 'READ_WRITE' }] },
+    topics: {
+      ...{ title: 'Topics', type: 'array', items: { type: 'string', enum: ['art', 'music'] } },
+      permissions: [{ principal: 'SELF', action: 'READ_WRITE' }],
+    },
     score: { title: 'Score', type: 'integer', permissions: [{ principal: 'SELF', action: 'HIDE' }] },
   };
   const schema = await service.api('POST', '/meta/schemas/user/default', { definitions: { custom: { properties } } });
   assert.equal(schema.status, 200, JSON.stringify(schema.body));
   assert.equal((await service.api('PUT', '/settings/registration', { ...OPEN, fields: [{ name: 'score' }] })).status, 400);
-  const fields = [{ name: 'size', required: true }, { name: 'plan' }, { name: 'news' }];
+  const fields = [{ name: 'size', required: true }, { name: 'plan' }, { name: 'news' }, { name: 'teams' }, { name: 'topics' }];
   assert.equal((await service.api('PUT', '/settings/registration', { ...OPEN, fields })).status, 200);
   const agent = new UserAgent(service.baseUrl);
-  const refused = await signUp(agent, '/signup', { size: 'large' });
+  const refused = await signUp(agent, '/signup', { size: 'large', teams: 'red\nblue', topics: 'sport' });
   assert.equal(refused.status, 400);
   assert.match(refused.text, /href="#field-size"/);
-  const waiting = await agent.submit(refused, 'sign-up-form', { email: EMAIL, password: GOOD, size: '42', plan: 'pro', news: 'true' });
+  assert.match(refused.text, /href="#field-topics"/, 'none of the choices');
+  assert.match(refused.text, /<textarea id="field-teams"[^>]*>red\nblue</);
+  const waiting = await agent.submit(refused, 'sign-up-form', {
+    email: EMAIL,
+    password: GOOD,
+    size: '42',
+    plan: 'pro',
+    news: 'true',
+    topics: 'music',
+  });
   await enter(agent, waiting, await codeIn(server));
-  const { size, plan, news } = (await userOf(service)).profile;
-  assert.deepEqual([size, plan, news], [42, 'pro', true]);
+  const { size, plan, news, teams, topics } = (await userOf(service)).profile;
+  assert.deepEqual([size, plan, news, teams, topics], [42, 'pro', true, ['red', 'blue'], ['music']]);
 });
