@@ -41,6 +41,7 @@ test('nothing needs to be said', () => {
       logLevel: 'info',
       rateLimits: true,
       mtls: undefined,
+      passkeyRpId: undefined,
       strictAssertionAudience: false,
       smtpUrl: undefined,
       mailFrom: undefined,
