@@ -8,6 +8,7 @@ import { applicationRoleEndpoints } from '../features/application-roles/applicat
 import { apps } from '../features/applications/applications.api.ts';
 import { assignedApps } from '../features/applications/assigned-applications.api.ts';
 import { logs } from '../features/audit/logs.api.ts';
+import { authorizationDetailTypes } from '../features/authorization-details/detail-types.api.ts';
 import { authorizationServerKeys } from '../features/authorization-servers/authorization-server-keys.api.ts';
 import { authorizationServers } from '../features/authorization-servers/authorization-servers.api.ts';
 import { authorizationServerClaims } from '../features/claims/claims.api.ts';
@@ -80,6 +81,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...authorizationServerKeys,
   ...registrationTokens,
   ...authorizationServerScopes,
+  ...authorizationDetailTypes,
   ...authorizationServerClaims,
   ...authorizationServerPolicies,
   ...authorizationServerPolicyRules,

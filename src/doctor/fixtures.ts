@@ -52,6 +52,9 @@ export const PROFILE = {
   mobilePhone: '+44 20 7946 0000',
 };
 
+/** Of authorization details (RFC 9396), at the temporary server. */
+export const DETAIL_TYPE = 'doctor_check';
+
 export class Fixtures {
   /** Of everything that is made. */
   readonly name = newName();
@@ -81,6 +84,10 @@ export class Fixtures {
       registration: { mode: 'TOKEN' },
     });
     await this.api.make(`/authorizationServers/${this.serverId}/scopes`, { name: ASKED_SCOPE, consent: 'REQUIRED' });
+    await this.api.make(`/authorizationServers/${this.serverId}/authorizationDetailTypes`, {
+      name: DETAIL_TYPE,
+      schema: { required: ['of'] },
+    });
   }
 
   /** Somebody with every claim that userinfo tells. */
@@ -142,6 +149,7 @@ export class Fixtures {
       grant_types: grants,
       response_types: RESPONSE_TYPES,
       id_jag_targets: [{ audience: OTHER_ISSUER }],
+      authorization_details_types: [DETAIL_TYPE],
     });
   }
 

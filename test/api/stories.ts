@@ -279,6 +279,7 @@ const onRule =
 
 const tokenOf = () => ({ name: unique('Token') });
 const scopeOf = (): Record<string, unknown> => ({ name: unique('scope').replace(' ', ':'), consent: 'REQUIRED' });
+const detailTypeOf = (): Record<string, unknown> => ({ name: unique('type').replace(' ', '_'), template: 'Pay {amount}' });
 const claimOf = (): Record<string, unknown> => ({
   name: unique('claim').replace(' ', '_'),
   claimType: 'RESOURCE',
@@ -289,7 +290,7 @@ const claimOf = (): Record<string, unknown> => ({
 /** @param part of an authorization server, made for the story */
 const onServerPart =
   (
-    part: 'scopes' | 'claims' | 'registrationTokens',
+    part: 'scopes' | 'claims' | 'registrationTokens' | 'authorizationDetailTypes',
     parameter: string,
     made: () => Record<string, unknown>,
     body?: () => Record<string, unknown>,
@@ -427,6 +428,16 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'GET /authorizationServers/:id/scopes/:scopeId': onServerPart('scopes', 'scopeId', scopeOf),
   'PUT /authorizationServers/:id/scopes/:scopeId': onServerPart('scopes', 'scopeId', scopeOf, scopeOf),
   'DELETE /authorizationServers/:id/scopes/:scopeId': onServerPart('scopes', 'scopeId', scopeOf),
+  'POST /authorizationServers/:id/authorizationDetailTypes': on('server', () => ({ body: detailTypeOf() })),
+  'GET /authorizationServers/:id/authorizationDetailTypes': on('server'),
+  'GET /authorizationServers/:id/authorizationDetailTypes/:typeId': onServerPart('authorizationDetailTypes', 'typeId', detailTypeOf),
+  'PUT /authorizationServers/:id/authorizationDetailTypes/:typeId': onServerPart(
+    'authorizationDetailTypes',
+    'typeId',
+    detailTypeOf,
+    detailTypeOf,
+  ),
+  'DELETE /authorizationServers/:id/authorizationDetailTypes/:typeId': onServerPart('authorizationDetailTypes', 'typeId', detailTypeOf),
   'POST /authorizationServers/:id/claims': on('server', () => ({ body: claimOf() })),
   'GET /authorizationServers/:id/claims': async (make) => {
     const id = await make.server();

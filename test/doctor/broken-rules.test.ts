@@ -40,6 +40,12 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /error of an unknown resource must be "invalid_target", is absent/,
   },
+  'standards.authorization-details': {
+    alter: (asked, answered) => {
+      if (isAt(asked, 'introspect')) answered.text = answered.text.replace('"of":"all"', '"of":"none"');
+    },
+    says: /authorization_details must be .*all.*, is .*none/,
+  },
   'authorize.redirect_uri': {
     alter: (asked, answered) => {
       if (!isAsked(asked, 'redirect_uri', 'https://elsewhere.invalid/callback')) return;

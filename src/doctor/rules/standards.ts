@@ -1,7 +1,7 @@
 /** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
-import { CALLBACK, CIBA_REQUEST_GRANT, DEVICE_CODE_GRANT, EXCHANGE_GRANT } from '../fixtures.ts';
+import { CALLBACK, CIBA_REQUEST_GRANT, DETAIL_TYPE, DEVICE_CODE_GRANT, EXCHANGE_GRANT } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
 import { basic, challengeOf, type RuleContext } from '../rule-context.ts';
@@ -54,6 +54,21 @@ export const standards: readonly Rule<RuleContext>[] = [
       const { otherAudience } = visit.ward;
       const { access_token: token } = jsonOf(await visit.exchange(await visit.code({ resource: otherAudience })));
       mustEqual((await visit.introspect(token)).aud, otherAudience, 'aud of what was requested');
+    },
+  },
+  {
+    id: 'standards.authorization-details',
+    section: 'RFC 9396 sections 5 and 9.2',
+    sentence: 'Authorization details of an unknown type, or of a wrong form, are refused; those that are granted are in the token.',
+    async run(visit) {
+      const ask = async (details: object) =>
+        visit.post('token', { grant_type: 'client_credentials', authorization_details: JSON.stringify([details]) });
+      mustEqual(jsonOf(await ask({ type: 'unknown' })).error, 'invalid_authorization_details', 'error of an unknown type');
+      if (visit.isBuiltIn) return;
+      mustEqual(jsonOf(await ask({ type: DETAIL_TYPE })).error, 'invalid_authorization_details', 'error of a wrong form');
+      const { access_token: token } = jsonOf(await ask({ type: DETAIL_TYPE, of: 'all' }));
+      const { authorization_details: told } = await visit.introspect(token);
+      mustEqual(JSON.stringify((told as { of?: unknown }[] | undefined)?.map(({ of }) => of)), '["all"]', 'authorization_details');
     },
   },
   {

@@ -99,6 +99,8 @@ export interface ApplicationSettings
   readonly token_exchange_audiences?: string[] | undefined;
   /** Authorization servers that it gets ID-JAGs for; absent: none. */
   readonly id_jag_targets?: IdJagTarget[] | undefined;
+  /** Types of authorization details that it may ask for (RFC 9396 section 10); absent: none. */
+  readonly authorization_details_types?: string[] | undefined;
   /** May it introspect other applications' tokens? */
   /** Must its authorization requests be signed request objects (RFC 9101 section 10.5)? Absent: false. */
   readonly require_signed_request_object?: boolean | undefined;

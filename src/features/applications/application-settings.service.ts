@@ -260,6 +260,13 @@ export const clientFields = {
   id_jag_targets: z.array(idJagTarget).max(100).optional().meta({
     description: 'Other authorization servers that it gets ID-JAGs for by token exchange, and its client ID there',
   }),
+  authorization_details_types: z
+    .array(text({ least: 1, most: 100 }))
+    .max(100)
+    .optional()
+    .meta({
+      description: 'Types of authorization details that it may ask for, by the names that the authorization servers give them (RFC 9396)',
+    }),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
   registration: z.enum(APPLICATION_REGISTRATION).optional().meta({

@@ -134,6 +134,7 @@ export const app = z.object({
       id_jag_targets: z
         .array(z.object({ audience: z.string(), client_id: z.string().optional(), relying_party: z.string().optional() }))
         .optional(),
+      authorization_details_types: z.array(z.string()).optional(),
       introspect_any: z.boolean(),
       mfa_required: z.boolean().optional(),
       registration: z.enum(APPLICATION_REGISTRATION).optional(),

@@ -28,8 +28,8 @@ export function changesIn(fields: readonly Field[], form: URLSearchParams): Chan
   if ('profile' in given && given.profile === undefined) given.profile = null;
   if (given.providers === 'all') given.identity_providers = undefined;
   if (given.claims === 'all') given.id_token_claims = undefined;
-  if (Array.isArray(given.token_exchange_audiences) && given.token_exchange_audiences.length === 0)
-    given.token_exchange_audiences = undefined;
+  for (const name of ['token_exchange_audiences', 'authorization_details_types'])
+    if (Array.isArray(given[name]) && given[name].length === 0) given[name] = undefined;
   if (Array.isArray(given.id_jag_targets)) given.id_jag_targets = targetsIn(given.id_jag_targets as string[]);
   if ('leeway' in given) given.refresh_token = { rotation_type: given.rotation_type, leeway: given.leeway };
   if (given.jwks !== undefined) given.jwks = readJson(String(given.jwks));

@@ -8,7 +8,7 @@ import { lockServer } from './authorization-servers.store.ts';
 import { BUILT_IN } from './server-id.policy.ts';
 
 /** A server is read whole, and each of its tokens looks through what it has: beyond these, all of its clients would wait. */
-const MOST = { scopes: 1000, claims: 100, policies: 100, rules: 100 } as const;
+const MOST = { scopes: 1000, 'authorization detail types': 100, claims: 100, policies: 100, rules: 100 } as const;
 
 /**
  * @param there what there is of it already, at the server or, of rules, in the policy

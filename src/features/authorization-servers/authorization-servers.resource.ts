@@ -1,3 +1,4 @@
+import type { DetailType } from '../authorization-details/detail-types.resource.ts';
 import type { ServerClaim } from '../claims/custom-claims.policy.ts';
 import type { ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
 import type { AccessPolicy } from '../policies/access-policy.policy.ts';
@@ -47,6 +48,7 @@ export interface AuthorizationServer extends SigningChoice {
 export interface AuthorizationServerParts {
   readonly server: AuthorizationServer;
   readonly scopes: readonly Scope[];
+  readonly detailTypes: readonly DetailType[];
   readonly claims: readonly ServerClaim[];
   readonly keys: readonly SigningKey[];
   /** Those in force. */

@@ -5,6 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { containing } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { listDetailTypes } from '../authorization-details/detail-types.store.ts';
 import { listClaims } from '../claims/claims.store.ts';
 import { listActivePolicies } from '../policies/policies.store.ts';
 import { listScopes } from '../scopes/scopes.store.ts';
@@ -96,6 +97,7 @@ export async function loadServerParts(executor: Executor, id: string): Promise<A
   return {
     server,
     scopes: await listScopes(executor, id),
+    detailTypes: await listDetailTypes(executor, id),
     claims: await listClaims(executor, id),
     keys: await listSigningKeys(executor, id),
     policies: await listActivePolicies(executor, id),

@@ -1,5 +1,7 @@
 /** API → Authorization servers: all of its pages, in the order in which addresses are compared. */
+
 import type { ConsolePage } from '../../pages/console/page.ts';
+import { serverDetailTypes } from '../authorization-details/detail-types.console.ts';
 import { claimPages } from '../claims/claims.console.ts';
 import { protectMcpServerPage } from '../mcp-servers/mcp-server-form.console.ts';
 import { mcpServerPage } from '../mcp-servers/mcp-server-page.console.ts';
@@ -19,6 +21,7 @@ export const servers: readonly ConsolePage[] = [
   ...serverSettings,
   ...serverLifeCycle,
   ...serverScopes,
+  ...serverDetailTypes,
   ...claimPages,
   ...serverPolicies,
   ...serverRules,

@@ -40,6 +40,7 @@ const documentFields = z.object({
   policy_uri: clientFields.policy_uri,
   jwks: clientFields.jwks,
   jwks_uri: clientFields.jwks_uri,
+  authorization_details_types: clientFields.authorization_details_types,
 });
 
 /**

@@ -56,6 +56,7 @@ const RULES: Kind = {
 
 const inner: readonly Kind[] = [
   { noun: 'scope', section: 'scopes', path: '/scopes', key: ['name'], inner: [] },
+  { noun: 'authorization detail type', section: 'authorizationDetailTypes', path: '/authorizationDetailTypes', key: ['name'], inner: [] },
   { noun: 'claim', section: 'claims', path: '/claims', key: ['claimType', 'name'], inner: [] },
   {
     noun: 'policy',

@@ -1,12 +1,13 @@
 /**
  * The consent step of an authorization request (OpenID Connect Core 1.0 section 3.1.2.4): tells who asks, on whose account and
- * for what, and reports the scopes that the user allowed. Whether the dialog is needed was decided before.
+ * for what, and reports what the user allowed: optional scopes one by one, all else as a whole. Whether the dialog is needed was decided before.
  */
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { accountLabel, logoOf, webAddress } from '../../pages/hosted/page-models.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
 import { inLanguage } from '../scopes/scope-text.hosted.ts';
 import { type InteractionDetails, InteractionGone, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
 
@@ -21,7 +22,7 @@ function consentOf({ consent }: InteractionDetails): Consent {
 /** Answers with the dialog. */
 export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const language = pageLanguage(ctx, details.uiLocales);
-  const { scopes: asked, resources, wholeProfile, staysConnected } = consentOf(details);
+  const { scopes: asked, details: askedDetails, resources, wholeProfile, staysConnected } = consentOf(details);
   const scopes = asked.map((scope) => inLanguage(language, scope));
   const { application, account } = details;
   const { logo, images } = logoOf(application);
@@ -36,6 +37,7 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
     action: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/consent`),
     required: scopes.filter(({ optional }) => !optional),
     optional: scopes.filter(({ optional }) => optional),
+    details: askedDetails.map(({ detail, type }) => detailInLanguage(language, detail, type)),
     wholeProfile,
     staysConnected,
     unchecked:

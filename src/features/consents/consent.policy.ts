@@ -2,6 +2,10 @@
  * Who is asked for consent, and for what: the table of docs/specification/identity-service.md, as a pure decision that also tells the row that decided.
  * OpenID Connect Core 1.0 section 3.1.2.4; the settings are those of the application and of each scope.
  */
+import { digest } from '../../platform/crypto/secrets.ts';
+import { canonicalJson } from '../../platform/validation/json-value.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
+
 /** ALWAYS: an application that no administrator has made is asked about each time, whatever its scopes are. */
 export type ConsentMethod = 'TRUSTED' | 'REQUIRED' | 'ALWAYS';
 
@@ -28,9 +32,11 @@ export type ConsentReason =
   | 'not given yet';
 
 export interface ScopeDecision {
+  /** Of an authorization detail the name of its type. */
   readonly scope: string;
   readonly ask: boolean;
   readonly reason: ConsentReason;
+  readonly detail?: AuthorizationDetail;
 }
 
 function decideScope(scope: RequestedScope, facts: ConsentFacts): ScopeDecision {
@@ -48,7 +54,38 @@ export function decideConsent(facts: ConsentFacts): readonly ScopeDecision[] {
   return facts.scopes.map((scope) => decideScope(scope, facts));
 }
 
+/** A word before a space: no scope is called so (RFC 6749 section 3.3). */
+const DETAIL = 'detail ';
+
+/** @returns what a consent to the detail is known by: the same for details that differ in the order of their members alone */
+export const keyOfDetail = (detail: AuthorizationDetail): string => DETAIL + digest(canonicalJson(detail));
+
+export interface RequestedDetail {
+  readonly detail: AuthorizationDetail;
+  /** Is the same detail granted again without a dialog? */
+  readonly rememberConsent: boolean;
+}
+
+/**
+ * Decides for each authorization detail whether the dialog asks for it, by the rows of a scope that trusted applications get without asking.
+ * @param remembered keys of what the user allowed before
+ */
+export function decideDetailConsent(
+  details: readonly RequestedDetail[],
+  { method, prompted, remembered }: Omit<ConsentFacts, 'scopes'>,
+): readonly ScopeDecision[] {
+  return details.map(({ detail, rememberConsent }) => {
+    const isKept = rememberConsent && remembered.has(keyOfDetail(detail));
+    const decision = decideScope(
+      { name: detail.type, consent: 'FLEXIBLE' },
+      { method, prompted, scopes: [], remembered: new Set(isKept ? [detail.type] : []) },
+    );
+    return { ...decision, detail };
+  });
+}
+
 /** Can what was given before change the decision? When not, it need not be read. */
-export function dependsOnRemembered(facts: Omit<ConsentFacts, 'remembered'>): boolean {
-  return !facts.prompted && facts.method === 'REQUIRED' && facts.scopes.some(({ consent }) => consent !== 'IMPLICIT');
+export function dependsOnRemembered(facts: Omit<ConsentFacts, 'remembered'>, details: readonly RequestedDetail[] = []): boolean {
+  const isAskable = facts.scopes.some(({ consent }) => consent !== 'IMPLICIT') || details.some(({ rememberConsent }) => rememberConsent);
+  return !facts.prompted && facts.method === 'REQUIRED' && isAskable;
 }

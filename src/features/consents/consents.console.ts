@@ -1,4 +1,4 @@
-/** What a user allowed applications, a scope each; one taken back, or all. */
+/** What a user allowed applications, a scope or an authorization detail each; one taken back, or all. */
 
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -28,10 +28,15 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Consents',
-      columns: ['Scope', 'Application', 'Authorization server', 'Given'],
-      rows: items.map(({ id, scope, applicationId, serverId, created }) => ({
+      columns: ['Scope or details', 'Application', 'Authorization server', 'Given'],
+      rows: items.map(({ id, scope, detail, applicationId, serverId, created }) => ({
         cells: [
-          { text: scope, code: true },
+          detail === null
+            ? { text: scope, code: true }
+            : [
+                { text: detail.type, code: true },
+                { text: JSON.stringify(detail), soft: true },
+              ],
           labels.get(applicationId) ?? applicationId,
           servers.get(serverId) ?? serverId,
           { moment: momentOf(created) },
@@ -69,8 +74,9 @@ const revokeOne: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, crumbs } = await subjectToChange(visit);
-    const { scope, applicationId } = await getGrant(visit.services, user.id, visit.params.grantId ?? '', visit.request);
+    const { scope: name, detail, applicationId } = await getGrant(visit.services, user.id, visit.params.grantId ?? '', visit.request);
     const labels = await applicationNames(visit, [applicationId]);
+    const scope = detail === null ? name : detail.type;
     const title = phrase('Revoke “{scope}” for {applicationId}?', { scope, applicationId: labels.get(applicationId) ?? applicationId });
     const facts = [FOLLOWS, 'This cannot be undone.'];
     return formPage({ title, crumbs, facts, submit: 'Revoke consent', danger: true, cancel: homeOf(user.id) }, typed);

@@ -3,16 +3,19 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 import { keptScopes } from '../policies/decisions.policy.ts';
 import type { ScopeDecision } from './consent.policy.ts';
 import { consentTargets } from './consent-targets.service.ts';
 import type { ConsentKey } from './consents.resource.ts';
-import { forgetScopes, rememberScopes } from './consents.store.ts';
+import { forgetScopes, rememberDetails, rememberScopes } from './consents.store.ts';
 
 /** What the dialog asked for, and what of it the user allowed. */
 export interface ConsentAnswer {
   readonly asked: readonly string[];
   readonly allowed: readonly string[];
+  /** Authorization details that the user allowed; absent: none were asked for. */
+  readonly details?: readonly AuthorizationDetail[];
   /** Why each scope of the request was asked for, or was not. */
   readonly decisions?: readonly ScopeDecision[] | undefined;
 }
@@ -21,19 +24,20 @@ export interface ConsentAnswer {
 export async function rememberConsent(
   services: Services,
   key: ConsentKey,
-  { asked, allowed, decisions = [] }: ConsentAnswer,
+  { asked, allowed, details = [], decisions = [] }: ConsentAnswer,
   request: RequestContext,
 ): Promise<void> {
   await services.database.transaction(async (trx) => {
     const refused = asked.filter((scope) => !allowed.includes(scope));
     await rememberScopes(trx, key, allowed, present());
+    await rememberDetails(trx, key, details, present());
     await forgetScopes(trx, key, refused);
     await recordEvent(trx, {
       eventType: 'app.oauth2.as.consent.grant',
       displayMessage: 'User granted consent to an application',
       request,
       targets: await consentTargets(trx, key),
-      after: { allowed, refused },
+      after: { allowed, refused, ...(details.length > 0 && { authorizationDetails: details }) },
       decision: { kind: 'consent', scopes: keptScopes(decisions) },
     });
   });

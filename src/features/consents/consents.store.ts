@@ -1,7 +1,9 @@
-/** Consents: what a user allowed an application at one authorization server, a row per scope. They outlive sessions and tokens. */
+/** Consents: what a user allowed an application at one authorization server, a row per scope and per authorization detail. They outlive sessions and tokens. */
 import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
+import { keyOfDetail } from './consent.policy.ts';
 import type { Consent, ConsentKey } from './consents.resource.ts';
 
 const CONSENT: Columns<Consent> = {
@@ -10,12 +12,13 @@ const CONSENT: Columns<Consent> = {
   applicationId: 'application_id',
   serverId: 'server_id',
   scope: 'scope',
+  detail: 'detail',
   created: 'created',
 };
 
 const row = ({ userId, applicationId, serverId }: ConsentKey) => ({ user_id: userId, application_id: applicationId, server_id: serverId });
 
-/** @returns the scopes allowed before */
+/** @returns the scopes allowed before, and of authorization details their keys */
 export async function rememberedScopes(executor: Executor, key: ConsentKey): Promise<string[]> {
   const rows = await executor('consents').where(row(key)).select<{ scope: string }[]>('scope');
   return rows.map(({ scope }) => scope);
@@ -31,6 +34,30 @@ export async function forgetScopes(executor: Executor, key: ConsentKey, scopes: 
 /** What anybody allowed of one scope of a server. */
 export async function forgetScope(executor: Executor, serverId: string, scope: string): Promise<void> {
   await executor('consents').where({ server_id: serverId, scope }).delete();
+}
+
+/** What anybody allowed of one type of authorization details of a server. */
+export async function forgetDetailType(executor: Executor, serverId: string, type: string): Promise<void> {
+  await executor('consents').where({ server_id: serverId }).whereRaw("detail->>'type' = ?", [type]).delete();
+}
+
+/** Authorization details that are remembered for each user, application and server: many are allowed once. */
+const MOST_DETAILS = 50;
+
+/** Those that are remembered already keep their place; the oldest give way. */
+export async function rememberDetails(
+  trx: Executor,
+  key: ConsentKey,
+  details: readonly AuthorizationDetail[],
+  created: Date,
+): Promise<void> {
+  if (details.length === 0) return;
+  await trx('consents')
+    .insert(details.map((detail) => ({ ...row(key), scope: keyOfDetail(detail), detail: JSON.stringify(detail), created })))
+    .onConflict(['user_id', 'application_id', 'server_id', 'scope'])
+    .ignore();
+  const kept = trx('consents').where(row(key)).whereNotNull('detail').orderBy('seq', 'desc').limit(MOST_DETAILS).select('seq');
+  await trx('consents').where(row(key)).whereNotNull('detail').whereNotIn('seq', kept).delete();
 }
 
 /** @returns the scopes that were not remembered yet */

@@ -4,6 +4,9 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { DetailType } from '../authorization-details/detail-types.resource.ts';
+import { listDetailTypes } from '../authorization-details/detail-types.store.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 import { USERINFO_SCOPES } from '../claims/token-claims.policy.ts';
 import { endTokensOfConsent } from '../users/account-state.store.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
@@ -14,6 +17,8 @@ import { listPermittedScopes, type PermittedScope } from './own-permissions.stor
 /** An application at one authorization server. */
 export interface OwnPermission extends Pick<PermittedScope, 'applicationId' | 'label' | 'settings' | 'serverId' | 'serverName'> {
   readonly scopes: readonly Pick<PermittedScope, 'scope' | 'displayName' | 'description' | 'translations'>[];
+  /** Authorization details, each with its type (RFC 9396); without one, its type was deleted. */
+  readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
   /** When the user first consented; null: the application is trusted, and they were not asked. */
   readonly since: Date | null;
   /** With these scopes it reads all claims of the user at userinfo, not just those the scopes name. */
@@ -28,16 +33,22 @@ export async function listOwnPermissions({ database }: Services, userId: string)
     const key = JSON.stringify([row.applicationId, row.serverId]);
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
-  return [...groups.values()].flatMap((scopes) => scopes.slice(0, 1).map((first) => permission(first, scopes)));
+  const types = new Map<string, DetailType[]>();
+  for (const serverId of new Set(rows.flatMap((row) => (row.detail === null ? [] : [row.serverId]))))
+    types.set(serverId, await listDetailTypes(database.knex, serverId));
+  return [...groups.values()].flatMap((held) => held.slice(0, 1).map((first) => permission(first, held, types.get(first.serverId) ?? [])));
 }
 
 function permission(
   { applicationId, label, settings, serverId, serverName }: PermittedScope,
-  scopes: readonly PermittedScope[],
+  held: readonly PermittedScope[],
+  types: readonly DetailType[],
 ): OwnPermission {
-  const times = scopes.flatMap(({ consented }) => (consented === null ? [] : [consented.getTime()]));
+  const scopes = held.filter(({ detail }) => detail === null);
+  const details = held.flatMap(({ detail }) => (detail === null ? [] : [{ detail, type: types.find(({ name }) => name === detail.type) }]));
+  const times = held.flatMap(({ consented }) => (consented === null ? [] : [consented.getTime()]));
   return {
-    ...{ applicationId, label, settings, serverId, serverName, scopes },
+    ...{ applicationId, label, settings, serverId, serverName, scopes, details },
     since: times.length === 0 ? null : new Date(Math.min(...times)),
     wholeProfile: scopes.some(({ scope }) => USERINFO_SCOPES.some((name) => name === scope)),
   };
@@ -74,7 +85,11 @@ export async function endOwnPermission(
         { id: applicationId, type: 'AppInstance', displayName: first.label },
         { id: serverId, type: 'AuthorizationServer', displayName: first.serverName },
       ],
-      before: { consented, scopes: held.map(({ scope }) => scope) },
+      before: {
+        consented: consented.filter((scope) => held.some((one) => one.scope === scope && one.detail === null)),
+        scopes: held.flatMap(({ scope, detail }) => (detail === null ? [scope] : [])),
+        authorizationDetails: held.flatMap(({ detail }) => detail ?? []),
+      },
     });
     return true;
   });

@@ -6,6 +6,7 @@ import { logoOf } from '../../pages/hosted/page-models.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { applicationFacts } from '../applications/applications.account.ts';
+import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
 import { inLanguage } from '../scopes/scope-text.hosted.ts';
 import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
 import { endOwnPermission, listOwnPermissions } from './own-permissions.service.ts';
@@ -19,6 +20,7 @@ export const permissionsPage = ownPage('permissions', async (deps, ctx, visit) =
     ...permission,
     ...logoOf(applicationFacts({ id: permission.applicationId, label: permission.label, settings: permission.settings })),
     since: permission.since && day(permission.since),
+    details: permission.details.map(({ detail, type }) => detailInLanguage(language, detail, type)),
     scopes: permission.scopes.map(({ scope, ...words }) => inLanguage(language, { name: scope, ...words })),
   }));
   const images = [...new Set(permissions.flatMap((permission) => permission.images))];

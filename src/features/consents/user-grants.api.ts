@@ -1,4 +1,4 @@
-/** `users/{id}/grants`: the consents that a user gave to applications, a scope each, as Okta's User Grants API shows them. */
+/** `users/{id}/grants`: the consents that a user gave to applications, a scope or an authorization detail each, as Okta's User Grants API shows them. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
@@ -16,8 +16,10 @@ const grant = z.object({
   issuer: z.url(),
   clientId: z.string(),
   userId: z.string(),
-  /** Its name. */
+  /** Its name; of an authorization detail the name of its type. */
   scopeId: z.string(),
+  /** The authorization detail that was allowed (RFC 9396); absent: a scope was. */
+  authorizationDetail: z.record(z.string(), z.unknown()).optional(),
   _links: links.extend({ app: linked, user: linked, authorizationServer: linked }),
 });
 
@@ -81,7 +83,8 @@ const present = (found: Consent, baseUrl: string): z.input<typeof grant> => {
     issuer: issuerOf(baseUrl, found.serverId),
     clientId: found.applicationId,
     userId: found.userId,
-    scopeId: found.scope,
+    scopeId: found.detail === null ? found.scope : found.detail.type,
+    ...(found.detail !== null && { authorizationDetail: found.detail }),
     _links: {
       self: { href: `${user}/grants/${found.id}` },
       app: { href: `${api}/apps/${encodeURIComponent(found.applicationId)}` },

@@ -54,13 +54,13 @@ async function revoke(
     const user = await lockChangeableUser(trx, idOrLogin, request);
     const consents = await deleteConsents(trx, user.id, grantId);
     await endTokens(trx, consents);
-    for (const { id, applicationId, serverId, scope } of consents) {
+    for (const { id, applicationId, serverId, scope, detail } of consents) {
       await recordEvent(trx, {
         eventType: 'app.oauth2.as.consent.revoke',
         displayMessage: 'Revoke consent of user',
         request,
         targets: [userTarget(user), ...(await consentTargets(trx, { applicationId, serverId }))],
-        before: { id, scope },
+        before: { id, ...(detail === null ? { scope } : { authorizationDetail: detail }) },
       });
     }
     return consents;

@@ -161,4 +161,5 @@ export function keptSteps({ reasons }: Pick<AccessDecision, 'reasons'>): Pick<Ac
   return { steps: [...reasons.slice(0, MOST_STEPS - 1), ...reasons.slice(-1)], left: reasons.length - MOST_STEPS };
 }
 
-export const keptScopes = (decisions: readonly ScopeDecision[]): readonly KeptScope[] => decisions.slice(0, MOST_SCOPES);
+export const keptScopes = (decisions: readonly ScopeDecision[]): readonly KeptScope[] =>
+  decisions.slice(0, MOST_SCOPES).map(({ scope, ask, reason }) => ({ scope, ask, reason }));

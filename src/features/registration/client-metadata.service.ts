@@ -54,6 +54,7 @@ const metadataFields = z.object({
   authorization_signed_response_alg: clientFields.authorization_signed_response_alg,
   require_pushed_authorization_requests: clientFields.require_pushed_authorization_requests,
   require_signed_request_object: clientFields.require_signed_request_object,
+  authorization_details_types: clientFields.authorization_details_types,
   dpop_bound_access_tokens: clientFields.dpop_bound_access_tokens,
   tls_client_certificate_bound_access_tokens: clientFields.tls_client_certificate_bound_access_tokens,
   tls_client_auth_subject_dn: clientFields.tls_client_auth_subject_dn,
@@ -117,7 +118,12 @@ const SHOWN = [
   ...(['redirect_uris', 'token_endpoint_auth_method', 'grant_types', 'response_types', 'application_type', 'client_uri'] as const),
   ...(['tos_uri', 'policy_uri', 'jwks', 'jwks_uri', 'post_logout_redirect_uris', 'initiate_login_uri', 'backchannel_logout_uri'] as const),
   ...(['backchannel_logout_session_required', 'id_token_signed_response_alg', 'authorization_signed_response_alg'] as const),
-  ...(['require_pushed_authorization_requests', 'require_signed_request_object', 'dpop_bound_access_tokens'] as const),
+  ...([
+    'require_pushed_authorization_requests',
+    'require_signed_request_object',
+    'dpop_bound_access_tokens',
+    'authorization_details_types',
+  ] as const),
   ...(['tls_client_certificate_bound_access_tokens', ...TLS_SUBJECTS] as const),
 ];
 

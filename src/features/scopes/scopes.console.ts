@@ -10,6 +10,7 @@ import { wrongState } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { consentCounts } from '../applications/application-lists.service.ts';
+import { detailTypesPart } from '../authorization-details/detail-types.console.ts';
 import {
   crumbsBelow,
   type ServerSubject,
@@ -50,6 +51,7 @@ const list: ConsolePage = {
           empty: 'No scope begins with this. Look for something else, or show all.',
           pager: pagerOf(homeOf(subject), query, next),
         },
+        ...(subject.isBuiltIn ? [] : [await detailTypesPart(visit, subject)]),
       ],
     });
   },

@@ -2,9 +2,12 @@
  * What the hosted pages need to know of an authorization request under way, and what they answer to it. The authorization
  * servers implement it; the pages know nothing else of OAuth. (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4.)
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HostedDeps as SharedHouse } from '../../pages/hosted/deps.ts';
 import type { AccountFacts, ApplicationFacts } from '../../pages/hosted/page-models.ts';
+import type { DetailType } from '../authorization-details/detail-types.resource.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import type { ApplicationRegistration } from '../sign-up/sign-up.policy.ts';
 
@@ -68,6 +71,8 @@ export interface InteractionDetails {
   };
   readonly consent?: {
     readonly scopes: readonly ConsentScope[];
+    /** Authorization details, each with its type (RFC 9396). */
+    readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
     /** URLs of the APIs that the application gets access to. */
     readonly resources: readonly string[];
     /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */

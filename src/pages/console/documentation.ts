@@ -6,6 +6,7 @@ const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/users\/invite/, 'how-to/invite-users'],
   [/^\/admin\/(users|groups|organizations|bulk)/, 'how-to/manage-many-users'],
   [/^\/admin\/applications/, 'how-to/connect-a-framework'],
+  [/^\/admin\/api\/servers\/[^/]+\/details/, 'how-to/authorization-details'],
   [/^\/admin\/api\/servers\/[^/]+\/(scopes|policies)/, 'tutorials/protect-an-api'],
   [/^\/admin\/api\/(mcp|servers\/[^/]+\/mcp)$/, 'how-to/protect-an-mcp-server'],
   [/^\/admin\/api\/servers\/[^/]+\/keys/, 'how-to/operate'],

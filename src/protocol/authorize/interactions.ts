@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { audiencesOf, decideAudiences } from '../../features/authorization-servers/audience.policy.ts';
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
@@ -124,6 +125,10 @@ export function createInteractions({ servers, services, gone, describe }: Intera
         ? {
             consent: {
               scopes: asked.flatMap((name) => built.scopes.find((scope) => scope.name === name) ?? []),
+              details: detailsOf(interaction).map((detail) => ({
+                detail,
+                type: built.detailTypes.find(({ name }) => name === detail.type),
+              })),
               resources: resourcesOf(built, params),
               wholeProfile: USERINFO_SCOPES.some((scope) => requested.has(scope)),
               staysConnected:
@@ -166,7 +171,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   async function remember(req: IncomingMessage, built: BuiltServer, interaction: Interaction, scopes: readonly string[]): Promise<void> {
     const { key, request, decisions } = await consentOf(req, built, interaction);
     const asked = (interaction.prompt.details.scopes ?? []) as string[];
-    await rememberConsent(services, key, { asked, allowed: asked.filter((scope) => scopes.includes(scope)), decisions }, request);
+    const allowed = asked.filter((scope) => scopes.includes(scope));
+    await rememberConsent(services, key, { asked, allowed, details: detailsOf(interaction), decisions }, request);
   }
 
   async function noteDenial(req: IncomingMessage, built: BuiltServer, interaction: Interaction): Promise<void> {
@@ -214,6 +220,9 @@ export function createInteractions({ servers, services, gone, describe }: Intera
 
   return { waiting, details, finish };
 }
+
+/** The authorization details that the dialog asks for: all of them are allowed, or the request is denied. */
+const detailsOf = ({ prompt }: Interaction): readonly AuthorizationDetail[] => (prompt.details.details ?? []) as AuthorizationDetail[];
 
 /** The APIs on the web that the tokens are for. */
 function resourcesOf({ server }: BuiltServer, params: Interaction['params']): readonly string[] {

@@ -22,7 +22,18 @@ export const PARAMETERS: ReadonlySet<string> = new Set([
     'dpop_jkt',
   ],
   ...['prompt', 'max_age', 'display', 'ui_locales', 'claims_locales', 'id_token_hint', 'login_hint', 'acr_values', 'claims'],
-  ...['request', 'request_uri', 'registration', 'resource', 'audience', 'organization', 'idp', 'idp_scope', 'sessionToken'],
+  ...[
+    'request',
+    'request_uri',
+    'registration',
+    'resource',
+    'audience',
+    'organization',
+    'authorization_details',
+    'idp',
+    'idp_scope',
+    'sessionToken',
+  ],
 ]);
 
 /** These may be there more than once (RFC 8707 section 2, RFC 8693 section 2.1). */

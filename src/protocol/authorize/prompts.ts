@@ -5,8 +5,15 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { ApplicationOrigin } from '../../features/applications/application-settings.policy.ts';
+import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
-import { decideConsent, dependsOnRemembered, type ScopeDecision } from '../../features/consents/consent.policy.ts';
+import {
+  decideConsent,
+  decideDetailConsent,
+  dependsOnRemembered,
+  type RequestedDetail,
+  type ScopeDecision,
+} from '../../features/consents/consent.policy.ts';
 import type { ConsentKey } from '../../features/consents/consents.resource.ts';
 import { keptScopes } from '../../features/policies/decisions.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
@@ -25,12 +32,14 @@ import { nameSession } from './session-id.ts';
 export const CREATE = 'create';
 
 const DECISIONS = 'gatehouseConsent';
-const asked = (decisions: readonly ScopeDecision[]): string[] => decisions.filter(({ ask }) => ask).map(({ scope }) => scope);
 
-/** The scopes that the dialog of the current request asks for; empty when it is not needed or was answered. */
-function pendingScopes(ctx: KoaContextWithOIDC): string[] {
-  return ctx.oidc.result?.consent ? [] : asked(ctx.state[DECISIONS] ?? []);
-}
+/** What the dialog of the current request asks for; nothing when it is not needed or was answered. */
+const pending = (ctx: KoaContextWithOIDC): readonly ScopeDecision[] =>
+  ctx.oidc.result?.consent ? [] : ((ctx.state[DECISIONS] ?? []) as readonly ScopeDecision[]).filter(({ ask }) => ask);
+
+const pendingScopes = (ctx: KoaContextWithOIDC): string[] =>
+  pending(ctx).flatMap(({ scope, detail }) => (detail === undefined ? [scope] : []));
+const pendingDetails = (ctx: KoaContextWithOIDC): AuthorizationDetail[] => pending(ctx).flatMap(({ detail }) => detail ?? []);
 
 /** May nobody be asked (OpenID Connect Core section 3.1.2.1)? */
 const isSilent = ({ oidc: { prompts } }: KoaContextWithOIDC): boolean => prompts.has('none');
@@ -48,6 +57,7 @@ export interface PromptRules {
  * @param isAssigned asked for applications that are open only to whom they are assigned
  * @param readOrganizations those of a user, for a request or an application that asks for one
  * @param noteUse notes that a user has signed in for a client that no administrator has made
+ * @param requestedDetails the authorization details that the request asks for
  * @param refused told of what a signed-in user is refused; where he can be asked on a page, that is no refusal yet
  */
 export function promptRules(
@@ -60,6 +70,7 @@ export function promptRules(
   describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
   refused: NoteRefusal,
   readOrganizations: Parameters<typeof organizationPrompt>[0],
+  requestedDetails: (ctx: KoaContextWithOIDC) => readonly RequestedDetail[],
   noteUse: (client: { readonly id: string; readonly origin: ApplicationOrigin }, req: IncomingMessage) => Promise<void>,
 ): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
@@ -128,17 +139,18 @@ export function promptRules(
       'the user has not consented to a requested scope',
       'consent_required',
       async (ctx) => {
-        if (pendingScopes(ctx).length === 0) return Check.NO_NEED_TO_PROMPT;
+        if (pending(ctx).length === 0) return Check.NO_NEED_TO_PROMPT;
         if (isSilent(ctx)) await refused(ctx, { kind: 'consent-required', scopes: keptScopes(ctx.state[DECISIONS] ?? []) });
         return Check.REQUEST_PROMPT;
       },
-      (ctx) => ({ scopes: pendingScopes(ctx), decisions: keptScopes(ctx.state[DECISIONS] ?? []) }),
+      (ctx) => ({ scopes: pendingScopes(ctx), details: pendingDetails(ctx), decisions: keptScopes(ctx.state[DECISIONS] ?? []) }),
     ),
   );
   // Nothing that could be granted was asked for, or nothing optional ticked: oidc-provider refuses it too, but without a description.
   consent?.checks.add(
     new Check('nothing_granted', 'no requested scope was granted', 'access_denied', (ctx) => {
-      if (pendingScopes(ctx).length === 0 && !ctx.oidc.entities.Grant?.getOIDCScope())
+      const hasDetails = ((ctx.state[DECISIONS] ?? []) as readonly ScopeDecision[]).some(({ detail }) => detail !== undefined);
+      if (pending(ctx).length === 0 && !hasDetails && !ctx.oidc.entities.Grant?.getOIDCScope())
         throw new errors.AccessDenied('none of the requested scopes was granted');
       return Check.NO_NEED_TO_PROMPT;
     }),
@@ -159,9 +171,10 @@ export function promptRules(
       const requested = [...named].flatMap((name) => byName.get(name) ?? []);
       const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };
       const key = { userId: account.accountId, applicationId: client.clientId, serverId: server.id };
-      const before = new Set(dependsOnRemembered(facts) ? await remembered(key) : []);
+      const details = requestedDetails(ctx);
+      const before = new Set(dependsOnRemembered(facts, details) ? await remembered(key) : []);
       const decisions = decideConsent({ ...facts, remembered: before });
-      ctx.state[DECISIONS] = decisions;
+      ctx.state[DECISIONS] = [...decisions, ...decideDetailConsent(details, { ...facts, remembered: before })];
 
       const answered = new Set(spaceSeparated((result?.consent as { scope?: string } | undefined)?.scope));
       const granted = decisions.filter(({ scope, ask }) => !ask || answered.has(scope)).map(({ scope }) => scope);

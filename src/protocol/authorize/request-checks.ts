@@ -10,6 +10,7 @@ import { checkFapi2Client, isFapi2 } from '../servers/fapi2.ts';
 import type { Directory } from '../storage/directory.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { AudienceRules } from '../token/audience.ts';
+import type { DetailRules } from '../token/authorization-details.ts';
 import { checkOrganization } from './organization.ts';
 import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState, restoreStepUp, WITHOUT_OPENID } from './parameters.ts';
 import { asRequested, checkSigned } from './request.ts';
@@ -19,6 +20,7 @@ import { signInBySessionToken } from './session-token.ts';
 interface RequestCheckParts {
   readonly parts: AuthorizationServerParts;
   readonly audiences: AudienceRules;
+  readonly details: DetailRules;
   readonly directory: Directory;
   readonly state: ServerState;
   readonly endSession: ProviderParts['endSession'];
@@ -30,6 +32,7 @@ interface RequestCheckParts {
 export function requestChecks({
   parts,
   audiences,
+  details,
   directory,
   state,
   endSession,
@@ -45,6 +48,7 @@ export function requestChecks({
     [WITHOUT_OPENID.max_age]: (ctx) => onUserRequest(ctx, () => restoreStepUp(ctx)),
     audience: (ctx) => onUserRequest(ctx, () => audiences.check(ctx)),
     organization: (ctx) => onUserRequest(ctx, () => checkOrganization(ctx)),
+    authorization_details: (ctx) => onUserRequest(ctx, () => details.check(ctx)),
     idp: (ctx) => onUserRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
     idp_scope: (ctx) => onUserRequest(ctx, () => checkIdpScope(ctx)),
     // The last: what is wrong with a request uses nothing up.

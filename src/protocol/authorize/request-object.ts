@@ -170,7 +170,7 @@ function parametersOf(payload: JWTPayload): RequestParameters {
       if (typeof value === 'string') return [name, value];
       if (MANY.has(name) && Array.isArray(value) && value.every((one) => typeof one === 'string')) return [name, value];
       if (typeof value === 'number' || typeof value === 'boolean') return [name, String(value)];
-      if (name === 'claims' && typeof value === 'object') return [name, JSON.stringify(value)];
+      if ((name === 'claims' || name === 'authorization_details') && typeof value === 'object') return [name, JSON.stringify(value)];
       throw refuse(`the request object's ${name} is not a text`);
     }),
   );

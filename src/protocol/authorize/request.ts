@@ -84,7 +84,7 @@ async function takeParametersFromForm(ctx: Context): Promise<void> {
 function takeUnprintable(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const isBad = (name: string, value: RequestParameters[string]): boolean => {
     // In JSON they can be written in other characters.
-    const isEscaped = name === 'claims' && typeof value === 'string' && /\\u00[01]/i.test(value);
+    const isEscaped = (name === 'claims' || name === 'authorization_details') && typeof value === 'string' && /\\u00[01]/i.test(value);
     return isEscaped || ![name, ...[value ?? []].flat()].every(isPrintable);
   };
   const bad = Object.entries(parameters).filter(([name, value]) => isBad(name, value));

@@ -18,7 +18,7 @@ const isNameable = (scope: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}
 
 /**
  * @param requested the parameter as it came, before oidc-provider filtered it
- * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or none at all
+ * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or nothing at all
  */
 export function checkScope(
   ctx: KoaContextWithOIDC,
@@ -33,7 +33,9 @@ export function checkScope(
   const yieldsCode = isElsewhere || spaceSeparated(params.response_type).includes('code');
   const refreshable = yieldsCode && client.grantTypeAllowed('refresh_token');
   const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable, origin });
-  if (asked.length === 0) throw invalidScope('no scope was requested, and the authorization server has no default one');
+  // What is asked for can stand in details alone (RFC 9396 section 3).
+  if (asked.length === 0 && params.authorization_details === undefined)
+    throw invalidScope('no scope was requested, and the authorization server has no default one');
   const [unknown] = refused;
   if (unknown !== undefined) {
     throw invalidScope(

@@ -1,6 +1,7 @@
 /** What a discovery document says beside what oidc-provider knows (RFC 8414, OpenID Connect Discovery 1.0). */
 import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
 import { RESPONSE_KINDS } from '../../features/applications/settings/response-algorithms.policy.ts';
+import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
 import { audiencesOf } from '../../features/authorization-servers/audience.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
@@ -22,7 +23,15 @@ interface Metadata extends Readonly<Record<string, unknown>> {
  * Completes a discovery document: names the APIs, and takes out what is offered to nobody: scopes that are marked so, and mutual
  * TLS where no certificate can come. Any other answer stays.
  */
-export function completeDiscovery(ctx: KoaContextWithOIDC, server: AuthorizationServer, scopes: readonly Scope[], config: Config): void {
+export function completeDiscovery(
+  ctx: KoaContextWithOIDC,
+  {
+    server,
+    scopes,
+    detailTypes,
+  }: { readonly server: AuthorizationServer; readonly scopes: readonly Scope[]; readonly detailTypes: readonly DetailType[] },
+  config: Config,
+): void {
   if ((ctx.path !== OPENID_CONFIGURATION && ctx.path !== OAUTH_METADATA) || ctx.status !== 200) return;
   const withheld = new Set(scopes.filter(({ metadataPublish }) => metadataPublish === 'NO_CLIENTS').map(({ name }) => name));
   // Request objects are read before the library, which announces that it would decrypt them.
@@ -38,6 +47,7 @@ export function completeDiscovery(ctx: KoaContextWithOIDC, server: Authorization
     // Initiating User Registration via OpenID Connect 1.0 section 4.2.
     prompt_values_supported: ['none', 'login', 'consent', CREATE],
     ...(resources.length > 0 && { protected_resources: resources }),
+    ...(detailTypes.length > 0 && { authorization_details_types_supported: detailTypes.map(({ name }) => name) }),
     ...(server.registration.mode !== 'OFF' && { registration_endpoint: `${document.issuer}${REGISTRATION}` }),
     ...ID_JAG_METADATA,
     ...(server.clientIdMetadata.enabled && { client_id_metadata_document_supported: true }),

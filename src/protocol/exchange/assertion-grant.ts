@@ -71,7 +71,8 @@ export function assertionGrant(parts: AssertionParts): (ctx: KoaContextWithOIDC)
     // Last, so that an assertion that was refused for another reason can be presented again.
     await useOnce(parts, claims);
     currentRequest()?.writes.events.push(parts.asserted(ctx, { user, issuer: String(claims.iss), idpId, scope }));
-    ctx.body = { access_token, token_type: token.tokenType, expires_in: token.expiration, scope };
+    const { tokenType: token_type, expiration: expires_in, rar: authorization_details } = token;
+    ctx.body = { access_token, token_type, expires_in, scope, authorization_details };
   };
 }
 

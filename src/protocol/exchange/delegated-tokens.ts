@@ -1,4 +1,5 @@
 /** What is known of tokens that are about to be issued on behalf of a user: who acts, and when they end at the latest. */
+import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Act } from './presented-identity.ts';
 
@@ -12,6 +13,8 @@ interface Delegation {
   readonly act?: Act | undefined;
   /** Epoch seconds: the end of what was presented. */
   readonly expiresAt: number;
+  /** What the subject token was granted (RFC 9396). */
+  readonly details: readonly AuthorizationDetail[];
 }
 
 export class DelegatedTokens {
@@ -25,6 +28,11 @@ export class DelegatedTokens {
   claimsOf(token: object): { readonly act?: Act } {
     const act = this.#known.get(token)?.act;
     return act === undefined ? {} : { act };
+  }
+
+  /** @returns undefined: the token comes from no exchange */
+  detailsOf(token: object): readonly AuthorizationDetail[] | undefined {
+    return this.#known.get(token)?.details;
   }
 
   actorOf(token: object): string | undefined {

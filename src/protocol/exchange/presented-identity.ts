@@ -3,6 +3,7 @@
  * providers. What they say of a user holds only while the user, the provider, the application and the token itself still do.
  */
 import type { JWTPayload } from 'jose';
+import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import type { IdentityProvider } from '../../features/identity-providers/identity-providers.resource.ts';
 import type { AccessGrantType } from '../../features/policies/access-policy.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
@@ -37,6 +38,8 @@ export interface PresentedIdentity {
   readonly clientId: string | undefined;
   /** Of an access token; undefined: it opens nothing by itself. */
   readonly scopes: readonly string[] | undefined;
+  /** Of an access token (RFC 9396). */
+  readonly details: readonly AuthorizationDetail[];
   /** The family of tokens that it ends with. */
   readonly grantId: string | undefined;
   /** Epoch seconds. */
@@ -127,6 +130,7 @@ interface StoredFields {
   readonly clientId?: string;
   readonly grantId?: string;
   readonly scope?: string;
+  readonly rar?: readonly AuthorizationDetail[];
   readonly jkt?: string;
   readonly 'x5t#S256'?: string;
   readonly extra?: { readonly aud?: string | string[]; readonly act?: Act; readonly acr?: string; readonly auth_time?: number };
@@ -154,6 +158,7 @@ async function ofAccessToken(
     account,
     clientId: owner,
     scopes: spaceSeparated(fields.scope),
+    details: fields.rar ?? [],
     grantId: fields.grantId,
     expiresAt: Math.floor(found.expiresAt),
     act: fields.extra?.act,
@@ -171,6 +176,7 @@ const isBearer = ({ model, payload, consumedAt }: FoundModel): boolean =>
 /** Of what is not stored. */
 const UNKNOWN = {
   scopes: undefined,
+  details: [],
   grantId: undefined,
   act: undefined,
   acr: undefined,

@@ -89,14 +89,15 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
       scope: scope === '' ? undefined : scope,
     } as ConstructorParameters<typeof parts.provider.AccessToken>[0]);
     Object.assign(token, { acr: subject.acr, authTime: subject.authTime });
-    parts.delegated.note(token, { act, expiresAt: subject.expiresAt });
+    parts.delegated.note(token, { act, expiresAt: subject.expiresAt, details: subject.details });
     currentRequest()?.accounts.set(account.id, account);
     await bindToken(parts.provider, ctx, token);
     requireBinding(subject, token, client.clientId);
     ctx.oidc.entity('AccessToken', token);
     const access_token = await token.save();
     currentRequest()?.writes.events.push(parts.exchanged(ctx, { user: account, act, scope }));
-    ctx.body = { access_token, issued_token_type: issuedType, token_type: token.tokenType, expires_in: token.expiration, scope };
+    const described = { token_type: token.tokenType, expires_in: token.expiration, scope, authorization_details: token.rar };
+    ctx.body = { access_token, issued_token_type: issuedType, ...described };
   };
 }
 
@@ -120,7 +121,7 @@ async function exchangeForIdJag(
   const sub = await subjectAt(parts, target, account.id);
   const scope = claims.scope ?? '';
   const issued = { kind: 'IdJag', accountId: account.id, clientId: client.clientId, gty: EXCHANGED, scope };
-  parts.delegated.note(issued, { act, expiresAt: subject.expiresAt });
+  parts.delegated.note(issued, { act, expiresAt: subject.expiresAt, details: [] });
   await parts.judge(issued);
   let jkt: string | undefined;
   await bindToken(parts.provider, ctx, {

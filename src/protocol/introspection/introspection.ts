@@ -49,6 +49,8 @@ interface StoredToken extends ClaimedToken {
   readonly iat?: number;
   readonly sid?: string;
   readonly deviceId?: string;
+  /** What it was granted (RFC 9396 section 9.2). */
+  readonly rar?: readonly object[];
   readonly extra?: Readonly<Record<string, unknown>>;
   /** Thumbprint of the key that it is bound to (RFC 9449 section 6). */
   readonly jkt?: string;
@@ -109,6 +111,7 @@ export async function introspectionResponse(
     aud: extra?.aud ?? issuer,
     // As in the token response: a token without scopes has an empty scope.
     scope: token.scope ?? '',
+    authorization_details: token.rar,
     token_type: token.jkt === undefined || isRefreshToken ? 'Bearer' : 'DPoP',
     cnf: confirmationOf(token),
     nbf: token.iat,

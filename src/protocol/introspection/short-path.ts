@@ -124,7 +124,7 @@ async function introspection(
  * way, which knows what the field means.
  */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
-  ...['kind', 'iat', 'exp', 'clientId', 'accountId', 'grantId', 'gty', 'scope', 'extra', 'sid', 'sessionUid', 'resource'],
+  ...['kind', 'iat', 'exp', 'clientId', 'accountId', 'grantId', 'gty', 'scope', 'rar', 'extra', 'sid', 'sessionUid', 'resource'],
   ...['acr', 'amr', 'authTime', 'nonce', 'rotations', 'iiat', 'deviceId', 'predecessor', 'orgId'],
 ]);
 /** Empty fields say nothing. */

@@ -52,6 +52,8 @@ export interface ClientSettings {
   readonly tokenExchangeAudiences: readonly string[];
   /** Authorization servers that it gets ID-JAGs for. */
   readonly idJagTargets: readonly IdJagTarget[];
+  /** Types of authorization details that it may ask for (RFC 9396 section 10). */
+  readonly authorizationDetailsTypes: readonly string[];
   /** Tokens of other issuers that authenticate it. */
   readonly federated: readonly FederatedCredential[];
   /** The ID of its newest secret; undefined: it has none. */

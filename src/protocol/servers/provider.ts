@@ -30,18 +30,15 @@ import type { ShortPathParts } from '../introspection/short-path.ts';
 import { type Configuration, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { applyPatches } from '../library/patches.ts';
 import { sharePrototypes } from '../library/request-prototypes.ts';
+import { adapters } from '../storage/adapters.ts';
 import { ClientAdapter } from '../storage/client-adapter.ts';
-import { DeviceCodeAdapter } from '../storage/device-code-adapter.ts';
 import { createDirectory } from '../storage/directory.ts';
-import { GrantAdapter, isStored, ModelAdapter } from '../storage/model-adapter.ts';
-import { PushedRequestAdapter } from '../storage/pushed-request-adapter.ts';
 import { ServerState } from '../storage/server-state.ts';
-import { SessionAdapter } from '../storage/session-adapter.ts';
-import { SignInRequestAdapter } from '../storage/sign-in-request-adapter.ts';
 import { accessRules, clientCredentialsScope } from '../token/access.ts';
 import { accessTokenFormat } from '../token/access-token-format.ts';
 import { claimsByScope, findAccount } from '../token/account.ts';
 import { audienceRules } from '../token/audience.ts';
+import { CARRIED_DETAILS, detailRules } from '../token/authorization-details.ts';
 import { lifetimes, longestSession } from '../token/lifetimes.ts';
 import { PASSWORD_PARAMETERS, passwordGrant } from '../token/password-grant.ts';
 import { checkProof, dpopFeature, PROOF_ALGS } from '../token/proof-of-possession.ts';
@@ -107,6 +104,7 @@ export function buildServer(
   const audiences = audienceRules(server);
   const { denied, refused } = noteRefusals(server, state, deps.refuse);
   const delegated = new DelegatedTokens();
+  const details = detailRules(parts.detailTypes, (token) => delegated.detailsOf(token));
   const { groupIds, isAssigned, belongings } = directory;
   const access = accessRules(parts.policies, server, groupIds, isAssigned, belongings, denied, (token) => delegated.actorOf(token));
   const hooks = tokenHooks({ ...deps, server, issuer, state, access, claims, audienceOf: audiences.audienceOf, readUser: directory.user });
@@ -121,6 +119,7 @@ export function buildServer(
     deps.describe,
     refused,
     directory.organizations,
+    details.requested,
     (client, req) => deps.noteUse(server, client, req),
   );
   const announced = announcedClaims(parts.claims);
@@ -139,16 +138,7 @@ export function buildServer(
   const clients = new ClientAdapter(state, deps.clients, offer, introductionRules(server, deps));
 
   const configuration: Configuration = {
-    adapter: (name) => {
-      if (name === 'Client') return clients;
-      if (name === 'DeviceCode') return new DeviceCodeAdapter(state, keyring);
-      if (name === 'BackchannelAuthenticationRequest') return new SignInRequestAdapter(state, keyring);
-      if (name === 'Grant') return new GrantAdapter(state);
-      if (name === 'PushedAuthorizationRequest') return new PushedRequestAdapter(state);
-      if (name === 'Session') return new SessionAdapter(state, longestSession(signIn));
-      if (isStored(name)) return new ModelAdapter(name, state);
-      throw new Error(`oidc-provider asks for a model that is not stored: ${name}`);
-    },
+    adapter: adapters({ clients, state, keyring, longestSession: longestSession(signIn) }),
     fetch: deps.outbound as unknown as NonNullable<Configuration['fetch']>,
     jwks: { keys },
     routes: ROUTES,
@@ -215,6 +205,7 @@ export function buildServer(
       backchannelLogout: { enabled: true },
       claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },
+      richAuthorizationRequests: CARRIED_DETAILS,
       jwtResponseModes: { enabled: true },
       pushedAuthorizationRequests: { enabled: true },
       mTLS: mtlsFeature(deps.certificates),
@@ -230,7 +221,7 @@ export function buildServer(
       request_parameter_supported: true,
       request_object_signing_alg_values_supported: [...REQUEST_OBJECT_ALGS],
     },
-    extraParams: requestChecks({ parts, audiences, directory, state, countUnanswered, endSession: deps.endSession }),
+    extraParams: requestChecks({ parts, audiences, details, directory, state, countUnanswered, endSession: deps.endSession }),
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
     rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server, access),
     // A token outlives the session it was issued in; logout ends no token.
@@ -265,6 +256,7 @@ export function buildServer(
       checkFapi2Client(Provider.ctx?.oidc.client, server);
       if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
       audiences.grant(token);
+      details.grant(token);
       if (BEFORE_TOKENS.has(token.kind)) return;
       // A scope that was deleted since is granted no more.
       if (token.kind === 'AccessToken')
@@ -290,7 +282,15 @@ export function buildServer(
   watchProvider(provider, issuer, deps);
 
   const { wrongSecrets, uses } = deps;
-  const pipelineParts = { ...own, scopes, keys: parts.keys, directory, userinfo: userinfoParts, introspected };
+  const pipelineParts = {
+    ...own,
+    scopes,
+    detailTypes: parts.detailTypes,
+    keys: parts.keys,
+    directory,
+    userinfo: userinfoParts,
+    introspected,
+  };
   provider.use(requestPipeline({ ...pipelineParts, findClient: clients.lookUp.bind(clients), ...deps }));
   const shortPath: ShortPathParts = { ...own, userinfo: userinfoParts, introspected, wrongSecrets, uses };
   return { ...parts, issuer, provider, state, subjects, callback: provider.callback(), shortPath };

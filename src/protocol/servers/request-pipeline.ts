@@ -1,6 +1,7 @@
 /** What runs before and after oidc-provider on each request to an authorization server, in this order. */
 import type { Context, Middleware } from 'koa';
 import { isOriginAllowed } from '../../features/applications/application-lists.service.ts';
+import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { SigningKey } from '../../features/authorization-servers/signing-keys.resource.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
@@ -41,6 +42,7 @@ export interface PipelineParts extends ProviderParts {
   readonly provider: Provider;
   readonly server: AuthorizationServer;
   readonly scopes: readonly Scope[];
+  readonly detailTypes: readonly DetailType[];
   readonly keys: readonly SigningKey[];
   readonly state: ServerState;
   readonly directory: Directory;
@@ -156,7 +158,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       else await next();
       if (ctx.path === ROUTES.code_verification) await settleConfirmation(ctx, parts);
       giveDevice();
-      completeDiscovery(ctx, server, scopes, config);
+      completeDiscovery(ctx, parts, config);
       if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
       if (ctx.oidc !== undefined) noteApplicationSignIn(ctx, server, parts);
       await commitWrites(ctx, state);

@@ -164,6 +164,7 @@ function metadataOf(
     refreshTokenLeeway: settings.refresh_token.leeway,
     tokenExchangeAudiences: settings.token_exchange_audiences ?? [],
     idJagTargets: settings.id_jag_targets ?? [],
+    authorizationDetailsTypes: settings.authorization_details_types ?? [],
     federated: settings.federated ?? [],
     newestSecretId: newest?.id,
     olderSecrets: older,

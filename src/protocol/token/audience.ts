@@ -6,6 +6,7 @@ import { audiencesOf, decideAudiences } from '../../features/authorization-serve
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
+import { grantSource, isTokenRequest } from './grant-source.ts';
 
 /** oidc-provider names the fields by itself where it copies them from a code to its refresh token. */
 interface Granting {
@@ -70,23 +71,12 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
   };
 }
 
-const isTokenRequest = ({ oidc }: KoaContextWithOIDC): boolean => oidc.route === 'token';
-
 /** An authorization request is prepared beforehand (protocol/authorize/request.ts); of a token request the library keeps neither parameter. */
 export const askedBy = (ctx: KoaContextWithOIDC): string[] =>
   requestedAudiences((isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params) ?? {});
 
 /** What the code or refresh token at hand remembers; undefined: the request stands on neither. */
 function grantedBefore(ctx: KoaContextWithOIDC | undefined): readonly string[] | undefined {
-  if (ctx === undefined || !isTokenRequest(ctx)) return undefined;
-  const {
-    AuthorizationCode: code,
-    DeviceCode: deviceCode,
-    BackchannelAuthenticationRequest: request,
-    RefreshToken: refreshToken,
-  } = ctx.oidc.entities;
-  const source = (code ?? deviceCode ?? request ?? (ctx.oidc.params?.grant_type === 'refresh_token' ? refreshToken : undefined)) as
-    | Granting
-    | undefined;
+  const source = grantSource(ctx) as Granting | undefined;
   return source === undefined ? undefined : [source.resource ?? []].flat();
 }

@@ -147,5 +147,6 @@ async function issueTokens(
     id_token = await idToken.issue({ use: 'idtoken' });
   }
 
-  ctx.body = { access_token, expires_in: accessToken.expiration, id_token, refresh_token, scope, token_type: accessToken.tokenType };
+  const { expiration: expires_in, tokenType: token_type, rar: authorization_details } = accessToken;
+  ctx.body = { access_token, expires_in, id_token, refresh_token, scope, token_type, authorization_details };
 }

@@ -80,6 +80,7 @@ export const CONSENT: InteractionDetails = {
       { name: 'orders:write', displayName: 'Change your orders', description: 'Place and cancel orders in your name', optional: true },
       { name: 'mail', displayName: '', description: '', optional: true },
     ],
+    details: [],
     resources: [],
     wholeProfile: true,
     staysConnected: true,

@@ -161,7 +161,7 @@ test('standard scopes are told in the page’s language, changed and other ones 
   deps.interactions.set('scopes', {
     ...CONSENT,
     uid: 'scopes',
-    consent: { scopes, resources: [], wholeProfile: false, staysConnected: true },
+    consent: { scopes, details: [], resources: [], wholeProfile: false, staysConnected: true },
   });
   const html = await (await deps.get('/interaction/default/scopes', { ...cookieOf('scopes'), 'accept-language': 'de' })).text();
   assert.match(html, /<strong>Ihre E-Mail-Adresse<\/strong> <span>Ihre E-Mail-Adresse und ob sie bestätigt ist<\/span>/);

@@ -98,6 +98,14 @@ export const tokenSettings: SettingGroup = {
       group: 'Token exchange',
       advanced: true,
     }),
+    setting({
+      kind: 'lines',
+      name: 'authorization_details_types',
+      label: 'Authorization detail types',
+      value: lines(settings.authorization_details_types),
+      hint: 'Names, one a line. The application can ask for authorization details of these types (RFC 9396).',
+      advanced: true,
+    }),
   ],
   facts: ({ id, settings }) => [
     {
@@ -111,5 +119,6 @@ export const tokenSettings: SettingGroup = {
     { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },
     { label: 'APIs that it is', value: codes(settings.token_exchange_audiences) },
     { label: 'ID-JAG targets', value: codes(targetLines({ id, settings })) },
+    { label: 'Authorization detail types', value: codes(settings.authorization_details_types) },
   ],
 };

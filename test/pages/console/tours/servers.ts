@@ -21,6 +21,11 @@ export const servers: Tour = async (service) => {
   const scopes = '/authorizationServers/full/scopes';
   const scopeId = await made(service, scopes, { name: LONG_SCOPE, displayName: LONG, consent: 'REQUIRED', default: true });
   for (let n = 0; n < 20; n += 1) await made(service, scopes, { name: `scope:${n}`, consent: 'FLEXIBLE', metadataPublish: 'NO_CLIENTS' });
+  const detailTypeId = await made(service, '/authorizationServers/full/authorizationDetailTypes', {
+    name: LONG_SCOPE,
+    displayName: LONG,
+    template: 'Pay {amount}',
+  });
   const { body: standard } = await service.api('GET', `${scopes}?q=openid`);
   const tokenId = await made(service, '/authorizationServers/full/registrationTokens', { name: LONG });
   await server(service, 'mcp', {
@@ -50,6 +55,9 @@ export const servers: Tour = async (service) => {
     `${home}/scopes/${scopeId}`,
     `${home}/scopes/${standard[0].id}`,
     `${home}/scopes/${scopeId}/delete`,
+    `${home}/details/new`,
+    `${home}/details/${detailTypeId}`,
+    `${home}/details/${detailTypeId}/delete`,
     `${home}/keys`,
     `${home}/keys/rotate`,
     `${home}/protect`,

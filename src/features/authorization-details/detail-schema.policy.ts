@@ -1,0 +1,96 @@
+/**
+ * The JSON Schema (draft 2020-12) of a type of authorization details. Administrators write it, so its size, depth and references are bounded: each
+ * check takes a time that follows from the sizes of schema and detail, and nothing is fetched.
+ */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { z } from 'zod';
+import { jsonProblem } from '../../platform/validation/json-value.ts';
+import { matchesExpression, regularExpressionProblem } from '../../platform/validation/patterns.ts';
+import type { AuthorizationDetail } from './details.policy.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Characters of the schema as JSON. */
+export const LONGEST_SCHEMA = 16_384;
+/** Levels of objects and lists. */
+const DEPTH = 20;
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+
+/** With others a schema could refer to other documents, or to itself without end. */
+const KEYWORDS: ReadonlySet<string> = new Set(['$schema', '$defs', '$ref', '$comment']);
+
+const isValid = (schema: z.ZodType) => (value: string) => schema.safeParse(value).success;
+const FORMATS = {
+  date: isValid(z.iso.date()),
+  'date-time': isValid(z.iso.datetime({ offset: true })),
+  time: isValid(z.iso.time()),
+  email: isValid(z.email()),
+  uri: URL.canParse,
+  uuid: isValid(z.uuid()),
+};
+
+const engine = (expression: string) => {
+  const problem = regularExpressionProblem(expression);
+  if (problem !== undefined) throw new Error(`pattern ${expression} ${problem}`);
+  return { test: (text: string) => matchesExpression(expression, text), toString: () => expression };
+};
+
+/** An instance for each schema: it keeps what it compiles. @param isNew is the schema itself looked at? */
+const validator = (isNew: boolean) =>
+  new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    logger: false,
+    inlineRefs: false,
+    meta: isNew,
+    validateSchema: isNew,
+    formats: FORMATS,
+    // Linear in the length of the text, whatever the expression.
+    code: { regExp: Object.assign(engine, { code: 'engine' }) },
+  });
+
+/** @returns what is wrong with a schema, after the name of its field; undefined: nothing */
+export function detailSchemaProblem(schema: JsonSchema): string | undefined {
+  if (JSON.stringify(schema).length > LONGEST_SCHEMA) return `must not be longer than ${LONGEST_SCHEMA} characters`;
+  const problem = jsonProblem(schema, DEPTH) ?? referenceProblem(schema, false);
+  if (problem !== undefined) return problem;
+  if (schema.$schema !== undefined && schema.$schema !== DRAFT) return `$schema must be ${DRAFT}`;
+  const { properties, additionalProperties } = schema;
+  if (additionalProperties === false && !(typeof properties === 'object' && properties !== null && 'type' in properties))
+    return 'must have type among its properties: the schema describes the whole object';
+  try {
+    validator(true).compile(withoutDraft(schema));
+    return undefined;
+  } catch (error) {
+    return `is no JSON Schema: ${error instanceof Error ? error.message : 'it cannot be read'}`;
+  }
+}
+
+/** References lead to definitions, and none leads on: so no schema grows when its references are followed. */
+function referenceProblem(value: unknown, isDefinition: boolean): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    if (name.startsWith('$') && !KEYWORDS.has(name)) return `must not have ${name}`;
+    if (name === '$ref' && isDefinition) return 'must not have $ref in $defs';
+    if (name === '$ref' && !/^#\/\$defs\/[^/]+$/.test(String(inner)))
+      return '$ref must name a definition of this schema, as #/$defs/amount';
+    const problem = referenceProblem(inner, isDefinition || name === '$defs');
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+const withoutDraft = ({ $schema: _, ...schema }: JsonSchema): object => schema;
+
+/** @returns what finds the first mismatch of a detail; compiled at its first use */
+export function mismatchIn(schema: JsonSchema): (detail: AuthorizationDetail) => string | undefined {
+  let validate: ReturnType<Ajv2020['compile']> | undefined;
+  return (detail) => {
+    validate ??= validator(false).compile(withoutDraft(schema));
+    if (validate(detail)) return undefined;
+    const [error] = validate.errors ?? [];
+    return `${error?.instancePath ?? ''} ${error?.message ?? 'is not right'}`.trim();
+  };
+}

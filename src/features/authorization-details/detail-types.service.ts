@@ -1,0 +1,119 @@
+/** What can be done with the types of authorization details of a server (RFC 9396). A change is effective at the next request, in other processes within a second. */
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { changeServerPart, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
+import { getAuthorizationServer } from '../authorization-servers/authorization-servers.service.ts';
+import { forgetDetailType } from '../consents/consents.store.ts';
+import { detailSchemaProblem } from './detail-schema.policy.ts';
+import type { DetailType, DetailTypeSettings } from './detail-types.resource.ts';
+import {
+  deleteDetailType,
+  findDetailType,
+  insertDetailType,
+  listDetailTypes,
+  readDetailTypes,
+  updateDetailType,
+} from './detail-types.store.ts';
+import { templateProblem } from './shown-details.policy.ts';
+
+/** Oldest first. @param q what the name begins with @throws {ApiError} not found */
+export async function listServerDetailTypes(
+  services: Services,
+  serverId: string,
+  q: string | undefined,
+  window: Window,
+): Promise<Page<DetailType>> {
+  await getAuthorizationServer(services, serverId);
+  return readDetailTypes(services.database.knex, serverId, q, window);
+}
+
+/** @throws {ApiError} not found: the server or the type */
+export async function getServerDetailType(services: Services, serverId: string, id: string): Promise<DetailType> {
+  await getAuthorizationServer(services, serverId);
+  return requireDetailType(services.database.knex, serverId, id);
+}
+
+/** @throws {ApiError} not found, wrong state of the built-in server, validation, conflict of the name */
+export async function createServerDetailType(
+  services: Services,
+  serverId: string,
+  settings: DetailTypeSettings,
+  request: RequestContext,
+): Promise<DetailType> {
+  requireSound(settings);
+  const type = { ...settings, id: newId('adt') };
+  return changeServerPart(services, serverId, {}, async (trx) => {
+    refuseOneMore('authorization detail types', await listDetailTypes(trx, serverId));
+    if (!(await insertDetailType(trx, serverId, type))) throw nameTaken();
+    await record(trx, 'created', request, { after: type });
+    return type;
+  });
+}
+
+/** A new name is another type: what users allowed under the old one is forgotten. @throws {ApiError} as `createServerDetailType` */
+export async function updateServerDetailType(
+  services: Services,
+  serverId: string,
+  id: string,
+  settings: DetailTypeSettings,
+  request: RequestContext,
+): Promise<DetailType> {
+  requireSound(settings);
+  return changeServerPart(services, serverId, {}, async (trx) => {
+    const before = await requireDetailType(trx, serverId, id);
+    if (!(await updateDetailType(trx, id, settings))) throw nameTaken();
+    if (settings.name !== before.name) await forgetDetailType(trx, serverId, before.name);
+    const after = { ...before, ...settings };
+    await record(trx, 'updated', request, { before, after });
+    return after;
+  });
+}
+
+/** What users allowed of it is forgotten, and tokens are refreshed without it. @throws {ApiError} not found */
+export async function deleteServerDetailType(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
+  await changeServerPart(services, serverId, {}, async (trx) => {
+    const before = await requireDetailType(trx, serverId, id);
+    await deleteDetailType(trx, id);
+    await forgetDetailType(trx, serverId, before.name);
+    await record(trx, 'deleted', request, { before });
+  });
+}
+
+async function requireDetailType(executor: Executor, serverId: string, id: string): Promise<DetailType> {
+  const type = await findDetailType(executor, serverId, id);
+  if (type === undefined) throw notFound(id, 'AuthorizationDetailType');
+  return type;
+}
+
+function requireSound({ schema, template, translations }: DetailTypeSettings): void {
+  const templates = Object.entries(translations).map(([lang, own]) => [`translations.${lang}.template`, own?.template ?? ''] as const);
+  const problems = [
+    ['schema', detailSchemaProblem(schema)] as const,
+    ...[['template', template] as const, ...templates].map(([field, text]) => [field, templateProblem(text)] as const),
+  ].flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
+  if (problems.length > 0) throw validation(problems);
+}
+
+function record(
+  trx: Executor,
+  step: 'created' | 'updated' | 'deleted',
+  request: RequestContext,
+  { before, after }: { before?: DetailType; after?: DetailType },
+): Promise<string> {
+  const { id = '', name = '' } = after ?? before ?? {};
+  return recordEvent(trx, {
+    eventType: `oauth2.authorization_detail_type.${step}`,
+    displayMessage: `Authorization detail type is ${step}`,
+    request,
+    targets: [{ id, type: 'AuthorizationDetailType', displayName: name }],
+    ...(before && { before }),
+    ...(after && { after }),
+  });
+}
+
+const nameTaken = () => conflict({ field: 'name', message: 'another authorization detail type of the authorization server has this name' });

@@ -1,0 +1,50 @@
+/** Types of authorization details of an authorization server. The only SQL that writes that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { columnsOf } from '../../platform/validation/resource.ts';
+import { DETAIL_TYPE_SETTINGS, type DetailType } from './detail-types.resource.ts';
+
+const TABLE = 'authorization_detail_types';
+const DETAIL_TYPE: Columns<DetailType> = { id: 'id', ...columnsOf(DETAIL_TYPE_SETTINGS) };
+
+/** @returns false when the server has a type of this name */
+export async function insertDetailType(trx: Executor, serverId: string, type: DetailType): Promise<boolean> {
+  const row = { server_id: serverId, ...toRow<DetailType>(DETAIL_TYPE, type) };
+  return (await trx(TABLE).insert(row).onConflict(['server_id', 'name']).ignore().returning('id')).length === 1;
+}
+
+/** All types of a server, oldest first. */
+export const listDetailTypes = (executor: Executor, serverId: string): Promise<DetailType[]> =>
+  executor(TABLE).where({ server_id: serverId }).select<DetailType[]>(DETAIL_TYPE).orderBy('seq');
+
+/** Oldest first. @param beginning of the name */
+export function readDetailTypes(
+  executor: Executor,
+  serverId: string,
+  beginning: string | undefined,
+  window: Window,
+): Promise<Page<DetailType>> {
+  const query = executor(TABLE).where({ server_id: serverId });
+  if (beginning !== undefined) query.whereRaw('starts_with(lower(name), lower(?))', [beginning]);
+  return readPage(query, DETAIL_TYPE, window);
+}
+
+export const findDetailType = (executor: Executor, serverId: string, id: string): Promise<DetailType | undefined> =>
+  executor(TABLE).where({ server_id: serverId, id }).first<DetailType | undefined>(DETAIL_TYPE);
+
+/** @returns false when another type of the server has the wanted name; the transaction is then good for nothing more */
+export async function updateDetailType(trx: Executor, id: string, changes: Omit<DetailType, 'id'>): Promise<boolean> {
+  try {
+    await trx(TABLE).where({ id }).update(toRow<DetailType>(DETAIL_TYPE, changes));
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) !== undefined) return false;
+    throw error;
+  }
+}
+
+export async function deleteDetailType(trx: Executor, id: string): Promise<void> {
+  await trx(TABLE).where({ id }).delete();
+}

@@ -1,0 +1,108 @@
+/**
+ * Authorization details as users read them: a sentence by the type's template, and a list of all fields. What an application wrote stays apart from
+ * our words, so that pages isolate it.
+ */
+
+import type { JsonSchema } from './detail-schema.policy.ts';
+import type { DetailTypeSettings } from './detail-types.resource.ts';
+import type { AuthorizationDetail } from './details.policy.ts';
+
+/** A piece of a sentence: of the template, or the value of a field. */
+export interface Segment {
+  readonly text: string;
+  readonly isValue: boolean;
+}
+
+export interface ShownDetail {
+  readonly title: string;
+  /** undefined: the type has no template. */
+  readonly sentence: readonly Segment[] | undefined;
+  readonly fields: readonly { readonly label: string; readonly value: string }[];
+}
+
+/** What the page's language adds. */
+export interface DetailWords {
+  readonly lang: string;
+  readonly yes: string;
+  readonly no: string;
+}
+
+const PLACEHOLDER = /\{([\w-]+(?:\.[\w-]+)*)\}/;
+const MISSING = '–';
+
+/** @returns what is wrong with a template; undefined: nothing */
+export const templateProblem = (template: string): string | undefined =>
+  /[{}]/.test(template.replaceAll(new RegExp(PLACEHOLDER, 'g'), ''))
+    ? 'must have braces around names of fields only, e.g. {amount} or {amount.value}'
+    : undefined;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const fieldAt = (detail: AuthorizationDetail, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), detail);
+
+function inWords(value: unknown, words: DetailWords): string {
+  if (value === undefined || value === null || value === '') return MISSING;
+  if (typeof value === 'boolean') return value ? words.yes : words.no;
+  if (typeof value === 'number') return new Intl.NumberFormat(words.lang, { maximumFractionDigits: 20 }).format(value);
+  if (Array.isArray(value)) return value.map((one) => inWords(one, words)).join(', ') || MISSING;
+  if (isObject(value))
+    return (
+      Object.entries(value)
+        .map(([name, inner]) => `${spoken(name)}: ${inWords(inner, words)}`)
+        .join('; ') || MISSING
+    );
+  return String(value);
+}
+
+/** instructedAmount, instructed_amount → Instructed amount. */
+function spoken(name: string): string {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_.-]+/g, ' ')
+    .trim();
+  return words === ''
+    ? name
+    : words.charAt(0).toUpperCase() + words.slice(1).replaceAll(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase());
+}
+
+const propertyOf = (schema: unknown, name: string): unknown =>
+  isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+
+/** All fields but the type, those of objects each by itself. Their titles are those of the schema. */
+function fieldsOf(
+  value: Readonly<Record<string, unknown>>,
+  schema: unknown,
+  words: DetailWords,
+  before = '',
+): { label: string; value: string }[] {
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const own = propertyOf(schema, name);
+    const label = before + (isObject(own) && typeof own.title === 'string' ? own.title : spoken(name));
+    return isObject(inner) ? fieldsOf(inner, own, words, `${label}: `) : [{ label, value: inWords(inner, words) }];
+  });
+}
+
+/** @param type undefined: it was deleted since */
+export function shownDetail(
+  detail: AuthorizationDetail,
+  type: (Pick<DetailTypeSettings, 'displayName' | 'template' | 'translations'> & { readonly schema: JsonSchema }) | undefined,
+  words: DetailWords,
+): ShownDetail {
+  const own = type?.translations[words.lang];
+  const template = own?.template || type?.template;
+  const pieces = template?.split(new RegExp(PLACEHOLDER, 'g'));
+  const { type: _, ...fields } = detail;
+  return {
+    title: own?.displayName || type?.displayName || detail.type,
+    // Between two pieces of the template stands the name of a field.
+    sentence: pieces
+      ?.map(
+        (piece, index): Segment =>
+          index % 2 === 0 ? { text: piece, isValue: false } : { text: inWords(fieldAt(detail, piece), words), isValue: true },
+      )
+      .filter(({ text }) => text !== ''),
+    fields: fieldsOf(fields, type?.schema, words),
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * Authorization details of requests and tokens (RFC 9396). The library's feature cannot be had without its resource indicators, so the parameter is
+ * ours; what is granted stands in the library's own field `rar`, which it copies from a code to its tokens, into JWTs and into token responses.
+ */
+
+import { mismatchIn } from '../../features/authorization-details/detail-schema.policy.ts';
+import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
+import {
+  type AuthorizationDetail,
+  decideDetails,
+  type OfferedType,
+  readDetails,
+} from '../../features/authorization-details/details.policy.ts';
+import type { RequestedDetail } from '../../features/consents/consent.policy.ts';
+import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
+import { grantSource, isTokenRequest } from './grant-source.ts';
+
+interface Granting {
+  readonly kind: string;
+  readonly gty?: string | undefined;
+  readonly accountId?: string | undefined;
+  rar?: readonly AuthorizationDetail[] | undefined;
+}
+
+export interface DetailRules {
+  /** Decides it for a code or token that is about to be saved. @throws {errors.OIDCProviderError} invalid_authorization_details */
+  grant(token: object): void;
+  /** Of a request that a user answers. @throws {errors.OIDCProviderError} invalid_authorization_details, invalid_request */
+  check(ctx: KoaContextWithOIDC): void;
+  /** What such a request asks of its user. */
+  requested(ctx: KoaContextWithOIDC): readonly RequestedDetail[];
+}
+
+/** Characters that a description may hold (RFC 6749 section 5.2). */
+const describable = (text: string): string => text.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?').slice(0, 300);
+
+const refuse = (problem: string, index?: number) =>
+  new errors.CustomOIDCProviderError(
+    'invalid_authorization_details',
+    describable(`authorization_details${index === undefined ? '' : ` ${index}:`} ${problem}`),
+  );
+
+/** @param subjectDetails what the subject token of an exchange has; undefined: the token comes from no exchange */
+export function detailRules(
+  detailTypes: readonly DetailType[],
+  subjectDetails: (token: object) => readonly AuthorizationDetail[] | undefined,
+): DetailRules {
+  const offered = new Map(detailTypes.map(({ name, schema }): [string, OfferedType] => [name, { name, mismatch: mismatchIn(schema) }]));
+  const remembered = new Map(detailTypes.map(({ name, rememberConsent }) => [name, rememberConsent]));
+
+  function decide(ctx: KoaContextWithOIDC, granted?: readonly AuthorizationDetail[]): readonly AuthorizationDetail[] {
+    const read = readDetails(parameterOf(ctx));
+    if ('problem' in read) throw refuse(read.problem);
+    const { client } = ctx.oidc;
+    const allowed = client === undefined ? [] : clientSettings(client).authorizationDetailsTypes;
+    const decision = decideDetails({ asked: read.details, granted, types: offered, allowed });
+    if ('problem' in decision) throw refuse(decision.problem, decision.index);
+    return decision.details;
+  }
+
+  return {
+    grant(token) {
+      const { ctx } = Provider;
+      const one = token as Granting;
+      // What is rotated, or comes from a code, remembers what that one did.
+      if (ctx === undefined || (one.kind === 'RefreshToken' && one.gty !== 'password')) return;
+      const source = grantSource(ctx) as Granting | undefined;
+      const granted = source === undefined ? subjectDetails(token) : (source.rar ?? []);
+      const details = decide(ctx, granted);
+      const isUnasked = isTokenRequest(ctx) && granted === undefined && one.accountId !== undefined;
+      if (details.length > 0 && isUnasked) requireTrusted(ctx);
+      one.rar = details.length > 0 ? details : undefined;
+    },
+
+    check(ctx) {
+      if (parameterOf(ctx) === undefined) return;
+      const types = spaceSeparated(ctx.oidc.params?.response_type);
+      if (types.length > 0 && (!types.includes('code') || types.includes('token')))
+        throw new errors.InvalidRequest('authorization_details needs the response type code, and cannot be used with token');
+      decide(ctx);
+    },
+
+    requested(ctx) {
+      const details = parameterOf(ctx) === undefined ? [] : decide(ctx);
+      return details.map((detail) => ({ detail, rememberConsent: remembered.get(detail.type) === true }));
+    },
+  };
+}
+
+/** Of a token request the library keeps no parameter that it does not know. */
+const parameterOf = (ctx: KoaContextWithOIDC): unknown => (isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params)?.authorization_details;
+
+/** Of the password grant and of assertions: the user is not there to be asked. */
+function requireTrusted({ oidc: { client } }: KoaContextWithOIDC): void {
+  if (client !== undefined && clientSettings(client).consentMethod !== 'TRUSTED')
+    throw refuse("cannot be granted without the user's consent");
+}
+
+/** Off: the parameter is ours. The library asks these two wherever a code or token has details, also then. */
+export const CARRIED_DETAILS = {
+  enabled: false as const,
+  authorizationDetailsForAccessToken: async (_ctx: KoaContextWithOIDC, _token: object, source?: Pick<Granting, 'rar'>) => source?.rar,
+  authorizationDetailsForIntrospection: async (_ctx: KoaContextWithOIDC, token: Pick<Granting, 'rar'>) => token.rar,
+};
