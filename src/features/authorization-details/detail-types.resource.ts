@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ValuesOf } from '../../platform/validation/resource.ts';
 import { shownText } from '../../platform/validation/text.ts';
 import { TRANSLATED } from '../scopes/scopes.resource.ts';
-import type { JsonSchema } from './detail-schema.policy.ts';
+import type { JsonSchema } from './details.policy.ts';
 
 const template = shownText({ most: 1024 });
 const translation = z.strictObject({ displayName: shownText().optional(), template: template.optional() });

@@ -9,7 +9,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
 import { getAuthorizationServer } from '../authorization-servers/authorization-servers.service.ts';
 import { forgetDetailType } from '../consents/consents.store.ts';
-import { detailSchemaProblem } from './detail-schema.policy.ts';
+import { detailSchemaProblem } from './detail-schema.service.ts';
 import type { DetailType, DetailTypeSettings } from './detail-types.resource.ts';
 import {
   deleteDetailType,

@@ -1,8 +1,4 @@
-/**
- * Authorization details of a request (RFC 9396): read from the parameter, judged by the types of the server and by what was granted before. Pure
- * decisions, for the protocol and for the simulator.
- */
-import { canonicalJson, jsonProblem } from '../../platform/validation/json-value.ts';
+/** Authorization details (RFC 9396), judged by the types of the server and by what was granted before: pure decisions, for the protocol and for the simulator. */
 
 export interface AuthorizationDetail {
   readonly type: string;
@@ -16,51 +12,22 @@ export interface OfferedType {
   mismatch(detail: AuthorizationDetail): string | undefined;
 }
 
-/** Characters of the parameter. */
-export const LONGEST_DETAILS = 8192;
-export const MOST_DETAILS = 20;
-/** Levels of objects and lists in one of them. */
-const DEPTH = 10;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Fields with a meaning for every type, lists of strings (RFC 9396 section 2.2). A list with fewer of them asks for less. */
-const LISTS = ['locations', 'actions', 'datatypes', 'privileges'] as const;
+export const LISTS = ['locations', 'actions', 'datatypes', 'privileges'] as const;
 
-type Read = { readonly details: readonly AuthorizationDetail[] } | { readonly problem: string };
+/** @returns the same text for values that differ in the order of their members alone */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_name, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
 
-/** @param value of the parameter; undefined: it is not there @returns the details, or why they are none */
-export function readDetails(value: unknown): Read {
-  if (value === undefined || value === '') return { details: [] };
-  if (typeof value !== 'string') return { problem: 'must not be there twice' };
-  if (value.length > LONGEST_DETAILS) return { problem: `must not be longer than ${LONGEST_DETAILS} characters` };
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(value);
-  } catch {
-    return { problem: 'must be JSON' };
-  }
-  if (!Array.isArray(parsed)) return { problem: 'must be a JSON array' };
-  if (parsed.length > MOST_DETAILS) return { problem: `must not have more than ${MOST_DETAILS} objects` };
-  for (const [index, one] of parsed.entries()) {
-    const problem = shapeProblem(one);
-    if (problem !== undefined) return { problem: `${index}: ${problem}` };
-  }
-  return { details: parsed as AuthorizationDetail[] };
-}
+export const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-function shapeProblem(one: unknown): string | undefined {
-  if (typeof one !== 'object' || one === null || Array.isArray(one)) return 'must be a JSON object';
-  const problem = jsonProblem(one, DEPTH);
-  if (problem !== undefined) return problem;
-  const fields = one as Readonly<Record<string, unknown>>;
-  if (!isText(fields.type)) return 'type must be a string';
-  if ('identifier' in fields && !isText(fields.identifier)) return 'identifier must be a string';
-  const list = LISTS.find((name) => name in fields && !isListOfTexts(fields[name]));
-  return list === undefined ? undefined : `${list} must be a list of strings`;
-}
-
-const isListOfTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+export const isListOfTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
 /** @returns why the application cannot be granted the detail here; undefined: it can @param allowed the names of the types that the application may use */
 function refusal(detail: AuthorizationDetail, { types, allowed }: Pick<DetailFacts, 'types' | 'allowed'>): string | undefined {
@@ -109,6 +76,3 @@ export function decideDetails(facts: DetailFacts): DetailDecision {
   }
   return { details: asked };
 }
-
-/** The names of the types, each once. */
-export const typesOf = (details: readonly AuthorizationDetail[]): string[] => [...new Set(details.map(({ type }) => type))];

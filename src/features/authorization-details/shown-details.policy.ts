@@ -3,14 +3,23 @@
  * our words, so that pages isolate it.
  */
 
-import type { JsonSchema } from './detail-schema.policy.ts';
-import type { DetailTypeSettings } from './detail-types.resource.ts';
-import type { AuthorizationDetail } from './details.policy.ts';
+import type { AuthorizationDetail, JsonSchema } from './details.policy.ts';
 
 /** A piece of a sentence: of the template, or the value of a field. */
-export interface Segment {
+interface Segment {
   readonly text: string;
   readonly isValue: boolean;
+}
+
+/** What administrators say of a type. */
+interface ShownType {
+  readonly displayName: string;
+  readonly template: string;
+  /** By language. */
+  readonly translations: Readonly<
+    Record<string, { readonly displayName?: string | undefined; readonly template?: string | undefined } | undefined>
+  >;
+  readonly schema: JsonSchema;
 }
 
 export interface ShownDetail {
@@ -85,11 +94,7 @@ function fieldsOf(
 }
 
 /** @param type undefined: it was deleted since */
-export function shownDetail(
-  detail: AuthorizationDetail,
-  type: (Pick<DetailTypeSettings, 'displayName' | 'template' | 'translations'> & { readonly schema: JsonSchema }) | undefined,
-  words: DetailWords,
-): ShownDetail {
+export function shownDetail(detail: AuthorizationDetail, type: ShownType | undefined, words: DetailWords): ShownDetail {
   const own = type?.translations[words.lang];
   const template = own?.template || type?.template;
   const pieces = template?.split(new RegExp(PLACEHOLDER, 'g'));

@@ -2,8 +2,6 @@
  * Who is asked for consent, and for what: the table of docs/specification/identity-service.md, as a pure decision that also tells the row that decided.
  * OpenID Connect Core 1.0 section 3.1.2.4; the settings are those of the application and of each scope.
  */
-import { digest } from '../../platform/crypto/secrets.ts';
-import { canonicalJson } from '../../platform/validation/json-value.ts';
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 
 /** ALWAYS: an application that no administrator has made is asked about each time, whatever its scopes are. */
@@ -54,14 +52,10 @@ export function decideConsent(facts: ConsentFacts): readonly ScopeDecision[] {
   return facts.scopes.map((scope) => decideScope(scope, facts));
 }
 
-/** A word before a space: no scope is called so (RFC 6749 section 3.3). */
-const DETAIL = 'detail ';
-
-/** @returns what a consent to the detail is known by: the same for details that differ in the order of their members alone */
-export const keyOfDetail = (detail: AuthorizationDetail): string => DETAIL + digest(canonicalJson(detail));
-
 export interface RequestedDetail {
   readonly detail: AuthorizationDetail;
+  /** By which it is remembered. */
+  readonly key: string;
   /** Is the same detail granted again without a dialog? */
   readonly rememberConsent: boolean;
 }
@@ -74,8 +68,8 @@ export function decideDetailConsent(
   details: readonly RequestedDetail[],
   { method, prompted, remembered }: Omit<ConsentFacts, 'scopes'>,
 ): readonly ScopeDecision[] {
-  return details.map(({ detail, rememberConsent }) => {
-    const isKept = rememberConsent && remembered.has(keyOfDetail(detail));
+  return details.map(({ detail, key, rememberConsent }) => {
+    const isKept = rememberConsent && remembered.has(key);
     const decision = decideScope(
       { name: detail.type, consent: 'FLEXIBLE' },
       { method, prompted, scopes: [], remembered: new Set(isKept ? [detail.type] : []) },

@@ -1,5 +1,6 @@
 /** Consents: the fields of a record. */
-import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import { type AuthorizationDetail, canonicalJson } from '../authorization-details/details.policy.ts';
 
 export interface ConsentKey {
   readonly userId: string;
@@ -16,3 +17,9 @@ export interface Consent extends ConsentKey {
   readonly detail: AuthorizationDetail | null;
   readonly created: Date;
 }
+
+/** A word before a space: no scope is called so (RFC 6749 section 3.3). */
+const DETAIL = 'detail ';
+
+/** @returns what a consent to the detail is known by: the same for details that differ in the order of their members alone */
+export const keyOfDetail = (detail: AuthorizationDetail): string => DETAIL + digest(canonicalJson(detail));

@@ -3,8 +3,7 @@ import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
-import { keyOfDetail } from './consent.policy.ts';
-import type { Consent, ConsentKey } from './consents.resource.ts';
+import { type Consent, type ConsentKey, keyOfDetail } from './consents.resource.ts';
 
 const CONSENT: Columns<Consent> = {
   id: 'id',

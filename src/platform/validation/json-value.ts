@@ -17,11 +17,3 @@ export function jsonProblem(value: unknown, depth: number): string | undefined {
   }
   return undefined;
 }
-
-/** @returns the same text for values that differ in the order of their members alone */
-export const canonicalJson = (value: unknown): string =>
-  JSON.stringify(value, (_name, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );

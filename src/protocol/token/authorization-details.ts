@@ -3,15 +3,12 @@
  * ours; what is granted stands in the library's own field `rar`, which it copies from a code to its tokens, into JWTs and into token responses.
  */
 
-import { mismatchIn } from '../../features/authorization-details/detail-schema.policy.ts';
+import { mismatchIn } from '../../features/authorization-details/detail-schema.service.ts';
 import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
-import {
-  type AuthorizationDetail,
-  decideDetails,
-  type OfferedType,
-  readDetails,
-} from '../../features/authorization-details/details.policy.ts';
+import { type AuthorizationDetail, decideDetails, type OfferedType } from '../../features/authorization-details/details.policy.ts';
+import { readDetails } from '../../features/authorization-details/read-details.service.ts';
 import type { RequestedDetail } from '../../features/consents/consent.policy.ts';
+import { keyOfDetail } from '../../features/consents/consents.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
@@ -84,7 +81,7 @@ export function detailRules(
 
     requested(ctx) {
       const details = parameterOf(ctx) === undefined ? [] : decide(ctx);
-      return details.map((detail) => ({ detail, rememberConsent: remembered.get(detail.type) === true }));
+      return details.map((detail) => ({ detail, key: keyOfDetail(detail), rememberConsent: remembered.get(detail.type) === true }));
     },
   };
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detailSchemaProblem, mismatchIn } from '../../../src/features/authorization-details/detail-schema.policy.ts';
+import { detailSchemaProblem, mismatchIn } from '../../../src/features/authorization-details/detail-schema.service.ts';
 import { covers, decideDetails } from '../../../src/features/authorization-details/details.policy.ts';
 import { shownDetail } from '../../../src/features/authorization-details/shown-details.policy.ts';
-import { keyOfDetail } from '../../../src/features/consents/consent.policy.ts';
+import { keyOfDetail } from '../../../src/features/consents/consents.resource.ts';
 
 const words = { lang: 'en', yes: 'yes', no: 'no' };
 

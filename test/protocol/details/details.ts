@@ -43,7 +43,7 @@ export const PAYMENT_TYPE = {
     },
   },
 };
-export const ACCOUNTS_TYPE = { name: 'accounts', displayName: 'See your bank accounts' };
+const ACCOUNTS_TYPE = { name: 'accounts', displayName: 'See your bank accounts' };
 
 export const EVERY_GRANT = {
   grant_types: ['authorization_code', 'refresh_token', 'client_credentials', 'password'],

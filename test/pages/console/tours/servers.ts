@@ -24,7 +24,7 @@ export const servers: Tour = async (service) => {
   const detailTypeId = await made(service, '/authorizationServers/full/authorizationDetailTypes', {
     name: LONG_SCOPE,
     displayName: LONG,
-    template: 'Pay {amount}',
+    template: LONG,
   });
   const { body: standard } = await service.api('GET', `${scopes}?q=openid`);
   const tokenId = await made(service, '/authorizationServers/full/registrationTokens', { name: LONG });

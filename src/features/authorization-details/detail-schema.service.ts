@@ -6,12 +6,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { jsonProblem } from '../../platform/validation/json-value.ts';
 import { matchesExpression, regularExpressionProblem } from '../../platform/validation/patterns.ts';
-import type { AuthorizationDetail } from './details.policy.ts';
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { AuthorizationDetail, JsonSchema } from './details.policy.ts';
 
 /** Characters of the schema as JSON. */
-export const LONGEST_SCHEMA = 16_384;
+const LONGEST_SCHEMA = 16_384;
 /** Levels of objects and lists. */
 const DEPTH = 20;
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
