@@ -181,6 +181,9 @@ const idJagTarget = z.strictObject({
   }),
 });
 
+/** @param most characters of each */
+const listOfTexts = (most: number) => z.optional(z.array(text({ least: 1, most })).max(100));
+
 /** The part of the settings that the API shows under `settings.oauthClient`. */
 export const clientFields = {
   application_type: z.enum(['web', 'native', 'browser', 'service']).optional(),
@@ -250,23 +253,15 @@ export const clientFields = {
   require_signed_request_object: z.boolean().optional().meta({
     description: 'Must its authorization requests be request objects that it has signed (RFC 9101)? Others are refused.',
   }),
-  token_exchange_audiences: z
-    .array(text({ least: 1, most: 1000 }))
-    .max(100)
-    .optional()
-    .meta({
-      description: 'Audiences of access tokens that it may exchange beside its own: the APIs that it is (RFC 8693)',
-    }),
+  token_exchange_audiences: listOfTexts(1000).meta({
+    description: 'Audiences of access tokens that it may exchange beside its own: the APIs that it is (RFC 8693)',
+  }),
   id_jag_targets: z.array(idJagTarget).max(100).optional().meta({
     description: 'Other authorization servers that it gets ID-JAGs for by token exchange, and its client ID there',
   }),
-  authorization_details_types: z
-    .array(text({ least: 1, most: 100 }))
-    .max(100)
-    .optional()
-    .meta({
-      description: 'Types of authorization details that it may ask for, by the names that the authorization servers give them (RFC 9396)',
-    }),
+  authorization_details_types: listOfTexts(100).meta({
+    description: 'Types of authorization details that it may ask for, by the names that the authorization servers give them (RFC 9396)',
+  }),
   introspect_any: z.boolean().optional(),
   mfa_required: z.boolean().optional(),
   registration: z.enum(APPLICATION_REGISTRATION).optional().meta({
