@@ -22,6 +22,8 @@ export const LIFETIMES = {
   signInStep: 600,
   /** How long a page may wait for a passkey: it stands on the sign-in page, which waits for its user. */
   passkeyChallenge: 600,
+  /** How long a page may wait whose browser has proved some work. */
+  proofOfWork: 1800,
   interaction: 3600,
   /** An authorization request for which nobody has signed in yet. */
   unansweredInteraction: 900,

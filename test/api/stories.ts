@@ -589,6 +589,8 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'PUT /settings/password': async () => ({ body: { minLength: 10 } }),
   'GET /settings/branding': none,
   'PUT /settings/branding': async () => ({ body: { name: 'Example' } }),
+  'GET /settings/bots': none,
+  'PUT /settings/bots': async () => ({ body: { signUp: 'ALWAYS', signIn: 'ADAPTIVE' } }),
   'GET /settings/registration': none,
   'PUT /settings/registration': async () => ({ body: { enabled: true, allowedDomains: ['example.com'] } }),
   'GET /settings/mail': none,

@@ -47,8 +47,12 @@ function* heldBy(form: string): Generator<[name: string, value: string]> {
 
 export class UserAgent {
   #cookies: Cookie[] = [];
+  /** Of the pages as the browser sees them, wherever they come from. */
+  #shown: string;
 
-  constructor(readonly origin: string) {}
+  constructor(readonly origin: string) {
+    this.#shown = origin;
+  }
 
   cookie(name: string): string | undefined {
     return this.#cookies.find((cookie) => cookie.name === name)?.value;
@@ -57,6 +61,7 @@ export class UserAgent {
   /** Another window of the same browser, with the cookies as they are now. @param origin where the service is reached */
   window(origin = this.origin): UserAgent {
     const other = new UserAgent(origin);
+    other.#shown = this.#shown;
     other.#cookies = [...this.#cookies];
     return other;
   }
@@ -115,7 +120,7 @@ export class UserAgent {
     return this.visit(new URL(action, page.url), {
       method: 'POST',
       body: fields,
-      headers: { origin: this.origin, 'sec-fetch-site': 'same-origin' },
+      headers: { origin: this.#shown, 'sec-fetch-site': 'same-origin' },
     });
   }
 

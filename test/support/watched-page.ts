@@ -13,8 +13,11 @@ export interface Window {
   assertQuiet(): void;
 }
 
-export async function openWindow(browser: Browser, { javaScriptEnabled = true } = {}): Promise<Window> {
-  const context = await browser.newContext({ javaScriptEnabled });
+export async function openWindow(
+  browser: Browser,
+  { javaScriptEnabled = true, locale = 'en' }: { readonly javaScriptEnabled?: boolean; readonly locale?: string } = {},
+): Promise<Window> {
+  const context = await browser.newContext({ javaScriptEnabled, locale });
   context.setDefaultTimeout(10_000);
   const complaints: string[] = [];
   // Chromium also reports most violations by itself; this covers the rest, before any script of the page runs.

@@ -69,7 +69,7 @@ const inner: readonly Kind[] = [
   },
 ];
 
-const SETTINGS = ['sign-in', 'password', 'branding', 'audit', 'mail', 'registration', 'telephony'] as const;
+const SETTINGS = ['sign-in', 'password', 'branding', 'audit', 'mail', 'registration', 'telephony', 'bots'] as const;
 
 const openOfBuiltIn = [
   'id',

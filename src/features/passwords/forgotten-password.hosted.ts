@@ -8,7 +8,9 @@ import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { isForwarded } from '../../platform/http/requests.ts';
+import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { askingForProof, proofIn, proofLocals } from '../bots/bots.hosted.ts';
 import { isMailPossible, mailRoute } from '../mail/mail-route.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
@@ -39,27 +41,34 @@ export async function receiveForgottenPassword(deps: SignInDeps, ctx: RouterCont
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
   const username = form.get('username')?.trim() ?? '';
-  if (username === '') return showForm(deps, ctx, { isMissing: true });
-  await requestReset(deps.services, username, visitor(ctx, deps.config));
-  const address = new URL(carryOn(ctx, PATH), deps.config.baseUrl);
-  address.searchParams.set(SENT, '');
-  seeOther(ctx, `${address.pathname}${address.search}`);
+  if (username === '') return showForm(deps, ctx, 'sign-in.username-missing');
+  const request = async () => {
+    await requestReset(deps.services, username, visitor(ctx, deps.config), proofIn(form));
+    const address = new URL(carryOn(ctx, PATH), deps.config.baseUrl);
+    address.searchParams.set(SENT, '');
+    seeOther(ctx, `${address.pathname}${address.search}`);
+  };
+  await askingForProof(ctx, request, () => showForm(deps, ctx, 'bots.again', username));
 }
 
-async function showForm(deps: SignInDeps, ctx: Koa.Context, { isMissing = false } = {}): Promise<void> {
+async function showForm(deps: SignInDeps, ctx: Koa.Context, problem?: MessageKey, username = ''): Promise<void> {
   const language = pageLanguage(ctx);
   const { text } = language;
   const heading = text('forgot.title');
+  const proof = await proofLocals(deps, ctx, 'passwordReset');
   const locals = {
     ...language,
-    title: isMissing ? text('error.title-prefix', { title: heading }) : heading,
+    title: problem !== undefined ? text('error.title-prefix', { title: heading }) : heading,
     heading,
     action: carryOn(ctx, PATH),
     hidden: deps.formTokens.field(ctx),
-    problem: isMissing ? text('sign-in.username-missing') : undefined,
+    problem: problem && text(problem),
+    username,
+    ...proof,
+    scripts: proof.proofScripts,
     back: carryOn(ctx, '/signin'),
   };
-  await deps.pages.render(ctx, 'forgot-password', locals, { status: isMissing ? 400 : 200 });
+  await deps.pages.render(ctx, 'forgot-password', locals, { status: problem !== undefined ? 400 : 200 });
 }
 
 async function showSent(deps: SignInDeps, ctx: Koa.Context): Promise<void> {

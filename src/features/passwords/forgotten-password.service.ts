@@ -9,6 +9,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
+import { limitUnproved } from '../bots/bots.service.ts';
 import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
 import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
@@ -44,11 +45,14 @@ export const resetRequestContext = (id: string): string => `reset request ${id}`
  * Takes note that somebody asks for a new password.
  * @param username login or e-mail address, as typed
  * @returns false where there is no mail
+ * @param proof of work, as the form brings it
  * @throws {TooManyFailures} when the address has asked too often, whatever it asked for
+ * @throws {ProofMissing}
  */
-export async function requestReset(services: Services, username: string, request: RequestContext): Promise<boolean> {
+export async function requestReset(services: Services, username: string, request: RequestContext, proof = ''): Promise<boolean> {
   if (!(await isMailPossible(services, request))) return false;
-  await countResetRequest(services, request.ipAddress);
+  const { ipAddress: address } = request;
+  await limitUnproved(services, { purpose: 'passwordReset', sent: proof, address }, (most) => countResetRequest(services, address, most));
   const id = crypto.randomUUID();
   const { ipAddress, userAgent, requestId, language } = request;
   const device = request.device === undefined ? undefined : digest(request.device);

@@ -45,6 +45,7 @@ function cachesOf({ database, notifications }: Parts): Known {
     mail: cache('mail'),
     registration: cache('registration'),
     telephony: cache('telephony'),
+    bots: cache('bots'),
   };
   const texts = new CachedValue<ChangedTexts>(() => findCommittedTexts(database.pool), {});
   const zones = new CachedValue<Zones>(() => findCommittedZones(database.pool));

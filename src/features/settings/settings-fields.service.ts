@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
 import { isHttpsAddress, isLocalAddress } from '../../platform/validation/https-address.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
+import { BOT_MODES } from '../bots/bots.policy.ts';
 import { MESSAGE_FACTORS } from '../message-factors/message-factors.policy.ts';
 import { BREACHED_POLICIES, LONGEST_HISTORY } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
@@ -21,6 +22,8 @@ const rangeUrl = text({ most: 2048 }).refine(
   (value) => (isHttpsAddress(value) || isLocalAddress(value)) && !/[?#]/.test(value) && value.endsWith('/'),
   'must be a URL that begins with https:// (or http:// on this machine) and ends with /, without a query',
 );
+
+const botMode = z.enum(BOT_MODES).exactOptional();
 
 const colour = z.string().trim().refine(isColour, { error: 'must be a colour like #0f5c5c', abort: true }).toLowerCase();
 
@@ -163,6 +166,13 @@ export const settingsBodies: {
         .meta({ description: 'Further links at the foot of the pages for end users and of e-mails' }),
     })
     .superRefine(checkBranding),
+  bots: z.strictObject({
+    signUp: botMode.meta({
+      description: 'ADAPTIVE asks browsers for a proof of work once their network has asked for many accounts; ALWAYS at once',
+    }),
+    passwordReset: botMode.meta({ description: 'As signUp, for requests of a new password' }),
+    signIn: botMode.meta({ description: 'As signUp, for passwords: ADAPTIVE once sign-ins of the network have failed many times' }),
+  }),
   audit: z.strictObject({
     retentionDays: z
       .int()

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { time } from '../../api/fields.ts';
+import { BOT_MODES } from '../bots/bots.policy.ts';
 import { MESSAGE_FACTORS } from '../message-factors/message-factors.policy.ts';
 import { BREACHED_POLICIES } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
@@ -81,6 +82,11 @@ export const settingsEndpoints: readonly Endpoint[] = [
       css: brandCss.nullable() as z.ZodType<BrandCss | null, BrandCss | null>,
       footerLinks: z.array(z.object({ url: z.string(), labels: z.record(z.string(), z.string()) })).readonly(),
     }),
+  ),
+  ...both(
+    'bots',
+    'where browsers prove some work',
+    z.object({ signUp: z.enum(BOT_MODES), passwordReset: z.enum(BOT_MODES), signIn: z.enum(BOT_MODES) }),
   ),
   ...both('audit', 'how long the audit log is kept', z.object({ retentionDays: z.int().nullable() })),
 ];

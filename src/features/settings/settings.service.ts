@@ -6,6 +6,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { BOT_DEFAULTS, type BotSettings } from '../bots/bots.policy.ts';
 import { type MailServerSettings, NO_MAIL_SERVER } from '../mail/mail-settings.resource.ts';
 import type { MessageFactorName } from '../message-factors/message-factors.policy.ts';
 import { listZoneNames } from '../network-zones/network-zones.store.ts';
@@ -81,6 +82,7 @@ export interface Settings {
   readonly mail: MailServerSettings;
   readonly registration: SignUpSettings;
   readonly telephony: TelephonySettings;
+  readonly bots: BotSettings;
 }
 
 export type SettingsName = keyof Settings;
@@ -111,6 +113,7 @@ export const DEFAULT_SETTINGS: Settings = {
   mail: NO_MAIL_SERVER,
   registration: NO_SIGN_UP,
   telephony: NO_TELEPHONY,
+  bots: BOT_DEFAULTS,
 };
 
 const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<string, unknown>> = {}): Settings[N] => ({

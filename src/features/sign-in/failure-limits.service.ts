@@ -44,6 +44,9 @@ const SIGN_IN_REQUEST_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-in-request
 const SIGN_UPS: FailureLimit = { prefix: 'sign-up', most: 50, seconds: QUARTER_HOUR };
 const SIGN_UP_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-up-mail' };
 
+/** The counts by which `settings/bots` knows that a network asks too often. */
+export const LIMITS_OF_REQUESTS = { signUp: SIGN_UPS, passwordReset: RESET_REQUESTS, signIn: SIGN_INS } as const;
+
 type Parts = Pick<Services, 'config' | 'database'>;
 
 /** An address has failed too often to be heard now. */
@@ -55,10 +58,10 @@ export class TooManyFailures extends Error {
   }
 }
 
-/** @param address absent: the service itself, which has no limit @throws {TooManyFailures} */
-export async function refuseBarredAddress({ config, database }: Parts, address: string | undefined): Promise<void> {
+/** @param address absent: the service itself, which has no limit @param most failures that are let pass @throws {TooManyFailures} */
+export async function refuseBarredAddress({ config, database }: Parts, address: string | undefined, most = SIGN_INS.most): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
-  const barred = await secondsBarred(database.pool, SIGN_INS, networkOf(address));
+  const barred = await secondsBarred(database.pool, { ...SIGN_INS, most }, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
@@ -102,9 +105,13 @@ export async function unlessHeard(isHeard: boolean, limit: Promise<void>): Promi
 }
 
 /** Counts a request for a new password, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
-export async function countResetRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
+export async function countResetRequest(
+  { config, database }: Parts,
+  address: string | undefined,
+  most = RESET_REQUESTS.most,
+): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
-  const { barred } = await countFailure(database.pool, RESET_REQUESTS, networkOf(address));
+  const { barred } = await countFailure(database.pool, { ...RESET_REQUESTS, most }, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
@@ -156,9 +163,9 @@ export async function mayMailSignInRequest({ config, database }: Parts, userId: 
 }
 
 /** Counts a sign-up, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
-export async function countSignUp({ config, database }: Parts, address: string | undefined): Promise<void> {
+export async function countSignUp({ config, database }: Parts, address: string | undefined, most = SIGN_UPS.most): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
-  const { barred } = await countFailure(database.pool, SIGN_UPS, networkOf(address));
+  const { barred } = await countFailure(database.pool, { ...SIGN_UPS, most }, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 

@@ -9,10 +9,13 @@ import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts'
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { askingForProof, proofIn } from '../bots/bots.hosted.ts';
+import { limitUnproved } from '../bots/bots.service.ts';
 import type { ProviderLink } from '../identity-providers/upstream-links.hosted.ts';
 import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
 import type { SignInMethod } from '../settings/settings.service.ts';
+import { refuseBarredAddress } from './failure-limits.service.ts';
 import { type PasswordCheck, tellPassword } from './sign-in.service.ts';
 
 /** Where the form stands. */
@@ -45,6 +48,8 @@ export interface SignInForm {
   readonly redirectOrigins?: readonly string[];
   /** `ui_locales` of the authorization request. */
   readonly uiLocales?: string | undefined;
+  /** The work that the browser has to prove, JSON; absent: none. */
+  readonly proof?: string | undefined;
 }
 
 export interface SignInParts {
@@ -90,7 +95,9 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     providers: form.providers ?? [],
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
     passkey,
+    proof: form.proof,
     scripts: [
+      ...(form.proof === undefined ? [] : ['proof-of-work.js']),
       ...(nameOnly || !form.methods.password ? [] : ['show-password.js']),
       ...(passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS),
     ],
@@ -132,7 +139,22 @@ export async function submitSignIn(
     (form.identifierFirst || isCodeOnly) && username === '' ? missing(username, 'not asked yet') : missing(username, password);
   const device = browserDevice(ctx, config);
   const credentials = { username, password, device };
-  const checked = problems.length === 0 ? await tellPassword(services, credentials, visitor(ctx, config), purpose) : undefined;
+  const request = visitor(ctx, config);
+  let checked: Awaited<ReturnType<typeof tellPassword>>;
+  const check = async () => {
+    const { ipAddress: address } = request;
+    await limitUnproved(services, { purpose: 'signIn', sent: proofIn(posted), address }, async (most) => {
+      if (most !== undefined) await refuseBarredAddress(services, address, most);
+    });
+    checked = await tellPassword(services, credentials, request, purpose);
+  };
+  let isUnproved = false;
+  const again = async () => {
+    isUnproved = true;
+    await showSignIn(pages, ctx, { ...form, username, notice: undefined }, [{ field: 'password', message: 'bots.again' }]);
+  };
+  if (problems.length === 0) await askingForProof(ctx, check, again);
+  if (isUnproved) return undefined;
   if (checked !== undefined && checked.kind !== 'inactive') {
     keepDevice(ctx, config, device);
     return checked;

@@ -1,12 +1,13 @@
 /** By which methods the sign-in page lets users in here (settings/sign-in). */
 import type Koa from 'koa';
+import { proofLocals } from '../bots/bots.hosted.ts';
 import { offersCode } from '../email-codes/email-code.hosted.ts';
 import { forgottenPath } from '../passwords/forgotten-password.hosted.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import type { SignInForm } from './sign-in-form.hosted.ts';
 
-type Methods = Required<Pick<SignInForm, 'identifierFirst' | 'methods'>> & Pick<SignInForm, 'forgotten'>;
+type Methods = Required<Pick<SignInForm, 'identifierFirst' | 'methods'>> & Pick<SignInForm, 'forgotten' | 'proof'>;
 
 /** What the sign-in form is shown with. */
 export async function methodsHere(deps: SignInDeps, ctx: Koa.Context): Promise<Methods> {
@@ -16,5 +17,6 @@ export async function methodsHere(deps: SignInDeps, ctx: Koa.Context): Promise<M
     identifierFirst: identifierFirst && hasPassword,
     methods: { password: hasPassword, passkey: methods.includes('passkey'), email: await offersCode(deps, ctx) },
     forgotten: hasPassword ? await forgottenPath(deps, ctx) : undefined,
+    proof: hasPassword ? (await proofLocals(deps, ctx, 'signIn')).proof : undefined,
   };
 }

@@ -11,6 +11,7 @@ import { visitor } from '../../pages/hosted/visitor.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { askingForProof, proofIn, proofLocals } from '../bots/bots.hosted.ts';
 import { codePlaceOf, waitForCode } from '../email-codes/code-place.hosted.ts';
 import { isMailable } from '../mail/mail.policy.ts';
 import { passkeyRelyingParty } from '../passkeys/passkeys.service.ts';
@@ -83,6 +84,7 @@ async function show(
   const heading = text('sign-up.title');
   const { logo, images } = logoOf(application);
   const rule = await passwordRule(deps);
+  const proof = await proofLocals(deps, ctx, 'signUp');
   const locals = {
     ...language,
     title: problems.length === 0 ? heading : text('error.title-prefix', { title: heading }),
@@ -109,7 +111,8 @@ async function show(
     privacy: settings.privacyUrl,
     isAccepted: typed.isAccepted,
     problems,
-    scripts: ['show-password.js', 'reload-when-stale.js'],
+    ...proof,
+    scripts: ['show-password.js', 'reload-when-stale.js', ...proof.proofScripts],
   };
   await deps.pages.render(ctx, 'sign-up', locals, {
     status: problems.length === 0 ? 200 : 400,
@@ -144,14 +147,17 @@ export async function receiveSignUp(deps: SignInDeps, ctx: Koa.Context, place: S
     password: password === '' || (await passwordRule(deps)) === undefined ? undefined : password,
     applicationId: place === 'standalone' ? undefined : place.application.id,
     termsUrl: settings.termsUrl ?? undefined,
+    proof: proofIn(form),
   };
   const request = visitor(ctx, deps.config);
-  const begun = await requestSignUp(deps.services, codePlaceOf(ctx, place), wish, request, stateTokenOf(deps, ctx));
-  if (typeof begun === 'string') await waitForCode(deps, ctx, place, begun);
-  else {
-    const { text } = pageLanguage(ctx, place === 'standalone' ? undefined : place.uiLocales);
-    await show(deps, ctx, place, settings, typed, [{ field: 'email', message: begun.message ?? text('sign-up.refused') }]);
-  }
+  const { text } = pageLanguage(ctx, place === 'standalone' ? undefined : place.uiLocales);
+  const refuse = (message: string) => show(deps, ctx, place, settings, typed, [{ field: 'email', message }]);
+  const begin = async () => {
+    const begun = await requestSignUp(deps.services, codePlaceOf(ctx, place), wish, request, stateTokenOf(deps, ctx));
+    if (typeof begun === 'string') await waitForCode(deps, ctx, place, begun);
+    else await refuse(begun.message ?? text('sign-up.refused'));
+  };
+  await askingForProof(ctx, begin, () => refuse(text('bots.again')));
   return true;
 }
 

@@ -12,6 +12,7 @@ import { INVISIBLE } from '../../platform/validation/text.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
+import { limitUnproved } from '../bots/bots.service.ts';
 import { beginCode, type CodePlace, mailCode, type OpenCode, redeemed } from '../email-codes/email-codes.service.ts';
 import { deleteCode } from '../email-codes/email-codes.store.ts';
 import { EMAIL_AMR } from '../email-codes/email-sign-in.service.ts';
@@ -70,21 +71,25 @@ export interface SignUp {
   readonly password: string | undefined;
   readonly applicationId: string | undefined;
   readonly termsUrl: string | undefined;
+  /** Proof of work, as the form brings it. */
+  readonly proof: string;
 }
 
 /**
  * Takes note that somebody wants an account, unless the operator's hook refuses it.
  * @returns the browser's token
  * @throws {TooManyFailures} when the network has asked too often
+ * @throws {ProofMissing}
  */
 export async function requestSignUp(
   services: Services,
   place: CodePlace,
-  { email, profile, password, applicationId, termsUrl }: SignUp,
+  { email, profile, password, applicationId, termsUrl, proof }: SignUp,
   request: RequestContext,
   replaces: string,
 ): Promise<string | Extract<SignUpDecision, { kind: 'refused' }>> {
-  await countSignUp(services, request.ipAddress);
+  const { ipAddress: address } = request;
+  await limitUnproved(services, { purpose: 'signUp', sent: proof, address }, (most) => countSignUp(services, address, most));
   const decided = await askRegistrationHook(services, { email: composedName(email), profile }, request);
   if (decided.kind === 'refused') return decided;
   const passwordHash = password === undefined ? undefined : await hashPassword(password);

@@ -15,6 +15,7 @@ const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/api\/event-hooks/, 'reference/events'],
   [/^\/admin\/api\/inline-hooks/, 'how-to/use-inline-hooks'],
   [/^\/admin\/api\/tokens/, 'how-to/use-okta-sdks'],
+  [/^\/admin\/security\/bots/, 'how-to/slow-bots-down'],
   [/^\/admin\/security\/sign-up/, 'how-to/let-users-sign-up'],
   [/^\/admin\/security\/sign-in-policy/, 'how-to/sign-in-by-email'],
   [/^\/admin\/security\/identity-providers/, 'how-to/add-an-identity-provider'],

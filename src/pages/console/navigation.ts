@@ -45,6 +45,7 @@ const MENU: readonly Section[] = [
       { label: 'Sign-in policy', href: '/admin/security/sign-in-policy', access: 'service', icon: 'policy' },
       { label: 'Network zones', href: '/admin/security/zones', access: 'service', icon: 'zone' },
       { label: 'Sign-up', href: '/admin/security/sign-up', access: 'service', icon: 'member' },
+      { label: 'Bots', href: '/admin/security/bots', access: 'service', icon: 'policy' },
       { label: 'Passwords', href: '/admin/security/passwords', access: 'service', icon: 'password' },
       { label: 'Sessions', href: '/admin/security/sessions', access: 'service', icon: 'session' },
       { label: 'Administrators', href: '/admin/security/administrators', access: 'service', icon: 'role' },

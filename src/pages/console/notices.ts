@@ -65,6 +65,7 @@ const NOTICES = {
   'zone-created': 'The network zone is created. Name it in a rule of the sign-in policy.',
   'zone-changed': 'The network zone is changed.',
   'zone-deleted': 'The network zone is deleted.',
+  'bots-changed': 'The settings against bots are changed. They hold at once.',
   'sign-up-changed': 'The sign-up settings are changed.',
   'sign-in-policy-changed': 'The sign-in policy is changed. It holds from the next sign-in on.',
   'password-policy-changed': 'The password policy is changed. It holds for every new password.',

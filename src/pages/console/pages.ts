@@ -5,6 +5,7 @@ import { applicationRolePages } from '../../features/application-roles/roles.con
 import { applications } from '../../features/applications/pages.console.ts';
 import { reports } from '../../features/audit/pages.console.ts';
 import { servers } from '../../features/authorization-servers/pages.console.ts';
+import { botPages } from '../../features/bots/bots.console.ts';
 import { bulkPages } from '../../features/bulk/bulk.console.ts';
 import { dashboard } from '../../features/dashboard/dashboard.console.ts';
 import { eventHookPages } from '../../features/event-hooks/pages.console.ts';
@@ -59,6 +60,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...signInRulePages,
   ...zonePages,
   ...signUpPages,
+  ...botPages,
   ...passwordPolicyPages,
   ...brandingPages,
   ...mailPages,

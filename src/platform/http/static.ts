@@ -25,6 +25,10 @@ interface PublicFile {
 /** Scripts of packages, as they come. */
 const OF_PACKAGES: readonly [string, URL][] = [
   ['simplewebauthn.js', new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser'))],
+  ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map((name): [string, URL] => [
+    `altcha/${name}`,
+    new URL(name, import.meta.resolve('altcha-lib')),
+  ]),
 ];
 
 const FILES: ReadonlyMap<string, PublicFile> = new Map(

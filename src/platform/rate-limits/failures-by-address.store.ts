@@ -20,6 +20,11 @@ export async function secondsBarred(pool: pg.Pool, limit: FailureLimit, key: str
   return state !== null && state.consumedPoints >= limit.most ? seconds(state) : undefined;
 }
 
+/** @returns how many are counted now */
+export async function countOf(pool: pg.Pool, limit: FailureLimit, key: string): Promise<number> {
+  return (await limiter(pool, limit).get(key))?.consumedPoints ?? 0;
+}
+
 export interface CountedFailure {
   /** Seconds until the next attempt, when it was one too many. */
   readonly barred: number | undefined;

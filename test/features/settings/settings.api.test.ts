@@ -28,6 +28,7 @@ const DEFAULTS = {
     ...{ footerLinks: [], faviconUrl: null, backgroundUrl: null, css: null },
   },
   audit: { retentionDays: null },
+  bots: { signUp: 'ADAPTIVE', passwordReset: 'OFF', signIn: 'OFF' },
 };
 
 describe('settings (management API, "Resources")', () => {

@@ -108,6 +108,8 @@ export const security: Tour = async (service) => {
     '/security/sign-in-policy',
     '/security/sign-in-policy/edit',
     ...['new', 'Nobody%20by%20night', 'Nobody%20by%20night/delete'].map((page) => `/security/sign-in-policy/rules/${page}`),
+    '/security/bots',
+    '/security/bots/edit',
     '/security/sign-up',
     '/security/sign-up/edit',
     '/security/zones',

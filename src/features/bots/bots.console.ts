@@ -1,0 +1,83 @@
+/** Security → Bots: where browsers prove some work before a request is heard like any other. */
+import { detailPage } from '../../pages/console/detail-page.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { changeSettings, readSettings } from '../settings/settings.service.ts';
+import { settingsBodies } from '../settings/settings-fields.service.ts';
+import { BOT_DEFAULTS, BOT_MODES, BOT_PURPOSES, type BotMode, type BotPurpose, type BotSettings, UNPROVED } from './bots.policy.ts';
+
+const HOME = '/admin/security/bots';
+
+const PURPOSES: Readonly<Record<BotPurpose, string>> = {
+  signUp: 'Sign-up',
+  passwordReset: 'Forgotten passwords',
+  signIn: 'Sign-in by password',
+};
+const MODES: Readonly<Record<BotMode, string>> = { OFF: 'Off', ADAPTIVE: 'After many requests of a network', ALWAYS: 'Always' };
+
+const fieldsOf = (settings: BotSettings): readonly Field[] =>
+  BOT_PURPOSES.map((name) => ({
+    name,
+    label: PURPOSES[name],
+    kind: 'radios',
+    value: settings[name],
+    options: BOT_MODES.map((value) => ({
+      value,
+      label: MODES[value],
+      ...(value !== 'OFF' && {
+        hint:
+          name === 'signIn'
+            ? phrase('From {count} failures of a network in 15 minutes on, passwords without a proof are refused.', {
+                count: UNPROVED[name][value],
+              })
+            : phrase('From {count} requests of a network in 15 minutes on, those without a proof are refused.', {
+                count: UNPROVED[name][value],
+              }),
+      }),
+    })),
+  }));
+
+const show: ConsolePage = {
+  path: '/security/bots',
+  access: 'service',
+  async show({ services, request }) {
+    const settings = await readSettings(services, 'bots');
+    return detailPage({
+      title: 'Bots',
+      lead: 'Browsers prove some work, so that thousands of requests cost their sender. Users notice nothing.',
+      crumbs: [{ label: 'Security' }],
+      actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
+      parts: [
+        { kind: 'facts', facts: BOT_PURPOSES.map((name) => ({ label: PURPOSES[name], value: phrase(MODES[settings[name]]) })) },
+        {
+          kind: 'words',
+          title: 'What this means',
+          paragraphs: [
+            'The work is done by the browser while the form is filled in. No picture, no puzzle, no other service (ALTCHA).',
+            'Browsers without JavaScript are heard a few times in 15 minutes for each network. What they ask for is proved by e-mail.',
+          ],
+        },
+      ],
+    });
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/security/bots/edit',
+  access: 'service',
+  verb: 'write',
+  async show({ services }, typed) {
+    const crumbs = [{ label: 'Security' }, { label: 'Bots', href: HOME }];
+    const fields = fieldsOf(await readSettings(services, 'bots'));
+    return formPage({ title: 'Change bots', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
+  },
+  async receive({ services, request }, form) {
+    await changeSettings(services, 'bots', parse(settingsBodies.bots, typedValues(fieldsOf(BOT_DEFAULTS), form)), request);
+    return { goTo: HOME, notice: 'bots-changed' };
+  },
+};
+
+export const botPages: readonly ConsolePage[] = [show, edit];

@@ -1,0 +1,23 @@
+/** `settings/bots`: where browsers prove that they have spent some work, so that requests by the thousand are dear. */
+
+/** OFF: nowhere. ADAPTIVE: once a network has sent many requests. ALWAYS: on every page. */
+export const BOT_MODES = ['OFF', 'ADAPTIVE', 'ALWAYS'] as const;
+export type BotMode = (typeof BOT_MODES)[number];
+
+/** What is asked for: an account, a new password, or a sign-in after failures. */
+export const BOT_PURPOSES = ['signUp', 'passwordReset', 'signIn'] as const;
+export type BotPurpose = (typeof BOT_PURPOSES)[number];
+
+export type BotSettings = Readonly<Record<BotPurpose, BotMode>>;
+
+export const BOT_DEFAULTS: BotSettings = { signUp: 'ADAPTIVE', passwordReset: 'OFF', signIn: 'OFF' };
+
+/**
+ * So many requests (of sign-in: failures) of one network in 15 minutes are heard without a proof. Never none: browsers without script have only these, and
+ * what they ask for is proved by e-mail.
+ */
+export const UNPROVED: Readonly<Record<BotPurpose, Readonly<Record<Exclude<BotMode, 'OFF'>, number>>>> = {
+  signUp: { ADAPTIVE: 10, ALWAYS: 3 },
+  passwordReset: { ADAPTIVE: 5, ALWAYS: 2 },
+  signIn: { ADAPTIVE: 20, ALWAYS: 10 },
+};
