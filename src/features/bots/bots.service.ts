@@ -1,6 +1,6 @@
 /** Applies `settings/bots`: a request that brings no proof of work meets a stricter limit of its network. Browsers without script are slowed down, never shut out. */
 import type { Services } from '../../platform/database/dependencies.ts';
-import { countFailure, countOf } from '../../platform/rate-limits/failures-by-address.store.ts';
+import { countFailure, failuresOf } from '../../platform/rate-limits/failures-by-address.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY } from '../audit/audit-event.policy.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
@@ -23,7 +23,7 @@ export async function challengeFor(services: Services, purpose: BotPurpose, addr
   if (mode === 'OFF' || !services.config.rateLimits || address === undefined) return undefined;
   const isAsked =
     mode === 'ALWAYS' ||
-    (await countOf(services.database.pool, LIMITS_OF_REQUESTS[purpose], networkOf(address))) >= UNPROVED[purpose].ADAPTIVE;
+    (await failuresOf(services.database.pool, LIMITS_OF_REQUESTS[purpose], networkOf(address))) >= UNPROVED[purpose].ADAPTIVE;
   return isAsked ? newChallenge(services, purpose) : undefined;
 }
 

@@ -21,7 +21,7 @@ export async function secondsBarred(pool: pg.Pool, limit: FailureLimit, key: str
 }
 
 /** @returns how many are counted now */
-export async function countOf(pool: pg.Pool, limit: FailureLimit, key: string): Promise<number> {
+export async function failuresOf(pool: pg.Pool, limit: FailureLimit, key: string): Promise<number> {
   return (await limiter(pool, limit).get(key))?.consumedPoints ?? 0;
 }
 
