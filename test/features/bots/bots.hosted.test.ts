@@ -131,7 +131,7 @@ test('ALWAYS: the page has the challenge at once; a browser without script is he
   });
 });
 
-test('after failed sign-ins the right password needs a proof, whoever it is of; and OFF asks for nothing', async (t) => {
+test('after failed sign-ins the right password needs a proof, no matter of whom; and OFF asks for nothing', async (t) => {
   const service = await start(t, { signIn: 'ADAPTIVE', signUp: 'OFF' });
   const user = await service.createUser();
   const agent = new UserAgent(service.baseUrl);
