@@ -7,6 +7,7 @@ import { digest, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { hasFactor } from '../second-factors/factors.store.ts';
 import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { deleteState, insertState } from '../sign-in/sign-in-states.store.ts';
@@ -27,7 +28,7 @@ async function mayOffer(services: Services, { accountId, amr, idp }: Done): Prom
   const facts = await findOfferFacts(services.database.knex, accountId);
   if (facts === undefined || facts.hasPasskey || facts.declined || (!passkeyOffer && facts.hasPassword)) return false;
   // As on the page of the account: another factor is added by somebody who has used the first.
-  return isMultiFactor(amr) || !facts.hasFactor;
+  return isMultiFactor(amr) || !(await hasFactor(services.database.knex, accountId, amr));
 }
 
 /** Lets a sign-in that is done wait for the answer. @returns its state token; undefined: no passkey is offered */

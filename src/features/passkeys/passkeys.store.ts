@@ -76,15 +76,12 @@ export async function findHandle(executor: Executor, userId: string): Promise<st
 export interface OfferFacts {
   readonly hasPassword: boolean;
   readonly hasPasskey: boolean;
-  /** Any second factor, passkeys among them. */
-  readonly hasFactor: boolean;
   readonly declined: boolean;
 }
 
 export async function findOfferFacts(executor: Executor, userId: string): Promise<OfferFacts | undefined> {
-  const has = (table: string) => `EXISTS (SELECT FROM ${table} WHERE user_id = users.id)`;
   const facts = `password_hash IS NOT NULL AS "hasPassword", passkey_offer_declined IS NOT NULL AS declined,
-    ${has('passkeys')} AS "hasPasskey", ${has('passkeys')} OR ${has('user_factors')} AS "hasFactor"`;
+    EXISTS (SELECT FROM passkeys WHERE user_id = users.id) AS "hasPasskey"`;
   return executor('users').where({ id: userId }).first<OfferFacts | undefined>(executor.raw(facts));
 }
 
