@@ -301,6 +301,17 @@ const onServerPart =
     return { params: { id, [parameter]: String(partId) }, ...(body && { body: body() }) };
   };
 
+async function orgRole(make: Make, orgId: string) {
+  const { id } = await make.call('POST', `/account/org/${orgId}/role`, { name: unique('role') });
+  return { params: { roleId: String(id) } };
+}
+
+async function orgMember(make: Make, orgId: string) {
+  const userId = await make.user();
+  await make.call('PUT', `/account/org/${orgId}/member/${userId}`, {});
+  return { params: { userId } };
+}
+
 export const STORIES: Readonly<Record<string, Story>> = {
   'POST /account/org': async () => ({ query: { orgName: unique('Org') } }),
   'GET /account/org': none,
@@ -317,6 +328,19 @@ export const STORIES: Readonly<Record<string, Story>> = {
     body: { name: unique('Department'), parentId: await make.department(orgId) },
   })),
   'DELETE /account/org/:orgId/department/:depId': inOrg(async (make, orgId) => ({ params: { depId: await make.department(orgId) } })),
+  'POST /account/org/:orgId/role': inOrg(async () => ({ body: { name: unique('role'), permissions: ['READ_LOG'] } })),
+  'GET /account/org/:orgId/role': inOrg(),
+  'GET /account/org/:orgId/role/:roleId': inOrg(orgRole),
+  'PUT /account/org/:orgId/role/:roleId': inOrg(async (make, orgId) => ({
+    ...(await orgRole(make, orgId)),
+    body: { name: unique('role') },
+  })),
+  'DELETE /account/org/:orgId/role/:roleId': inOrg(orgRole),
+  'GET /account/org/:orgId/member/:userId/role': inOrg(orgMember),
+  'PUT /account/org/:orgId/member/:userId/role': inOrg(async (make, orgId) => ({
+    ...(await orgMember(make, orgId)),
+    body: { roles: ['owner'] },
+  })),
   'GET /account/org/:orgId/member': inOrg(async (make, orgId) => {
     await make.call('PUT', `/account/org/${orgId}/member/${await make.user()}`, {});
     return {};

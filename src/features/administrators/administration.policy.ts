@@ -5,10 +5,25 @@
 
 export type RoleType = 'SUPER_ADMIN' | 'ORG_ADMIN' | 'READ_ONLY_ADMIN';
 
+/** What a role of an organization can allow in it. */
+export const ORGANIZATION_PERMISSIONS = [
+  'MANAGE_MEMBERS',
+  'MANAGE_INVITATIONS',
+  'MANAGE_DOMAINS',
+  'MANAGE_PROVIDERS',
+  'MANAGE_BRANDING',
+  'READ_LOG',
+] as const;
+export type OrganizationPermission = (typeof ORGANIZATION_PERMISSIONS)[number];
+
 /** A role given to a user; only ORG_ADMIN is bound to an organization. */
 export interface Role {
   readonly type: RoleType;
   readonly orgId?: string | undefined;
+  /** Of a role that an organization has defined, which counts as an ORG_ADMIN with these alone; absent: everything in it. */
+  readonly permissions?: readonly OrganizationPermission[] | undefined;
+  /** An ORG_ADMIN because they own the organization. */
+  readonly isOwner?: boolean | undefined;
 }
 
 /**
@@ -31,10 +46,31 @@ export function mayCall(roles: readonly Role[], access: Access, verb: Verb): boo
 /** The organizations within somebody's reach, by id. */
 export type Reach = 'everything' | ReadonlySet<string>;
 
-export function reachOf(roles: readonly Role[], verb: Verb): Reach {
+/**
+ * @param need what a role must allow in an organization for it to be in reach. ALL: everything, as accounts of users ask for: who may set passwords
+ *   could become anybody in the organization. ANY: whatever it is
+ */
+export function reachOf(roles: readonly Role[], verb: Verb, need: OrganizationPermission | 'ALL' | 'ANY' = 'ALL'): Reach {
   if (roles.some(({ type }) => type === 'SUPER_ADMIN' || (verb === 'read' && type === 'READ_ONLY_ADMIN'))) return 'everything';
-  return new Set(roles.flatMap(({ type, orgId }) => (type === 'ORG_ADMIN' && orgId !== undefined ? [orgId] : [])));
+  return new Set(
+    roles.flatMap((role) => (role.type === 'ORG_ADMIN' && role.orgId !== undefined && allows(role, need) ? [role.orgId] : [])),
+  );
 }
+
+function allows({ permissions }: Role, need: OrganizationPermission | 'ALL' | 'ANY'): boolean {
+  if (permissions === undefined) return true;
+  if (need === 'ANY') return permissions.length > 0;
+  return need !== 'ALL' && permissions.includes(need);
+}
+
+/** What these roles allow in an organization. */
+export function permissionsIn(roles: readonly Role[], orgId: string): ReadonlySet<OrganizationPermission> {
+  return new Set(ORGANIZATION_PERMISSIONS.filter((permission) => isWithin(reachOf(roles, 'write', permission), orgId)));
+}
+
+/** May these roles make somebody an owner of the organization, or take that away? */
+export const mayChangeOwners = (roles: readonly Role[], orgId: string): boolean =>
+  roles.some(({ type, orgId: own, isOwner }) => type === 'SUPER_ADMIN' || (isOwner === true && own === orgId));
 
 export const isWithin = (reach: Reach, orgId: string): boolean => reach === 'everything' || reach.has(orgId);
 

@@ -9,7 +9,8 @@ import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findNamedUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { Role } from './administration.policy.ts';
-import { type Administrator, type AdministratorSelection, findRoles, selectAdministrators as listRows } from './roles.store.ts';
+import { findRights } from './rights.store.ts';
+import { type Administrator, type AdministratorSelection, selectAdministrators as listRows } from './roles.store.ts';
 
 export interface ConsoleUser {
   readonly id: string;
@@ -23,7 +24,7 @@ export interface ConsoleUser {
 
 /** @returns undefined when there is no such user */
 export async function findConsoleUser({ database: { knex } }: Services, userId: string): Promise<ConsoleUser | undefined> {
-  const [user, roles] = await Promise.all([findUserById(knex, userId), findRoles(knex, userId)]);
+  const [user, roles] = await Promise.all([findUserById(knex, userId), findRights(knex, userId)]);
   return (
     user && { id: user.id, login: user.login, name: fullName(user.profile) ?? '', language: languageOfProfile(user.profile)?.lang, roles }
   );
@@ -42,7 +43,7 @@ export async function listAdministrators(
 
 /** Does he administer anything? */
 export const isAdministrator = async ({ database: { knex } }: Services, userId: string): Promise<boolean> =>
-  (await findRoles(knex, userId)).length > 0;
+  (await findRights(knex, userId)).length > 0;
 
 /** As `isAdministrator`, of the user that an address names by id or login. */
 export async function isAdministratorNamed(services: Services, idOrLogin: string): Promise<boolean> {

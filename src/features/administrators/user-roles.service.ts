@@ -12,6 +12,7 @@ import { LAST_SUPER_ADMIN } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import type { Role } from './administration.policy.ts';
+import { findRights } from './rights.store.ts';
 import type { AssignedRole } from './roles.resource.ts';
 import { deleteRole, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from './roles.store.ts';
 
@@ -93,7 +94,7 @@ export async function revokeRole(services: Services, idOrLogin: string, roleId: 
     if (role === undefined) throw notFound(roleId, 'Role');
     if (role.type === 'SUPER_ADMIN' && (await isLastSuperAdmin(trx, user.id))) throw wrongState(LAST_SUPER_ADMIN);
     await deleteRole(trx, role.id);
-    const isWithoutRoles = (await findRoles(trx, user.id)).length === 0;
+    const isWithoutRoles = (await findRights(trx, user.id)).length === 0;
     const apiTokens = isWithoutRoles ? await endApiTokens(trx, user.id) : 0;
     await recordEvent(trx, {
       eventType: 'user.account.privilege.revoke',

@@ -3,7 +3,8 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import type { Role, RoleType } from '../administrators/administration.policy.ts';
+import type { Role } from '../administrators/administration.policy.ts';
+import { RIGHTS_OF_USER, roleOfRight, type StoredRight } from '../administrators/rights.store.ts';
 import type { ApiToken, ApiTokenType } from './api-tokens.resource.ts';
 
 /** What a valid token proves. */
@@ -71,10 +72,9 @@ export async function deleteApiToken(executor: Executor, id: string): Promise<vo
 
 const FIND_BEARER = `
   SELECT t.id, t.last_used, t.user_id, t.org_id AS bound_to, u.login,
-    (SELECT coalesce(json_agg(json_build_object('type', r.type, 'org_id', r.org_id)), '[]') FROM roles r WHERE r.user_id = u.id) AS roles
+    ${RIGHTS_OF_USER} AS roles
   FROM api_tokens t JOIN users u ON u.id = t.user_id
-  WHERE t.token_hash = ? AND t.type = ? AND u.status = 'ACTIVE' AND (t.expires_at IS NULL OR t.expires_at > ?)
-    AND EXISTS (SELECT FROM roles r WHERE r.user_id = u.id)`;
+  WHERE t.token_hash = ? AND t.type = ? AND u.status = 'ACTIVE' AND (t.expires_at IS NULL OR t.expires_at > ?)`;
 
 interface BearerRow {
   id: string;
@@ -82,7 +82,7 @@ interface BearerRow {
   user_id: string;
   bound_to: string | null;
   login: string;
-  roles: { type: RoleType; org_id: string | null }[];
+  roles: StoredRight[];
 }
 
 /** @returns the bearer of a token that has not expired and whose creator is active and has a role */
@@ -93,8 +93,8 @@ export async function findTokenBearer(
 ): Promise<TokenBearer | undefined> {
   const { rows } = await executor.raw<{ rows: BearerRow[] }>(FIND_BEARER, [tokenHash, type, now]);
   const [row] = rows;
-  if (row === undefined) return undefined;
-  const roles = row.roles.map(({ type, org_id }) => ({ type, orgId: org_id ?? undefined }));
+  const roles = row?.roles.map(roleOfRight) ?? [];
+  if (row === undefined || roles.length === 0) return undefined;
   return { tokenId: row.id, lastUsed: row.last_used, userId: row.user_id, login: row.login, roles, orgId: row.bound_to };
 }
 

@@ -7,7 +7,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { findRoles } from '../administrators/roles.store.ts';
+import { findRights } from '../administrators/rights.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import { listGroupIds } from '../groups/groups.store.ts';
@@ -150,7 +150,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   const refusal = linkRefusal(provider.policy, {
     // Invited: the provider proves the mailbox as the link would.
     active: user.status === 'ACTIVE' || user.status === 'PROVISIONED',
-    administrator: (await findRoles(trx, id)).length > 0,
+    administrator: (await findRights(trx, id)).length > 0,
     emailProved: isAddress && user.emailVerified,
     untouched: user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id)),
     linkedAlready: (await findIdentityLink(trx, provider.id, id)) !== undefined,

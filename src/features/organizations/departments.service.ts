@@ -40,7 +40,7 @@ export async function departmentTree(
   orgId: string,
   request: RequestContext,
 ): Promise<{ readonly levelCount: number; readonly departments: readonly Department[] }> {
-  checkReadable(orgId, request);
+  checkReadable(orgId, request, 'MANAGE_MEMBERS');
   const departments = await listDepartments(knex, orgId);
   if (departments.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
   return { levelCount: departments.length, departments: inPreOrder(departments) };
@@ -52,7 +52,7 @@ export async function departmentMembers(
   orgId: string,
   request: RequestContext,
 ): Promise<ReadonlyMap<string, number>> {
-  checkReadable(orgId, request);
+  checkReadable(orgId, request, 'MANAGE_MEMBERS');
   return countMembersByDepartment(knex, orgId);
 }
 
@@ -66,7 +66,7 @@ export async function createDepartment(
   const now = present();
   const department: DepartmentRecord = { id: newId('dep'), orgId, ...settingsOf(input), created: now, lastUpdated: now };
   await services.database.transaction(async (trx) => {
-    const organization = await lockForChange(trx, orgId, request);
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     await checkParent(trx, department);
     await insertDepartment(trx, department);
     await recordEvent(trx, {
@@ -92,7 +92,7 @@ export async function updateDepartment(
   request: RequestContext,
 ): Promise<Department> {
   return services.database.transaction(async (trx) => {
-    const organization = await lockForChange(trx, orgId, request);
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     const before = await existing(trx, orgId, depId);
     const changes = { ...settingsOf(input), lastUpdated: present() };
     const after = { ...before, ...changes };
@@ -113,7 +113,7 @@ export async function updateDepartment(
 /** @throws {ApiError} not found, forbidden, wrong state: it still has departments or members */
 export async function deleteDepartment(services: Services, orgId: string, depId: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
-    const organization = await lockForChange(trx, orgId, request);
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     const before = await existing(trx, orgId, depId);
     const kept = await deleteRow(trx, depId);
     if (kept !== undefined) throw wrongState(`the department still has ${kept}`);

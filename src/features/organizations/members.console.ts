@@ -78,6 +78,7 @@ const list: ConsolePage = {
           ],
           actions: isChangeable
             ? [
+                { label: 'Roles', href: `${home}/${userId}/roles` },
                 { label: 'Move', href: `${home}/${userId}` },
                 { label: 'Remove', href: `${home}/${userId}/remove` },
               ]

@@ -3,10 +3,11 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { forbidden, notFound, validation } from '../../platform/errors/errors.ts';
-import { isWithin, reachOf, type Verb } from '../administrators/administration.policy.ts';
+import { forbidden, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { isWithin, mayChangeOwners, reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { isLastOwnerAmongOthers, isOwner } from '../organization-roles/member-roles.store.ts';
 import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { endTokensOfMember } from '../users/account-state.store.ts';
@@ -41,7 +42,7 @@ export async function listMembers(
   { q, depId, ...window }: MemberSearch & Window,
   request: RequestContext,
 ): Promise<Page<Member>> {
-  checkReadable(orgId, request);
+  checkReadable(orgId, request, 'MANAGE_MEMBERS');
   const page = await listMemberships(knex, orgId, { q, depId }, window);
   if (page.items.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
   const now = present();
@@ -56,7 +57,7 @@ export async function listUserOrganizations(
   request: RequestContext,
 ): Promise<Page<Affiliation>> {
   const { id } = await findVisibleUser(knex, idOrLogin, request);
-  return listAffiliations(knex, id, reachOf(request.roles ?? [], 'read'), window);
+  return listAffiliations(knex, id, reachOf(request.roles ?? [], 'read', 'MANAGE_MEMBERS'), window);
 }
 
 /** @throws {ApiError} not found */
@@ -66,7 +67,7 @@ export async function getMember(
   userId: string,
   request: RequestContext,
 ): Promise<Membership> {
-  checkReadable(orgId, request);
+  checkReadable(orgId, request, 'MANAGE_MEMBERS');
   const membership = await findMembership(knex, orgId, userId);
   if (membership === undefined) throw notFound(userId, 'Member');
   return membership;
@@ -94,7 +95,7 @@ export async function putMembers(
   request: RequestContext,
 ): Promise<void> {
   const raised = await services.database.transaction(async (trx) => {
-    const organization = await lockForChange(trx, orgId, request);
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     const risen: string[] = [];
     for (const userId of userIds) if (await putWithin(trx, organization, userId, depId, request)) risen.push(userId);
     return risen;
@@ -141,17 +142,18 @@ export async function findMembersAmong(
   userIds: readonly string[],
   request: RequestContext,
 ): Promise<ReadonlySet<string>> {
-  checkReadable(orgId, request);
+  checkReadable(orgId, request, 'MANAGE_MEMBERS');
   return new Set(await listMemberIdsAmong(knex, orgId, userIds));
 }
 
 /** Tokens with which the member has signed in for the organization end at once. @throws {ApiError} not found: organization, user or membership; forbidden */
 export async function removeMember(services: Services, orgId: string, userId: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
-    const organization = await lockForChange(trx, orgId, request);
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     const before = await findMembership(trx, orgId, userId);
     const user = before && (await findUserById(trx, userId));
     if (before === undefined || user === undefined) throw notFound(userId, 'Member');
+    await refuseLastOwner(trx, orgId, userId, request);
     await deleteMembership(trx, orgId, userId);
     await endTokensOfMember(trx, userId, orgId);
     await recordEvent(trx, {
@@ -167,6 +169,17 @@ export async function removeMember(services: Services, orgId: string, userId: st
 }
 
 /**
+ * Owners are removed by owners. The last one stays as long as there are other members.
+ * @throws {ApiError} forbidden, wrong state
+ */
+async function refuseLastOwner(trx: Executor, orgId: string, userId: string, request: RequestContext): Promise<void> {
+  if (!(await isOwner(trx, orgId, userId))) return;
+  if (!mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
+  if (await isLastOwnerAmongOthers(trx, orgId, userId))
+    throw wrongState('the last owner of an organization cannot be removed: make another member an owner first');
+}
+
+/**
  * An administrator of single organizations takes from them alone: somebody whom they could merely see would be theirs to change once a member.
  * @throws {ApiError} not found, forbidden
  */
@@ -174,7 +187,7 @@ async function personInReach(trx: Executor, userId: string, request: RequestCont
   const user = await findUserById(trx, userId);
   const orgIds = await findOrgIds(trx, userId);
   const reaches = (verb: Verb) => {
-    const reach = reachOf(request.roles ?? [], verb);
+    const reach = reachOf(request.roles ?? [], verb, 'MANAGE_MEMBERS');
     return reach === 'everything' || orgIds.some((orgId) => isWithin(reach, orgId));
   };
   if (user === undefined || !reaches('read')) throw notFound(userId, 'User');

@@ -14,7 +14,7 @@ export const orgIdIn = ({ params }: ConsoleRequest): string => params.orgId ?? '
 
 /** May this organization, its departments and its members be changed from here? */
 export const mayChangeOrganization = ({ request }: ConsoleRequest, orgId: string): boolean =>
-  isWithin(reachOf(request.roles, 'write'), orgId);
+  isWithin(reachOf(request.roles, 'write', 'MANAGE_MEMBERS'), orgId);
 
 /** For a page that changes the organization. @throws {ApiError} not found, forbidden */
 export async function organizationToChange(visit: ConsoleRequest): Promise<OrganizationDetail> {
@@ -43,14 +43,20 @@ function stepsOf(visit: ConsoleRequest, { id, editable }: OrganizationDetail, is
 /** What stands at the head of each tab. @param isEmpty can it be deleted? */
 export function organizationHead(visit: ConsoleRequest, organization: OrganizationDetail, isEmpty = false) {
   const address = organizationPath(organization.id);
+  const isManager = isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_MEMBERS'), organization.id);
   const seesAll = mayCall(visit.request.roles, 'service', 'read');
   return {
     title: verbatim(organization.name),
     crumbs: ORGANIZATIONS,
     more: stepsOf(visit, organization, isEmpty),
     tabs: [
-      { label: 'Departments', href: address },
-      { label: 'Members', href: `${address}/members` },
+      ...(isManager
+        ? [
+            { label: 'Departments', href: address },
+            { label: 'Members', href: `${address}/members` },
+            { label: 'Roles', href: `${address}/roles` },
+          ]
+        : [{ label: 'Overview', href: address }]),
       ...(seesAll
         ? [
             { label: 'Administrators', href: `${address}/administrators` },

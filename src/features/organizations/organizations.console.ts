@@ -8,7 +8,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pageIn, pagerOf, pagesOf } from '../../pages/console/paging.ts';
 import { counted, phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
-import { mayCall } from '../administrators/administration.policy.ts';
+import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
 import { listAdministrators } from '../administrators/administrators.service.ts';
 import { activityOf } from '../audit/activity.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
@@ -87,6 +87,9 @@ const create: ConsolePage = {
   },
 };
 
+/** For those who may not see its members. */
+const NO_TREE = { levelCount: 0, departments: [] };
+
 const detail: ConsolePage = {
   path: '/organizations/:orgId',
   access: 'organizations',
@@ -94,8 +97,9 @@ const detail: ConsolePage = {
     const { services, request } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const address = organizationPath(organization.id);
-    const { levelCount, departments } = await departmentTree(services, organization.id, request);
-    const members = await departmentMembers(services, organization.id, request);
+    const isManager = isWithin(reachOf(request.roles, 'read', 'MANAGE_MEMBERS'), organization.id);
+    const { levelCount, departments } = isManager ? await departmentTree(services, organization.id, request) : NO_TREE;
+    const members = isManager ? await departmentMembers(services, organization.id, request) : new Map<string, number>();
     const add = { label: 'Add department', href: `${address}/departments/new`, main: true };
     const isEmpty = levelCount === 0 && organization.memberCount === 0;
     return {
@@ -104,7 +108,7 @@ const detail: ConsolePage = {
       actions: mayChangeOrganization(visit, organization.id) ? [add] : [],
       locals: {
         facts: [
-          { label: 'Members', value: organization.memberCount, href: `${address}/members` },
+          { label: 'Members', value: organization.memberCount, ...(isManager && { href: `${address}/members` }) },
           { label: 'Source', value: phrase(SOURCES[organization.type]) },
           { label: 'External ID', value: organization.originId || '–' },
           { label: 'ID', value: organization.id },

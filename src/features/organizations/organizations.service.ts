@@ -4,7 +4,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { conflict, forbidden, notFound, wrongState } from '../../platform/errors/errors.ts';
-import { isWithin, reachOf } from '../administrators/administration.policy.ts';
+import { isWithin, type OrganizationPermission, reachOf } from '../administrators/administration.policy.ts';
 import { deleteRolesOf } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -48,7 +48,7 @@ export async function listOrganizations(
   { page, limit, q }: { readonly page: number; readonly limit: number; readonly q?: string | undefined },
   request: RequestContext,
 ): Promise<{ readonly count: number; readonly organizations: readonly Organization[] }> {
-  const reach = reachOf(request.roles ?? [], 'read');
+  const reach = reachOf(request.roles ?? [], 'read', 'ANY');
   const count = await countOrganizations(knex, reach, q);
   const offset = (page - 1) * limit;
   // The database goes row by row to where a page begins; beyond the end it need not go.
@@ -118,21 +118,29 @@ export async function deleteOrganization(services: Services, orgId: string, requ
   });
 }
 
-/** Outside of what the caller may read there is nothing. @throws {ApiError} not found */
-export function checkReadable(orgId: string, request: RequestContext): void {
-  if (!isWithin(reachOf(request.roles ?? [], 'read'), orgId)) throw notFound(orgId, 'Organization');
+/** Outside of what the caller may read there is nothing. @param need absent: any permission in it @throws {ApiError} not found; forbidden: in reach for other things alone */
+export function checkReadable(orgId: string, request: RequestContext, need: OrganizationPermission | 'ANY' = 'ANY'): void {
+  const roles = request.roles ?? [];
+  if (!isWithin(reachOf(roles, 'read', 'ANY'), orgId)) throw notFound(orgId, 'Organization');
+  if (!isWithin(reachOf(roles, 'read', need), orgId)) throw forbidden();
 }
 
 /**
  * Whoever changes an organization, its departments or its members waits here for the one before him: the tree gets no cycles, and what is
  * decided upon stays as it was seen.
+ * @param need what the caller's roles must allow in it
  * @throws {ApiError} not found, forbidden
  */
-export async function lockForChange(trx: Executor, orgId: string, request: RequestContext): Promise<Organization> {
+export async function lockForChange(
+  trx: Executor,
+  orgId: string,
+  request: RequestContext,
+  need: OrganizationPermission | 'ALL' = 'ALL',
+): Promise<Organization> {
   checkReadable(orgId, request);
   const organization = await lockOrganization(trx, orgId);
   if (organization === undefined) throw notFound(orgId, 'Organization');
-  if (!isWithin(reachOf(request.roles ?? [], 'write'), orgId)) throw forbidden();
+  if (!isWithin(reachOf(request.roles ?? [], 'write', need), orgId)) throw forbidden();
   return organization;
 }
 

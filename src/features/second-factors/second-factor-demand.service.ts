@@ -2,7 +2,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { findRoles } from '../administrators/roles.store.ts';
+import { findRights } from '../administrators/rights.store.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { SecondFactorRecord } from '../policies/decisions.policy.ts';
@@ -41,7 +41,7 @@ async function demandOf(
 ): Promise<DemandReason | undefined> {
   return demandOfSecondFactor({
     policy,
-    administrator: policy === 'ADMINISTRATORS' && (await findRoles(executor, userId)).length > 0,
+    administrator: policy === 'ADMINISTRATORS' && (await findRights(executor, userId)).length > 0,
     applicationDemands: applicationDemands ?? (await demandsOfAll(executor, applicationId)),
     acrValues,
   });

@@ -5,7 +5,7 @@
 
 import type { Executor } from '../../platform/database/database.ts';
 import { type Gain, risesAbove } from '../administrators/administration.policy.ts';
-import { findRoles } from '../administrators/roles.store.ts';
+import { findRights } from '../administrators/rights.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { recordLink } from '../identity-providers/identity-provider-links.service.ts';
 import { deleteLink, listLinksOf } from '../identity-providers/identity-providers.store.ts';
@@ -24,7 +24,7 @@ export const gainsRights = async (executor: Executor, userId: string, gain: Gain
     {
       orgIds: await findOrgIds(executor, userId),
       orgIdsEver: await findOrgIdsEver(executor, userId),
-      roles: await findRoles(executor, userId),
+      roles: await findRights(executor, userId),
     },
     gain,
   );

@@ -7,7 +7,7 @@ import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound } from '../../platform/errors/errors.ts';
-import { findRoles } from '../administrators/roles.store.ts';
+import { findRights } from '../administrators/rights.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { DemandReason } from '../second-factors/second-factor.policy.ts';
@@ -30,7 +30,7 @@ type Parts = Pick<Services, 'database' | 'notifications'>;
 
 async function factsOf(services: Parts, executor: Executor, userId: string): Promise<TrustFacts> {
   const { rememberBrowserDays: days } = await currentSettings(services, 'sign-in');
-  return { days, administrator: days > 0 && (await findRoles(executor, userId)).length > 0 };
+  return { days, administrator: days > 0 && (await findRights(executor, userId)).length > 0 };
 }
 
 /** @returns days for which the user may trust a browser; undefined: they may not */

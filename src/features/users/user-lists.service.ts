@@ -42,7 +42,7 @@ async function selectionOf(services: Services, { q, search, filter }: UserQuery,
 
 /** The organizations whose members the caller sees; undefined: everybody. */
 function orgIdsOf(request: RequestContext): ReadonlySet<string> | undefined {
-  const reach = reachOf(request.roles ?? [], 'read');
+  const reach = reachOf(request.roles ?? [], 'read', 'MANAGE_MEMBERS');
   return reach === 'everything' ? undefined : reach;
 }
 

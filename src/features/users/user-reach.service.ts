@@ -3,8 +3,8 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { forbidden, notFound } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { isPersonWithin, reachOf } from '../administrators/administration.policy.ts';
-import { findRoles } from '../administrators/roles.store.ts';
+import { isPersonWithin, mayChangeOwners, reachOf } from '../administrators/administration.policy.ts';
+import { findRights } from '../administrators/rights.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findOrgIds } from '../organizations/memberships.store.ts';
 import type { User } from './users.resource.ts';
@@ -18,7 +18,7 @@ export const findNamedUser = async (executor: Executor, idOrLogin: string): Prom
 export async function findVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
   const user = await findNamedUser(executor, idOrLogin);
   if (user === undefined) throw notFound(idOrLogin, 'User');
-  const reach = reachOf(request.roles ?? [], 'read');
+  const reach = reachOf(request.roles ?? [], 'read', 'MANAGE_MEMBERS');
   if (reach === 'everything') return user;
   const orgIds = await findOrgIds(executor, user.id);
   if (!orgIds.some((orgId) => reach.has(orgId))) throw notFound(idOrLogin, 'User');
@@ -56,7 +56,10 @@ export const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' |
 export async function mayChangeUser(executor: Executor, userId: string, request: RequestContext): Promise<boolean> {
   const reach = reachOf(request.roles ?? [], 'write');
   if (reach === 'everything') return true;
-  return isPersonWithin(reach, { orgIds: await findOrgIds(executor, userId), roles: await findRoles(executor, userId) });
+  const roles = await findRights(executor, userId);
+  // An administrator who could set an owner's password could become the owner.
+  const isOfOwners = roles.some(({ isOwner, orgId = '' }) => isOwner === true && !mayChangeOwners(request.roles ?? [], orgId));
+  return !isOfOwners && isPersonWithin(reach, { orgIds: await findOrgIds(executor, userId), roles });
 }
 
 /** The user as audit events name them. */

@@ -2,7 +2,7 @@
  * What the protocol reads of the features: users, roles, groups, assignments, consents, identity providers and keys. Every look-up answers
  * "temporarily unavailable" when the database is away.
  */
-import { findRoles } from '../../features/administrators/roles.store.ts';
+import { findRights } from '../../features/administrators/rights.store.ts';
 import { isAssigned } from '../../features/applications/application-assignments.store.ts';
 import { findSigningKey } from '../../features/authorization-servers/signing-keys.store.ts';
 import { readBelongings } from '../../features/claims/claims.store.ts';
@@ -26,7 +26,7 @@ export type Directory = ReturnType<typeof createDirectory>;
 
 export const createDirectory = (state: ServerState, { knex }: Database, serverId: string) => ({
   user: (id: string) => state.read(() => findUserById(knex, id)),
-  isAdministrator: async (userId: string) => (await state.read(() => findRoles(knex, userId))).length > 0,
+  isAdministrator: async (userId: string) => (await state.read(() => findRights(knex, userId))).length > 0,
   groupIds: (userId: string) => state.read(() => listGroupIds(knex, userId)),
   /** Organizations, departments and groups of a user, and their roles at an application. */
   belongings: (userId: string, applicationId: string) => state.read(() => readBelongings(knex, userId, applicationId)),

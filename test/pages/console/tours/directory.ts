@@ -10,6 +10,8 @@ export const directory: Tour = async (service) => {
   for (let depth = 0; depth < 7; depth += 1) depId = await add(depth === 2 ? LONG : `Department ${depth}`, depId);
   const { id: userId } = await service.createUser();
   await service.api('PUT', `/account/org/${orgId}/member/${userId}`, { depId });
+  const role = { name: LONG.slice(0, 100), permissions: ['READ_LOG'] };
+  const { id: roleId } = (await service.api('POST', `/account/org/${orgId}/role`, role)).body;
   for (let n = 0; n < 21; n += 1) await createOrganization(service, `Organization ${n}`);
   const organization = `/organizations/${orgId}`;
   return [
@@ -31,5 +33,10 @@ export const directory: Tour = async (service) => {
     `${organization}/members/new`,
     `${organization}/members/${userId}`,
     `${organization}/members/${userId}/remove`,
+    `${organization}/members/${userId}/roles`,
+    `${organization}/roles`,
+    `${organization}/roles/new`,
+    `${organization}/roles/${roleId}`,
+    `${organization}/roles/${roleId}/delete`,
   ];
 };

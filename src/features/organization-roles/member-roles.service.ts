@@ -1,0 +1,113 @@
+/** Which roles a member has in an organization. A change takes effect with the next request; tokens tell it from the next one on. */
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { forbidden, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { shownText } from '../../platform/validation/text.ts';
+import { mayChangeOwners, ORGANIZATION_PERMISSIONS } from '../administrators/administration.policy.ts';
+import { findRights } from '../administrators/rights.store.ts';
+import { deleteRole, findRoles, insertRole } from '../administrators/roles.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
+import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { endApiTokens, endBrowserSessions } from '../users/account-state.store.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import { lockUser } from '../users/users.store.ts';
+import { findMemberRoles, isLastOwnerAmongOthers, replaceMemberRoles } from './member-roles.store.ts';
+import { isBuiltInRole } from './organization-roles.resource.ts';
+import { refuseBeyondOwn } from './organization-roles.service.ts';
+import { listOrganizationRoles } from './organization-roles.store.ts';
+
+export const memberRolesBody = z.strictObject({
+  roles: z
+    .array(shownText({ least: 1, most: 100 }))
+    .max(103)
+    .meta({ description: 'Names: owner, admin, and those of the organization. member goes without saying' }),
+});
+
+/** The built-in ones first. @throws {ApiError} not found, forbidden */
+export async function getMemberRoles(
+  services: Services,
+  orgId: string,
+  userId: string,
+  request: RequestContext,
+): Promise<readonly string[]> {
+  checkReadable(orgId, request, 'MANAGE_MEMBERS');
+  const roles = await findMemberRoles(services.database.knex, orgId, userId);
+  if (roles === undefined) throw notFound(userId, 'Member');
+  return roles;
+}
+
+/**
+ * Gives a member these roles and no others. Whoever gets more rights loses links and sessions that others may hold.
+ * @param names as the organization calls them
+ * @throws {ApiError} not found; validation: there is no such role; forbidden: a role that allows more than the caller may do; wrong state: the last owner
+ */
+export async function setMemberRoles(
+  services: Services,
+  orgId: string,
+  userId: string,
+  names: readonly string[],
+  request: RequestContext,
+): Promise<readonly string[]> {
+  const { after, gained } = await services.database.transaction((trx) => setWithin(trx, orgId, userId, names, request));
+  // What was being written while the transaction was open.
+  if (gained) await endWhatOthersMayHold(services.database.knex, userId, request);
+  return after;
+}
+
+async function setWithin(trx: Executor, orgId: string, userId: string, names: readonly string[], request: RequestContext) {
+  const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
+  const before = await findMemberRoles(trx, orgId, userId);
+  const user = before && (await lockUser(trx, userId));
+  if (before === undefined || user === undefined) throw notFound(userId, 'Member');
+  const all = await listOrganizationRoles(trx, orgId);
+  const unknown = names.filter((name) => !isBuiltInRole(name) && !all.some((role) => role.name === name));
+  if (unknown.length > 0) throw validation([{ field: 'roles', message: `${unknown.join(', ')}: not a role of this organization` }]);
+
+  const wanted = new Set([...names, 'member']);
+  const changed = [...new Set([...wanted, ...before])].filter((name) => wanted.has(name) !== before.includes(name));
+  if (changed.length === 0) return { after: before, gained: false };
+  const permissions = all.filter(({ name }) => changed.includes(name)).flatMap((role) => role.permissions);
+  const isGreat = changed.includes('owner') || changed.includes('admin');
+  refuseBeyondOwn(isGreat ? ORGANIZATION_PERMISSIONS : permissions, orgId, request);
+  if (changed.includes('owner')) {
+    if (!mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
+    if (before.includes('owner') && (await isLastOwnerAmongOthers(trx, orgId, userId)))
+      throw wrongState('the last owner of an organization cannot be removed: make another member an owner first');
+  }
+  if (changed.includes('admin')) await setAdmin(trx, orgId, userId, wanted.has('admin'));
+  const roleIds = all.filter(({ name }) => wanted.has(name)).map(({ id }) => id);
+  await replaceMemberRoles(trx, { orgId, userId }, { isOwner: wanted.has('owner'), roleIds });
+
+  const gained = changed.some((name) => wanted.has(name)) && (isGreat || permissions.length > 0);
+  if (gained) await endWhatOthersMayHold(trx, userId, request);
+  if ((await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
+  const after = (await findMemberRoles(trx, orgId, userId)) ?? [];
+  await recordEvent(trx, {
+    eventType: 'org.membership.roles',
+    displayMessage: 'Change roles of member in organization',
+    request,
+    targets: [userTarget(user), organizationTarget(organization)],
+    before: { roles: before },
+    after: { roles: after },
+  });
+  return { after, gained };
+}
+
+/** The built-in role admin is the administrator's role ORG_ADMIN of the organization. */
+async function setAdmin(trx: Executor, orgId: string, userId: string, isAdmin: boolean): Promise<void> {
+  if (isAdmin) {
+    await insertRole(trx, userId, { type: 'ORG_ADMIN', orgId }, present());
+    return;
+  }
+  for (const role of await findRoles(trx, userId)) if (role.type === 'ORG_ADMIN' && role.orgId === orgId) await deleteRole(trx, role.id);
+}
+
+/** Somebody else may hold a link or a session of this user, and must not get the new rights by it. */
+async function endWhatOthersMayHold(executor: Executor, userId: string, request: RequestContext): Promise<void> {
+  await deleteLinksOf(executor, userId);
+  if (userId !== request.actor.id) await endBrowserSessions(executor, userId);
+}

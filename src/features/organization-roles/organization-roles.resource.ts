@@ -1,0 +1,25 @@
+/** Roles in an organization: the fields of a record, and the roles that every organization has. */
+import { ORGANIZATION_PERMISSIONS, type OrganizationPermission } from '../administrators/administration.policy.ts';
+
+export interface OrganizationRole {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: readonly OrganizationPermission[];
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+/** What every organization has. An admin is its ORG_ADMIN; every member is a member. */
+export const BUILT_IN_ROLES = [
+  {
+    name: 'owner',
+    description: 'May do everything in the organization, and makes and removes owners. The last owner cannot be removed.',
+    permissions: ORGANIZATION_PERMISSIONS,
+  },
+  { name: 'admin', description: 'May do everything in the organization: the role ORG_ADMIN.', permissions: ORGANIZATION_PERMISSIONS },
+  { name: 'member', description: 'Every member has it. Without permissions in the console.', permissions: [] },
+] as const;
+
+const NAMES: ReadonlySet<string> = new Set(BUILT_IN_ROLES.map(({ name }) => name));
+export const isBuiltInRole = (name: string): boolean => NAMES.has(name);

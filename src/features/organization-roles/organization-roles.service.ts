@@ -1,0 +1,166 @@
+/** What can be done with the roles of an organization. Nobody gives or changes a role that allows more than they may do themselves. */
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, forbidden, notFound, wrongState } from '../../platform/errors/errors.ts';
+import { shownText } from '../../platform/validation/text.ts';
+import { ORGANIZATION_PERMISSIONS, type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
+import { type Organization, organizationExists } from '../organizations/organizations.store.ts';
+import { isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
+import {
+  deleteOrganizationRoleRow,
+  findOrganizationRole,
+  insertOrganizationRole,
+  listOrganizationRoles,
+  readOrganizationRoles,
+  updateOrganizationRoleRow,
+} from './organization-roles.store.ts';
+
+/** Of one organization. */
+const MOST_ORGANIZATION_ROLES = 100;
+
+export const organizationRoleFields = z.strictObject({
+  name: shownText({ least: 1, most: 100 })
+    .refine((name) => !isBuiltInRole(name), 'is the name of a role that every organization has')
+    .meta({ description: 'In the claim org_roles, and where the role is given' }),
+  description: shownText({ most: 1024 }).exactOptional(),
+  permissions: z
+    .array(z.enum(ORGANIZATION_PERMISSIONS))
+    .max(ORGANIZATION_PERMISSIONS.length)
+    .exactOptional()
+    .meta({ description: 'In the console and the API; none: the role is for applications alone' }),
+});
+export type OrganizationRoleInput = z.output<typeof organizationRoleFields>;
+
+/** Its own, oldest first, without those that every organization has. @throws {ApiError} not found, forbidden */
+export async function pageOfOrganizationRoles(
+  services: Services,
+  orgId: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<OrganizationRole>> {
+  const { knex } = services.database;
+  await checkVisible(services, orgId, request);
+  return readOrganizationRoles(knex, orgId, window);
+}
+
+/** All of its own. @throws {ApiError} not found, forbidden */
+export const allOrganizationRoles = async (
+  services: Services,
+  orgId: string,
+  request: RequestContext,
+): Promise<readonly OrganizationRole[]> =>
+  (await pageOfOrganizationRoles(services, orgId, { limit: MOST_ORGANIZATION_ROLES }, request)).items;
+
+/** @throws {ApiError} not found, forbidden */
+export async function getOrganizationRole(
+  services: Services,
+  orgId: string,
+  id: string,
+  request: RequestContext,
+): Promise<OrganizationRole> {
+  await checkVisible(services, orgId, request);
+  return requireRole(services.database.knex, orgId, id);
+}
+
+/** @throws {ApiError} not found, forbidden; conflict of the name; wrong state: it has too many */
+export function createOrganizationRole(
+  services: Services,
+  orgId: string,
+  input: OrganizationRoleInput,
+  request: RequestContext,
+): Promise<OrganizationRole> {
+  return services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
+    if ((await listOrganizationRoles(trx, orgId)).length >= MOST_ORGANIZATION_ROLES)
+      throw wrongState(`the organization has ${MOST_ORGANIZATION_ROLES} roles already, delete one first`);
+    const now = present();
+    const role = { id: newId('rol'), ...complete(input), created: now, lastUpdated: now };
+    refuseBeyondOwn(role.permissions, orgId, request);
+    if (!(await insertOrganizationRole(trx, orgId, role))) throw nameTaken();
+    await record(trx, 'create', organization, request, { after: role });
+    return role;
+  });
+}
+
+/** Members who have the role keep it. @throws {ApiError} not found, forbidden; conflict of the name */
+export function updateOrganizationRole(
+  services: Services,
+  orgId: string,
+  id: string,
+  input: OrganizationRoleInput,
+  request: RequestContext,
+): Promise<OrganizationRole> {
+  return services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
+    const before = await requireRole(trx, orgId, id);
+    const after = { ...before, ...complete(input), lastUpdated: present() };
+    refuseBeyondOwn([...before.permissions, ...after.permissions], orgId, request);
+    if (!(await updateOrganizationRoleRow(trx, after))) throw nameTaken();
+    await record(trx, 'update', organization, request, { before, after });
+    return after;
+  });
+}
+
+/** Nobody has it any more. @throws {ApiError} not found, forbidden */
+export async function deleteOrganizationRole(services: Services, orgId: string, id: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
+    const before = await requireRole(trx, orgId, id);
+    refuseBeyondOwn(before.permissions, orgId, request);
+    await deleteOrganizationRoleRow(trx, id);
+    await record(trx, 'delete', organization, request, { before });
+  });
+}
+
+/** @throws {ApiError} forbidden: the caller may not do all this in the organization */
+export function refuseBeyondOwn(permissions: readonly OrganizationPermission[], orgId: string, request: RequestContext): void {
+  const own = permissionsIn(request.roles ?? [], orgId);
+  if (permissions.some((permission) => !own.has(permission))) throw forbidden();
+}
+
+async function checkVisible(services: Services, orgId: string, request: RequestContext): Promise<void> {
+  checkReadable(orgId, request, 'MANAGE_MEMBERS');
+  if (!(await organizationExists(services.database.knex, orgId))) throw notFound(orgId, 'Organization');
+}
+
+const complete = ({ name, description = '', permissions = [] }: OrganizationRoleInput) => ({
+  name,
+  description,
+  permissions: ORGANIZATION_PERMISSIONS.filter((permission) => permissions.includes(permission)),
+});
+
+async function requireRole(executor: Executor, orgId: string, id: string): Promise<OrganizationRole> {
+  const role = await findOrganizationRole(executor, orgId, id);
+  if (role === undefined) throw notFound(id, 'OrganizationRole');
+  return role;
+}
+
+const VERBS = { create: 'Create', update: 'Update', delete: 'Delete' } as const;
+
+function record(
+  trx: Executor,
+  step: keyof typeof VERBS,
+  organization: Organization,
+  request: RequestContext,
+  { before, after }: { readonly before?: OrganizationRole; readonly after?: OrganizationRole },
+): Promise<string> {
+  const { id = '', name = '' } = after ?? before ?? {};
+  const described = (role: OrganizationRole) => ({ name: role.name, description: role.description, permissions: role.permissions });
+  return recordEvent(trx, {
+    eventType: `org.role.${step}`,
+    displayMessage: `${VERBS[step]} role of organization`,
+    request,
+    targets: [{ id, type: 'OrganizationRole', displayName: name }, organizationTarget(organization)],
+    ...(before && { before: described(before) }),
+    ...(after && { after: described(after) }),
+  });
+}
+
+const nameTaken = () => conflict({ field: 'name', message: 'another role of the organization has this name' });

@@ -1,0 +1,204 @@
+/** The tab Roles of an organization: the list, creating, changing and deleting one; and which roles a member has. */
+import { listPage } from '../../pages/console/detail-page.ts';
+import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { mayChangeOwners, type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
+import {
+  mayChangeOrganization,
+  organizationCrumbs,
+  organizationHead,
+  organizationPath,
+  organizationToChange,
+  orgIdIn,
+} from '../organizations/organization-page.console.ts';
+import { getOrganization } from '../organizations/organizations.service.ts';
+import { getUser } from '../users/users.service.ts';
+import { getMemberRoles, memberRolesBody, setMemberRoles } from './member-roles.service.ts';
+import { BUILT_IN_ROLES, type OrganizationRole } from './organization-roles.resource.ts';
+import {
+  allOrganizationRoles,
+  createOrganizationRole,
+  deleteOrganizationRole,
+  getOrganizationRole,
+  organizationRoleFields,
+  updateOrganizationRole,
+} from './organization-roles.service.ts';
+
+const PERMISSIONS: Readonly<Record<OrganizationPermission, string>> = {
+  MANAGE_MEMBERS: 'Manage members, departments and roles',
+  MANAGE_INVITATIONS: 'Invite people',
+  MANAGE_DOMAINS: 'Manage domains',
+  MANAGE_PROVIDERS: 'Manage identity providers',
+  MANAGE_BRANDING: 'Change logo and colors',
+  READ_LOG: 'Read the log',
+};
+
+const homeOf = (orgId: string): string => `${organizationPath(orgId)}/roles`;
+const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
+  ...organizationCrumbs(organization),
+  { label: 'Roles', href: homeOf(organization.id) },
+];
+
+const list: ConsolePage = {
+  path: '/organizations/:orgId/roles',
+  access: 'organizations',
+  async show(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    const roles = await allOrganizationRoles(visit.services, organization.id, visit.request);
+    const isChangeable = mayChangeOrganization(visit, organization.id);
+    const create = { label: 'Create role', href: `${homeOf(organization.id)}/new`, main: true };
+    const permissionsOf = (permissions: readonly OrganizationPermission[]) => series(permissions.map((one) => phrase(PERMISSIONS[one])));
+    return listPage({
+      ...organizationHead(visit, organization),
+      actions: isChangeable ? [create] : [],
+      list: {
+        name: 'Roles',
+        lead: 'Give roles to members, on the tab Members. Tokens list them in the claim org_roles.',
+        columns: ['Role', 'Description', 'Permissions'],
+        rows: [
+          ...BUILT_IN_ROLES.map(({ name, description, permissions }) => ({
+            cells: [{ text: name, code: true }, phrase(description), permissionsOf(permissions)],
+            actions: [],
+          })),
+          ...roles.map(({ id, name, description, permissions }) => ({
+            cells: [{ text: name, code: true }, description, permissionsOf(permissions)],
+            actions: isChangeable
+              ? [
+                  { label: 'Edit', href: `${homeOf(organization.id)}/${id}`, icon: 'edit' as const },
+                  { label: 'Delete', href: `${homeOf(organization.id)}/${id}/delete` },
+                ]
+              : [],
+          })),
+        ],
+        empty: '',
+      },
+    });
+  },
+};
+
+/** Only permissions that the caller has can be given. */
+function fieldsOf(visit: ConsoleRequest, now?: OrganizationRole): readonly Field[] {
+  const own = permissionsIn(visit.request.roles, orgIdIn(visit));
+  const options: readonly Option[] = Object.entries(PERMISSIONS)
+    .filter(([name]) => own.has(name as OrganizationPermission))
+    .map(([value, label]) => ({ value, label }));
+  return [
+    { name: 'name', label: 'Name', hint: 'In tokens, such as billing', required: true, value: now?.name },
+    { name: 'description', label: 'Description', kind: 'description', value: now?.description },
+    {
+      name: 'permissions',
+      label: 'Permissions',
+      kind: 'checks',
+      hint: 'In this console. A role without permissions is for applications alone.',
+      values: [...(now?.permissions ?? [])],
+      options,
+    },
+  ];
+}
+
+const inputIn = (visit: ConsoleRequest, form: URLSearchParams) => parse(organizationRoleFields, typedValues(fieldsOf(visit), form));
+
+const create: ConsolePage = {
+  path: '/organizations/:orgId/roles/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const submit = 'Create role';
+    return formPage(
+      { title: submit, crumbs: crumbsTo(organization), fields: fieldsOf(visit), submit, cancel: homeOf(organization.id) },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const orgId = orgIdIn(visit);
+    await createOrganizationRole(visit.services, orgId, inputIn(visit, form), visit.request);
+    return { goTo: homeOf(orgId), notice: 'organization-role-created' };
+  },
+};
+
+const roleIn = ({ services, params, request }: ConsoleRequest): Promise<OrganizationRole> =>
+  getOrganizationRole(services, params.orgId ?? '', params.roleId ?? '', request);
+
+const edit: ConsolePage = {
+  path: '/organizations/:orgId/roles/:roleId',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const role = await roleIn(visit);
+    const title = phrase('Role {role}', { role: role.name });
+    const fields = fieldsOf(visit, role);
+    return formPage({ title, crumbs: crumbsTo(organization), fields, submit: 'Save', cancel: homeOf(organization.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { id } = await roleIn(visit);
+    const orgId = orgIdIn(visit);
+    await updateOrganizationRole(visit.services, orgId, id, inputIn(visit, form), visit.request);
+    return { goTo: homeOf(orgId), notice: 'organization-role-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/organizations/:orgId/roles/:roleId/delete',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { name } = await roleIn(visit);
+    const title = phrase('Delete the role “{name}”?', { name });
+    const facts = ['Members lose the role, and what it allows, at once.', 'This cannot be undone.'];
+    const page = { title, crumbs: crumbsTo(organization), facts, submit: 'Delete role', danger: true, cancel: homeOf(organization.id) };
+    return formPage(page, typed);
+  },
+  async receive(visit) {
+    const { id } = await roleIn(visit);
+    const orgId = orgIdIn(visit);
+    await deleteOrganizationRole(visit.services, orgId, id, visit.request);
+    return { goTo: homeOf(orgId), notice: 'organization-role-deleted' };
+  },
+};
+
+const membersOf = (orgId: string): string => `${organizationPath(orgId)}/members`;
+
+const ofMember: ConsolePage = {
+  path: '/organizations/:orgId/members/:userId/roles',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const { id: orgId } = organization;
+    const userId = visit.params.userId ?? '';
+    const held = await getMemberRoles(visit.services, orgId, userId, visit.request);
+    const { login } = await getUser(visit.services, userId, visit.request);
+    const own = await allOrganizationRoles(visit.services, orgId, visit.request);
+    const isOwner = mayChangeOwners(visit.request.roles, orgId);
+    const builtIn = BUILT_IN_ROLES.filter(({ name }) => name === 'admin' || (name === 'owner' && (isOwner || held.includes('owner'))));
+    const fields: readonly Field[] = [
+      {
+        name: 'roles',
+        label: 'Roles',
+        kind: 'checks',
+        hint: 'They take effect at once. Users who get more rights must sign in again.',
+        values: [...held],
+        options: [
+          ...builtIn.map(({ name, description }) => ({ value: name, label: verbatim(name), hint: description })),
+          ...own.map(({ name, description }) => ({ value: name, label: verbatim(name), hint: verbatim(description) })),
+        ],
+      },
+    ];
+    const title = phrase('Roles of “{name}”', { name: login });
+    const crumbs = [...organizationCrumbs(organization), { label: 'Members', href: membersOf(orgId) }];
+    return formPage({ title, crumbs, fields, submit: 'Save', cancel: membersOf(orgId) }, typed);
+  },
+  async receive(visit, form) {
+    const orgId = orgIdIn(visit);
+    const { roles } = parse(memberRolesBody, { roles: form.getAll('roles') });
+    await setMemberRoles(visit.services, orgId, visit.params.userId ?? '', roles, visit.request);
+    return { goTo: membersOf(orgId), notice: 'member-roles-changed' };
+  },
+};
+
+export const organizationRolePages: readonly ConsolePage[] = [list, create, edit, remove, ofMember];
