@@ -19,6 +19,7 @@ import { idps } from '../features/identity-providers/identity-providers.api.ts';
 import { inlineHooks } from '../features/inline-hooks/inline-hooks.api.ts';
 import { mailSettingsEndpoints } from '../features/mail/mail-settings.api.ts';
 import { zoneEndpoints } from '../features/network-zones/network-zones.api.ts';
+import { organizationInvitationEndpoints } from '../features/organization-invitations/organization-invitations.api.ts';
 import { organizationRoleEndpoints } from '../features/organization-roles/organization-roles.api.ts';
 import { departmentEndpoints } from '../features/organizations/departments.api.ts';
 import { memberEndpoints } from '../features/organizations/members.api.ts';
@@ -69,6 +70,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...organizationEndpoints,
   ...departmentEndpoints,
   ...memberEndpoints,
+  ...organizationInvitationEndpoints,
   ...organizationRoleEndpoints,
   ...userEndpoints,
   ...userLifecycle,

@@ -306,6 +306,11 @@ async function orgRole(make: Make, orgId: string) {
   return { params: { roleId: String(id) } };
 }
 
+async function orgInvitation(make: Make, orgId: string) {
+  const { id } = await make.call('POST', `/account/org/${orgId}/invitation`, { email: `${randomBytes(6).toString('hex')}@example.com` });
+  return { params: { invitationId: String(id) } };
+}
+
 async function orgMember(make: Make, orgId: string) {
   const userId = await make.user();
   await make.call('PUT', `/account/org/${orgId}/member/${userId}`, {});
@@ -328,6 +333,16 @@ export const STORIES: Readonly<Record<string, Story>> = {
     body: { name: unique('Department'), parentId: await make.department(orgId) },
   })),
   'DELETE /account/org/:orgId/department/:depId': inOrg(async (make, orgId) => ({ params: { depId: await make.department(orgId) } })),
+  'POST /account/org/:orgId/invitation': inOrg(async (make, orgId) => ({
+    body: { email: `${randomBytes(6).toString('hex')}@example.com`, role: 'admin', depId: await make.department(orgId) },
+  })),
+  'GET /account/org/:orgId/invitation': inOrg(async (make, orgId) => {
+    await orgInvitation(make, orgId);
+    return {};
+  }),
+  'GET /account/org/:orgId/invitation/:invitationId': inOrg(orgInvitation),
+  'POST /account/org/:orgId/invitation/:invitationId/resend': inOrg(orgInvitation),
+  'DELETE /account/org/:orgId/invitation/:invitationId': inOrg(orgInvitation),
   'POST /account/org/:orgId/role': inOrg(async () => ({ body: { name: unique('role'), permissions: ['READ_LOG'] } })),
   'GET /account/org/:orgId/role': inOrg(),
   'GET /account/org/:orgId/role/:roleId': inOrg(orgRole),

@@ -12,6 +12,7 @@ import { deleteExpiredJobs } from '../bulk/bulk-jobs.store.ts';
 import { deleteExpiredCodes } from '../email-codes/email-codes.store.ts';
 import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
+import { deleteExpiredInvitations } from '../organization-invitations/organization-invitations.store.ts';
 import { deleteExpiredRegistrationTokens } from '../registration/registration-tokens.store.ts';
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
 import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
@@ -34,6 +35,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpired(pool, epochSeconds(), limit),
     await deleteExpiredCalls(knex, present(), limit),
     await deleteExpiredLinks(knex, present(), limit),
+    await deleteExpiredInvitations(knex, present(), limit),
     await deleteExpiredCodes(knex, present(), limit),
     await deleteExpiredVerifications(knex, present(), limit),
     await deleteExpiredMails(knex, present(), limit),

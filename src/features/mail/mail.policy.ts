@@ -15,6 +15,7 @@ export type AskedMail =
   | 'sign-up'
   | 'sign-up-existing'
   | 'account-approved'
+  | 'organization-invitation'
   | 'test';
 
 /** What happened to an account, so that its user notices what they have not done themselves. */

@@ -7,6 +7,7 @@ import { forbidden, notFound, validation, wrongState } from '../../platform/erro
 import { isWithin, mayChangeOwners, reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { deleteInvitationsBy } from '../organization-invitations/organization-invitations.store.ts';
 import { isLastOwnerAmongOthers, isOwner } from '../organization-roles/member-roles.store.ts';
 import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
@@ -156,6 +157,7 @@ export async function removeMember(services: Services, orgId: string, userId: st
     await refuseLastOwner(trx, orgId, userId, request);
     await deleteMembership(trx, orgId, userId);
     await endTokensOfMember(trx, userId, orgId);
+    await deleteInvitationsBy(trx, orgId, userId);
     await recordEvent(trx, {
       eventType: 'org.membership.remove',
       displayMessage: 'Remove member from organization',

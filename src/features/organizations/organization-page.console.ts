@@ -57,6 +57,9 @@ export function organizationHead(visit: ConsoleRequest, organization: Organizati
             { label: 'Roles', href: `${address}/roles` },
           ]
         : [{ label: 'Overview', href: address }]),
+      ...(isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_INVITATIONS'), organization.id)
+        ? [{ label: 'Invitations', href: `${address}/invitations` }]
+        : []),
       ...(seesAll
         ? [
             { label: 'Administrators', href: `${address}/administrators` },

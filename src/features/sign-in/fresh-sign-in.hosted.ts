@@ -17,7 +17,18 @@ import type { FirstStep } from './sign-in.service.ts';
 export const ACCOUNT = '/account';
 
 /** The user's own pages, as a sign-in may lead back to them; '' is the first. */
-const ACCOUNT_PAGES = ['', 'profile', 'password', 'security', 'sessions', 'permissions', 'requests', 'activity', 'data'] as const;
+const ACCOUNT_PAGES = [
+  '',
+  'profile',
+  'password',
+  'security',
+  'sessions',
+  'permissions',
+  'requests',
+  'activity',
+  'data',
+  'invitation',
+] as const;
 export type AccountPage = (typeof ACCOUNT_PAGES)[number];
 
 export const addressOfPage = (page: AccountPage): string => (page === '' ? ACCOUNT : `${ACCOUNT}/${page}`);

@@ -11,6 +11,7 @@ import { followCodeLink, receiveCode, receiveCodeAgain } from '../email-codes/em
 import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';
 import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
 import { receiveFactorSend, receiveFirstCode, receiveMessageEnrolment, receiveOtherWay } from '../message-factors/message-steps.hosted.ts';
+import { backToInvitation, INVITATION_PAGE, invitationPage, receiveInvitation } from '../organization-invitations/invitation.hosted.ts';
 import { askForOrganization, receiveOrganization } from '../organizations/choose-organization.hosted.ts';
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
 import { relatedOrigins } from '../passkeys/passkeys.service.ts';
@@ -92,6 +93,9 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post('/signin/restart', (ctx) => standaloneStep(deps, ctx, receiveRestart))
     .get('/choose-password/:token', (ctx) => choosePasswordPage(deps, ctx))
     .post('/choose-password/:token', (ctx) => receiveChosenPassword(deps, ctx))
+    .get('/invitation/:token', (ctx) => invitationPage(deps, ctx))
+    .post('/invitation/:token', (ctx) => receiveInvitation(deps, ctx))
+    .get(INVITATION_PAGE, (ctx) => backToInvitation(deps, ctx))
     .get('/forgot-password', (ctx, next) => forgottenPasswordPage(deps, ctx, next))
     .post('/forgot-password', (ctx, next) => receiveForgottenPassword(deps, ctx, next))
     .get('/signup', (ctx, next) => signUpPage(deps, ctx, next))

@@ -41,6 +41,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'sign-up': 'Sign-up',
   'sign-up-existing': 'Existing account',
   'account-approved': 'Account approved',
+  'organization-invitation': 'Invitation to an organization',
   'new-sign-in': 'New browser',
   'password-changed': 'Password changed',
   'factor-added': 'Second factor added',

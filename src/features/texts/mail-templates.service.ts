@@ -110,12 +110,13 @@ const ASKED: ReadonlySet<string> = new Set<AskedMail>([
   'sign-up',
   'sign-up-existing',
   'account-approved',
+  'organization-invitation',
 ]);
 
 /** What a preview and a test have in the place of real values. */
 const exampleFacts = (kind: string, baseUrl: string, login: string): MailFacts => ({
   login,
-  values: { application: 'Example', provider: 'Example', address: 'ada@example.com', code: '12345678' },
+  values: { application: 'Example', organization: 'Example', provider: 'Example', address: 'ada@example.com', code: '12345678' },
   link: `${baseUrl}/example-link`,
   // What users asked for themselves tells them neither when nor where.
   ...(!ASKED.has(kind) && { occurred: { at: present(), ipAddress: '192.0.2.1', browser: 'Firefox, Linux' } }),

@@ -15,6 +15,7 @@ const FAMILIES: readonly (readonly [prefix: string, page: string])[] = [
   ['consent.', 'Consent'],
   ['not-assigned.', 'No access'],
   ['organization.', 'Choose an organization'],
+  ['invited.', 'Invitation to an organization'],
   ['upstream.', 'Other ways to sign in'],
   ['verify.', 'Confirm an address'],
   ['logout.', 'Sign out'],

@@ -130,6 +130,8 @@ const NOTICES = {
   'application-secret-removed': 'The secret is removed. It is refused from the next request on.',
   'application-assigned': 'The application is assigned to them.',
   'application-unassigned': 'The application is not assigned any more.',
+  'invitation-sent': 'The invitation is sent.',
+  'invitation-revoked': 'The invitation is revoked.',
   'organization-role-created': 'The role is created. Give it to members on the tab Members.',
   'organization-role-changed': 'The role is changed.',
   'organization-role-deleted': 'The role is deleted.',

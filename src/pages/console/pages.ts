@@ -17,6 +17,7 @@ import { importPage } from '../../features/import/user-import.console.ts';
 import { inlineHookPages } from '../../features/inline-hooks/inline-hooks.console.ts';
 import { mailPages } from '../../features/mail/mail.console.ts';
 import { zonePages } from '../../features/network-zones/network-zones.console.ts';
+import { organizationInvitationPages } from '../../features/organization-invitations/invitations.console.ts';
 import { organizationRolePages } from '../../features/organization-roles/roles.console.ts';
 import { departmentPages } from '../../features/organizations/departments.console.ts';
 import { memberPages } from '../../features/organizations/members.console.ts';
@@ -43,6 +44,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...applications,
   ...organizationPages,
   ...departmentPages,
+  ...organizationInvitationPages,
   ...organizationRolePages,
   ...memberPages,
   ...bulkPages,

@@ -63,6 +63,12 @@ describe('roles in an organization (account/org/{orgId}/role)', () => {
       assert.equal(await status('GET', `/account/org/${orgId}/tree`), manages ? 200 : 403, permission);
       assert.equal(await status('POST', `/account/org/${orgId}/department`, { name: permission }), manages ? 200 : 403, permission);
       assert.equal(await status('GET', `/users/${other.id}`), manages ? 200 : 404, permission);
+      const invites = permission === 'MANAGE_INVITATIONS';
+      assert.equal(await status('GET', `/account/org/${orgId}/invitation`), invites ? 200 : 403, permission);
+      const email = `by-${permission.toLowerCase()}@example.com`;
+      assert.equal(await status('POST', `/account/org/${orgId}/invitation`, { email }), invites ? 201 : 403, permission);
+      for (const role of ['owner', 'admin'])
+        assert.equal(await status('POST', `/account/org/${orgId}/invitation`, { email: `x${email}`, role }), 403, permission);
       // Accounts are for those who may do everything: a password would open what its user may do.
       for (const [method, path, body] of [
         ['PUT', `/account/org/${orgId}?name=Renamed`],
@@ -131,6 +137,15 @@ describe('roles in an organization (account/org/{orgId}/role)', () => {
     await api.call('DELETE', `/account/org/${orgId}/member/${another.id}`);
     assert.equal((await another.call('GET', '/api-tokens')).status, 401);
     assert.equal((await api.call('GET', rolesPath(orgId, another.id))).status, 404);
+  });
+
+  it('invitations end with the inviter', async () => {
+    const orgId = await organization(api);
+    const admin = await member(orgId, 'admin');
+    const path = `/account/org/${orgId}/invitation`;
+    assert.equal((await admin.call('POST', path, { email: 'friend@example.com', role: 'admin' })).status, 201);
+    await api.call('DELETE', `/account/org/${orgId}/member/${admin.id}`);
+    assert.deepEqual((await api.call('GET', path)).body, []);
   });
 
   it('a new right ends links to the password that others may hold, and each change is an event', async () => {

@@ -12,6 +12,7 @@ export const directory: Tour = async (service) => {
   await service.api('PUT', `/account/org/${orgId}/member/${userId}`, { depId });
   const role = { name: LONG.slice(0, 100), permissions: ['READ_LOG'] };
   const { id: roleId } = (await service.api('POST', `/account/org/${orgId}/role`, role)).body;
+  const { id: invitationId } = (await service.api('POST', `/account/org/${orgId}/invitation`, { email: 'ada@example.com' })).body;
   for (let n = 0; n < 21; n += 1) await createOrganization(service, `Organization ${n}`);
   const organization = `/organizations/${orgId}`;
   return [
@@ -34,6 +35,10 @@ export const directory: Tour = async (service) => {
     `${organization}/members/${userId}`,
     `${organization}/members/${userId}/remove`,
     `${organization}/members/${userId}/roles`,
+    `${organization}/invitations`,
+    `${organization}/invitations/new`,
+    `${organization}/invitations/${invitationId}/resend`,
+    `${organization}/invitations/${invitationId}/revoke`,
     `${organization}/roles`,
     `${organization}/roles/new`,
     `${organization}/roles/${roleId}`,

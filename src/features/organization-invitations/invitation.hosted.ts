@@ -1,0 +1,124 @@
+/**
+ * The page behind the link of an invitation to an organization. It is the same whether its reader has an account or not: they sign in and join, or choose a
+ * password for a new account. Looking at it changes nothing, for scanners of mail follow every link.
+ */
+import type { RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { readForm, seeOther } from '../../platform/http/forms.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { LinkGone } from '../passwords/choose-password.hosted.ts';
+import { MOST_CHARACTERS, type PasswordProblem } from '../passwords/password.policy.ts';
+import { findPasswordProblem } from '../passwords/password-policy.service.ts';
+import { readPasswordPolicy } from '../settings/settings.service.ts';
+import { continueElsewhere } from '../sign-in/continue-sign-in.hosted.ts';
+import { signInFor } from '../sign-in/fresh-sign-in.hosted.ts';
+import { FRESH, isFreshSignIn } from '../sign-in/fresh-sign-in.service.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
+import { PASSWORD_AMR } from '../sign-in/sign-in.service.ts';
+import { findUser } from '../users/users.service.ts';
+import { createByInvitation, joinByInvitation, type OpenInvitation, readInvitation } from './accept-invitation.service.ts';
+
+/** Where a sign-in leads back to. */
+export const INVITATION_PAGE = '/account/invitation';
+const COOKIE = 'gatehouse-invitation';
+const TOKEN = /^[\w-]{43}$/;
+
+const tokenIn = (ctx: RouterContext): string => ctx.params.token ?? '';
+const addressOf = (token: string): string => `/invitation/${token}`;
+
+/** @throws {LinkGone} */
+async function invitationIn(deps: SignInDeps, ctx: RouterContext): Promise<OpenInvitation> {
+  const invitation = await readInvitation(deps.services, tokenIn(ctx));
+  if (invitation === undefined) throw new LinkGone();
+  return invitation;
+}
+
+/** Who has signed in just now. */
+async function freshUser(deps: SignInDeps, ctx: Koa.Context) {
+  const session = await deps.sessions.current(ctx.req, ctx.res);
+  return session !== undefined && (await isFreshSignIn(deps, session)) ? findUser(deps.services.database, session.accountId) : undefined;
+}
+
+async function show(
+  deps: SignInDeps,
+  ctx: RouterContext,
+  { organization }: OpenInvitation,
+  problem?: PasswordProblem | 'missing' | 'taken',
+): Promise<void> {
+  const language = pageLanguage(ctx);
+  const user = await freshUser(deps, ctx);
+  const limits = { least: String((await readPasswordPolicy(deps.services.database.knex)).minLength), most: String(MOST_CHARACTERS) };
+  const values = { organization: organization.name };
+  const title = language.text('invited.title', values);
+  const told = problem === 'taken' ? language.text('invited.taken') : problem && language.text(`choose-password.${problem}`, limits);
+  const locals = {
+    ...language,
+    title: problem === undefined ? title : language.text('error.title-prefix', { title }),
+    heading: title,
+    action: carryOn(ctx, ctx.path),
+    hidden: deps.formTokens.field(ctx),
+    account: user && language.text('consent.account', { name: user.login }),
+    join: language.text('invited.join', values),
+    hint: language.text('choose-password.hint', limits),
+    problem: told,
+    scripts: ['show-password.js', 'reload-when-stale.js'],
+  };
+  await deps.pages.render(ctx, 'invitation', locals, { status: problem === undefined ? 200 : 400 });
+  // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
+  ctx.set('Referrer-Policy', 'strict-origin');
+}
+
+/** GET /invitation/:token @throws {LinkGone} */
+export const invitationPage = async (deps: SignInDeps, ctx: RouterContext): Promise<void> => show(deps, ctx, await invitationIn(deps, ctx));
+
+/** POST /invitation/:token @throws {LinkGone} */
+export async function receiveInvitation(deps: SignInDeps, ctx: RouterContext): Promise<void> {
+  const form = await readForm(ctx);
+  deps.formTokens.verify(ctx, form);
+  const invitation = await invitationIn(deps, ctx);
+  if (form.get('decision') === 'sign-in') {
+    keep(deps, ctx, tokenIn(ctx), FRESH);
+    return seeOther(ctx, carryOn(ctx, signInFor('invitation')));
+  }
+  if (form.get('decision') === 'join') return join(deps, ctx, invitation);
+  await create(deps, ctx, invitation, form.get('password') ?? '');
+}
+
+/** GET /account/invitation: a sign-in leads here. @throws {LinkGone} */
+export function backToInvitation(deps: SignInDeps, ctx: Koa.Context): void {
+  const token = cookieIn(ctx, COOKIE, deps.config.secure, INVITATION_PAGE) ?? '';
+  if (!TOKEN.test(token)) throw new LinkGone();
+  keep(deps, ctx, '', 0);
+  seeOther(ctx, carryOn(ctx, addressOf(token)));
+}
+
+async function join(deps: SignInDeps, ctx: RouterContext, invitation: OpenInvitation): Promise<void> {
+  const user = await freshUser(deps, ctx);
+  // The sign-in has become old while the page was open.
+  if (user === undefined) return show(deps, ctx, invitation);
+  const request = { ...visitor(ctx, deps.config), actor: { id: user.id, type: 'User' as const, displayName: user.login } };
+  const joined = await joinByInvitation(deps.services, tokenIn(ctx), user.id, request);
+  if (joined.kind === 'gone') throw new LinkGone();
+  seeOther(ctx, joined.kind === 'password' ? new URL(joined.link).pathname : '/account');
+}
+
+async function create(deps: SignInDeps, ctx: RouterContext, invitation: OpenInvitation, password: string): Promise<void> {
+  const owner = { login: invitation.email, email: invitation.email, profile: {} };
+  const problem = password === '' ? 'missing' : (await findPasswordProblem(deps.services, password, owner))?.problem;
+  if (problem !== undefined) return show(deps, ctx, invitation, problem);
+  const created = await createByInvitation(deps.services, tokenIn(ctx), password, visitor(ctx, deps.config));
+  if (created === 'gone') throw new LinkGone();
+  if (created === 'taken') return show(deps, ctx, invitation, 'taken');
+  await continueElsewhere(deps, ctx, '/signin', { user: created, amr: PASSWORD_AMR, authenticatedAt: present() });
+}
+
+function keep({ config: { secure } }: SignInDeps, ctx: Koa.Context, value: string, seconds: number): void {
+  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: INVITATION_PAGE, overwrite: true } as const;
+  ctx.cookies.set(prefixed(COOKIE, secure, INVITATION_PAGE), value, { ...attributes, maxAge: seconds * 1000 });
+}

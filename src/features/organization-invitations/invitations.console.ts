@@ -1,0 +1,169 @@
+/** The tab Invitations of an organization: who is invited, inviting, sending again, revoking. */
+import { departmentsIn } from '../../pages/console/candidates.ts';
+import { listPage } from '../../pages/console/detail-page.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
+import { forbidden } from '../../platform/errors/errors.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { isWithin, mayChangeOwners, permissionsIn, reachOf } from '../administrators/administration.policy.ts';
+import { BUILT_IN_ROLES } from '../organization-roles/organization-roles.resource.ts';
+import { allOrganizationRoles } from '../organization-roles/organization-roles.service.ts';
+import { organizationCrumbs, organizationHead, organizationPath, orgIdIn } from '../organizations/organization-page.console.ts';
+import { getOrganization, type OrganizationDetail } from '../organizations/organizations.service.ts';
+import { linkOutcome } from '../passwords/secret-link.console.ts';
+import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
+import {
+  getInvitation,
+  invitationFields,
+  inviteToOrganization,
+  listInvitations,
+  resendInvitation,
+  revokeInvitation,
+} from './organization-invitations.service.ts';
+
+const homeOf = (orgId: string): string => `${organizationPath(orgId)}/invitations`;
+const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
+  ...organizationCrumbs(organization),
+  { label: 'Invitations', href: homeOf(organization.id) },
+];
+
+const mayInvite = ({ request }: ConsoleRequest, orgId: string): boolean =>
+  isWithin(reachOf(request.roles, 'write', 'MANAGE_INVITATIONS'), orgId);
+
+/** @throws {ApiError} not found, forbidden */
+async function organizationToInvite(visit: ConsoleRequest): Promise<OrganizationDetail> {
+  const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+  if (!mayInvite(visit, organization.id)) throw forbidden();
+  return organization;
+}
+
+const list: ConsolePage = {
+  path: '/organizations/:orgId/invitations',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const organization = await getOrganization(services, orgIdIn(visit), request);
+    const home = homeOf(organization.id);
+    const { items, next } = await listInvitations(services, organization.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const invite = { label: 'Invite', href: `${home}/new`, main: true };
+    const isChangeable = mayInvite(visit, organization.id);
+    return listPage({
+      ...organizationHead(visit, organization),
+      actions: isChangeable ? [invite] : [],
+      list: {
+        name: 'Invitations',
+        columns: ['E-mail address', 'Role', 'Sent', 'Expires'],
+        rows: items.map(({ id, email, role, sent, expiresAt }) => ({
+          cells: [email, { text: role, code: true }, { time: sent }, { time: expiresAt }],
+          actions: isChangeable
+            ? [
+                { label: 'Send again', href: `${home}/${id}/resend` },
+                { label: 'Revoke', href: `${home}/${id}/revoke` },
+              ]
+            : [],
+        })),
+        empty: 'Nobody is invited to this organization at the moment.',
+        emptyAction: isChangeable ? invite : undefined,
+        pager: pagerOf(home, query, next),
+      },
+    });
+  },
+};
+
+/** Departments and the organization's own roles are for those who manage its members. */
+async function fieldsOf(visit: ConsoleRequest, orgId: string, typed: Typed): Promise<readonly Field[]> {
+  const own = permissionsIn(visit.request.roles, orgId);
+  const isManager = isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_MEMBERS'), orgId);
+  const builtIn = BUILT_IN_ROLES.filter(
+    ({ name, permissions }) =>
+      permissions.every((permission) => own.has(permission)) && (name !== 'owner' || mayChangeOwners(visit.request.roles, orgId)),
+  );
+  const roles = isManager ? await allOrganizationRoles(visit.services, orgId, visit.request) : [];
+  const grantable = [...builtIn, ...roles].filter(({ permissions }) => permissions.every((permission) => own.has(permission)));
+  return [
+    {
+      name: 'email',
+      label: 'E-mail address',
+      kind: 'email',
+      required: true,
+      hint: phrase('An invitation with a link goes to {address}. It works once, for seven days.', {
+        address: await linkOutcome(visit, phrase('this address')),
+      }),
+    },
+    { name: 'role', label: 'Role', value: 'member', options: grantable.map(({ name }) => ({ value: name, label: verbatim(name) })) },
+    ...(isManager ? [await departmentField(visit, orgId, typed)] : []),
+  ];
+}
+
+const departmentField = async (visit: ConsoleRequest, orgId: string, typed: Typed): Promise<Field> =>
+  pickField(await departmentsIn(visit, orgId), { name: 'depId', label: 'Department', value: undefined, none: NO_DEPARTMENT }, typed);
+
+const invite: ConsolePage = {
+  path: '/organizations/:orgId/invitations/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToInvite(visit);
+    const page = {
+      title: 'Invite to the organization',
+      crumbs: crumbsTo(organization),
+      facts: ['Who has an account joins with it. Who has none chooses a password.'],
+      fields: await fieldsOf(visit, organization.id, typed),
+      submit: 'Send invitation',
+      cancel: homeOf(organization.id),
+    };
+    return formPage(page, typed);
+  },
+  async receive(visit, form) {
+    const { id: orgId } = await organizationToInvite(visit);
+    const { email, role } = typedValues(await fieldsOf(visit, orgId, { values: form, problems: [] }), form);
+    const depId = form.get('depId') ? await pickedId(await departmentsIn(visit, orgId), 'depId', form.get('depId') ?? '') : undefined;
+    const input = parse(invitationFields, { email, role, ...(depId !== undefined && { depId }) });
+    await inviteToOrganization(visit.services, orgId, input, visit.request);
+    return { goTo: homeOf(orgId), notice: 'invitation-sent' };
+  },
+};
+
+/** A page that asks before something is done with an invitation. */
+const asking = (
+  step: 'resend' | 'revoke',
+  words: { readonly title: string; readonly fact: string; readonly submit: string; readonly danger: boolean },
+  run: typeof revokeInvitation | typeof resendInvitation,
+): ConsolePage => ({
+  path: `/organizations/:orgId/invitations/:invitationId/${step}`,
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToInvite(visit);
+    const { email } = await getInvitation(visit.services, organization.id, visit.params.invitationId ?? '', visit.request);
+    const { title, fact, submit, danger } = words;
+    const page = { title: phrase(title, { address: email }), crumbs: crumbsTo(organization), facts: [fact], submit, danger };
+    return formPage({ ...page, cancel: homeOf(organization.id) }, typed);
+  },
+  async receive(visit) {
+    const orgId = orgIdIn(visit);
+    await run(visit.services, orgId, visit.params.invitationId ?? '', visit.request);
+    return { goTo: homeOf(orgId), notice: step === 'resend' ? 'invitation-sent' : 'invitation-revoked' };
+  },
+});
+
+const resend = asking(
+  'resend',
+  {
+    title: 'Send the invitation to {address} again?',
+    fact: 'The link that was sent before stops working.',
+    submit: 'Send invitation',
+    danger: false,
+  },
+  resendInvitation,
+);
+const revoke = asking(
+  'revoke',
+  { title: 'Revoke the invitation to {address}?', fact: 'The link stops working at once.', submit: 'Revoke invitation', danger: true },
+  revokeInvitation,
+);
+
+export const organizationInvitationPages: readonly ConsolePage[] = [list, invite, resend, revoke];

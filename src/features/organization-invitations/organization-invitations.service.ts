@@ -1,0 +1,209 @@
+/**
+ * Invitations to organizations, as their administrators send them. The answer is the same whether somebody has an account or not: only the reader of the
+ * e-mail finds out. Nobody invites with a role that allows more than they may do themselves.
+ */
+import { z } from 'zod';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, forbidden, notFound, rateLimited, validation, wrongState } from '../../platform/errors/errors.ts';
+import { shownText, text } from '../../platform/validation/text.ts';
+import { mayChangeOwners, ORGANIZATION_PERMISSIONS } from '../administrators/administration.policy.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { isMailable } from '../mail/mail.policy.ts';
+import { queueMail } from '../mail/mail.service.ts';
+import { isMailPossible } from '../mail/mail-route.service.ts';
+import { refuseBeyondOwn } from '../organization-roles/organization-roles.service.ts';
+import { listOrganizationRoles } from '../organization-roles/organization-roles.store.ts';
+import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
+import { type Organization, organizationExists } from '../organizations/organizations.store.ts';
+import { mayMailSignUp } from '../sign-in/failure-limits.service.ts';
+import {
+  countInvitations,
+  deleteInvitation,
+  findInvitation,
+  type InvitationRow,
+  insertInvitation,
+  readInvitations,
+  renewInvitation,
+} from './organization-invitations.store.ts';
+
+/** Of one organization, at a time. */
+const MOST_INVITATIONS = 1000;
+/** Seconds after which another e-mail may go to the same address. */
+const RETRY_AFTER = 900;
+
+export const invitationFields = z.strictObject({
+  email: text({ least: 3, most: 254 }).refine(isMailable, 'must be an e-mail address'),
+  role: shownText({ least: 1, most: 100 })
+    .exactOptional()
+    .meta({ description: 'owner, admin, member, or the name of a role of the organization; member unless given' }),
+  depId: text({ most: 100 }).exactOptional().meta({ description: 'Empty or absent: directly in the organization' }),
+});
+export type InvitationInput = z.output<typeof invitationFields>;
+
+export interface Invitation extends Pick<InvitationRow, 'id' | 'email' | 'depId' | 'created' | 'sent' | 'expiresAt'> {
+  /** Its name. */
+  readonly role: string;
+}
+
+/** Oldest first. @throws {ApiError} not found, forbidden */
+export async function listInvitations(
+  { database: { knex } }: Services,
+  orgId: string,
+  window: Window,
+  request: RequestContext,
+): Promise<Page<Invitation>> {
+  checkReadable(orgId, request, 'MANAGE_INVITATIONS');
+  const { items, next } = await readInvitations(knex, orgId, window);
+  if (items.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
+  const names = await roleNames(knex, orgId);
+  return { items: items.map((row) => shown(row, names)), next };
+}
+
+/** @throws {ApiError} not found, forbidden */
+export async function getInvitation(
+  { database: { knex } }: Services,
+  orgId: string,
+  id: string,
+  request: RequestContext,
+): Promise<Invitation> {
+  checkReadable(orgId, request, 'MANAGE_INVITATIONS');
+  const row = await findInvitation(knex, orgId, id);
+  if (row === undefined) throw notFound(id, 'Invitation');
+  return shown(row, await roleNames(knex, orgId));
+}
+
+/**
+ * Invites somebody by e-mail.
+ * @throws {ApiError} not found; forbidden: also a role that allows more than the caller may do; validation: no such role or department; conflict: the address is
+ *   invited already; wrong state: no mail can be sent, or too many wait; rate limited
+ */
+export async function inviteToOrganization(
+  services: Services,
+  orgId: string,
+  { email, role = 'member', depId }: InvitationInput,
+  request: RequestContext,
+): Promise<Invitation> {
+  checkReadable(orgId, request, 'MANAGE_INVITATIONS');
+  await requireMailTo(services, email, request);
+  return services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
+    const { builtIn, own } = await grantableRole(trx, orgId, role, request);
+    if ((await countInvitations(trx, orgId)) >= MOST_INVITATIONS)
+      throw wrongState(`${MOST_INVITATIONS} invitations of the organization wait already, revoke some first`);
+    const { token, ...sending } = newLink();
+    const row: InvitationRow = {
+      ...{ id: newId('inv'), orgId, email, role: builtIn, roleId: own?.id ?? null, depId: depId || null },
+      ...{ createdBy: request.actor.id, created: sending.sent, ...sending },
+    };
+    const kept = await insertInvitation(trx, row);
+    if (kept === 'invited already')
+      throw conflict({ field: 'email', message: 'this address is invited already: send its invitation again' });
+    if (kept === 'no such department') throw validation([{ field: 'depId', message: 'does not exist' }]);
+    await mail(trx, services, organization, row, token, request);
+    await record(trx, 'create', organization, row, request, { after: { email, role, depId: depId ?? '' } });
+    return { ...row, role };
+  });
+}
+
+/** Sends another link; the one before ends. @throws {ApiError} not found, forbidden; wrong state: no mail can be sent; rate limited */
+export async function resendInvitation(services: Services, orgId: string, id: string, request: RequestContext): Promise<Invitation> {
+  const { email, role } = await getInvitation(services, orgId, id, request);
+  await requireMailTo(services, email, request);
+  return services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
+    await grantableRole(trx, orgId, role, request);
+    const row = await findInvitation(trx, orgId, id);
+    const { token, ...sending } = newLink();
+    if (row === undefined || !(await renewInvitation(trx, id, sending))) throw notFound(id, 'Invitation');
+    await mail(trx, services, organization, row, token, request);
+    await record(trx, 'resend', organization, row, request);
+    return { ...row, ...sending, role };
+  });
+}
+
+/** @throws {ApiError} not found, forbidden */
+export async function revokeInvitation(services: Services, orgId: string, id: string, request: RequestContext): Promise<void> {
+  await services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
+    const row = await findInvitation(trx, orgId, id);
+    if (row === undefined || !(await deleteInvitation(trx, id))) throw notFound(id, 'Invitation');
+    await record(trx, 'revoke', organization, row, request);
+  });
+}
+
+/** @throws {ApiError} wrong state, rate limited */
+async function requireMailTo(services: Services, email: string, request: RequestContext): Promise<void> {
+  if (!(await isMailPossible(services, request))) throw wrongState('no mail can be sent: set a mail server up first');
+  if (!(await mayMailSignUp(services, email))) throw rateLimited(RETRY_AFTER);
+}
+
+/** @throws {ApiError} validation, forbidden */
+async function grantableRole(trx: Executor, orgId: string, name: string, request: RequestContext) {
+  if (name === 'owner' && !mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
+  if (name === 'owner' || name === 'admin') refuseBeyondOwn(ORGANIZATION_PERMISSIONS, orgId, request);
+  if (name === 'owner' || name === 'admin' || name === 'member') return { builtIn: name, own: undefined } as const;
+  const own = (await listOrganizationRoles(trx, orgId)).find((role) => role.name === name);
+  if (own === undefined) throw validation([{ field: 'role', message: 'is not a role of this organization' }]);
+  refuseBeyondOwn(own.permissions, orgId, request);
+  return { builtIn: 'member', own } as const;
+}
+
+function newLink() {
+  const token = randomToken();
+  const sent = present();
+  return { token, tokenHash: digest(token), sent, expiresAt: new Date(sent.getTime() + LIFETIMES.activationLink * 1000) };
+}
+
+async function mail(
+  trx: Executor,
+  { config, keyring }: Services,
+  { name }: Organization,
+  { email }: InvitationRow,
+  token: string,
+  request: RequestContext,
+): Promise<void> {
+  const content = {
+    to: email,
+    link: `${config.baseUrl}/invitation/${token}`,
+    values: { organization: name },
+    expiresAt: new Date(present().getTime() + LIFETIMES.activationLink * 1000).toISOString(),
+  };
+  await queueMail(trx, keyring, { id: undefined, login: email, profile: {} }, 'organization-invitation', content, request);
+}
+
+const VERBS = {
+  create: 'Invite to organization',
+  resend: 'Send invitation to organization again',
+  revoke: 'Revoke invitation to organization',
+} as const;
+
+function record(
+  trx: Executor,
+  step: keyof typeof VERBS,
+  organization: Organization,
+  { id, email }: InvitationRow,
+  request: RequestContext,
+  { after }: { readonly after?: Readonly<Record<string, unknown>> } = {},
+): Promise<string> {
+  return recordEvent(trx, {
+    eventType: `org.invitation.${step}`,
+    displayMessage: VERBS[step],
+    request,
+    targets: [{ id, type: 'OrganizationInvitation', displayName: email }, organizationTarget(organization)],
+    ...(after && { after }),
+  });
+}
+
+const roleNames = async (executor: Executor, orgId: string): Promise<ReadonlyMap<string, string>> =>
+  new Map((await listOrganizationRoles(executor, orgId)).map(({ id, name }) => [id, name]));
+
+const shown = (row: InvitationRow, names: ReadonlyMap<string, string>): Invitation => ({
+  ...row,
+  role: (row.roleId === null ? undefined : names.get(row.roleId)) ?? row.role,
+});
