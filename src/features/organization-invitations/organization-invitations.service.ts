@@ -38,7 +38,7 @@ const MOST_INVITATIONS = 1000;
 const RETRY_AFTER = 900;
 
 export const invitationFields = z.strictObject({
-  email: text({ least: 3, most: 254 }).refine(isMailable, 'must be an e-mail address'),
+  email: text({ least: 3, most: 254 }).refine(isMailable, 'must be an e-mail address').meta({ format: 'email' }),
   role: shownText({ least: 1, most: 100 })
     .exactOptional()
     .meta({ description: 'owner, admin, member, or the name of a role of the organization; member unless given' }),
@@ -122,7 +122,7 @@ export async function resendInvitation(services: Services, orgId: string, id: st
     const { token, ...sending } = newLink();
     if (row === undefined || !(await renewInvitation(trx, id, sending))) throw notFound(id, 'Invitation');
     await mail(trx, services, organization, row, token, request);
-    await record(trx, 'resend', organization, row, request);
+    await record(trx, 'resend', organization, row, request, { after: { email, expiresAt: sending.expiresAt } });
     return { ...row, ...sending, role };
   });
 }
@@ -133,7 +133,7 @@ export async function revokeInvitation(services: Services, orgId: string, id: st
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
     const row = await findInvitation(trx, orgId, id);
     if (row === undefined || !(await deleteInvitation(trx, id))) throw notFound(id, 'Invitation');
-    await record(trx, 'revoke', organization, row, request);
+    await record(trx, 'revoke', organization, row, request, { before: { email: row.email, role: row.role, depId: row.depId ?? '' } });
   });
 }
 
@@ -189,13 +189,14 @@ function record(
   organization: Organization,
   { id, email }: InvitationRow,
   request: RequestContext,
-  { after }: { readonly after?: Readonly<Record<string, unknown>> } = {},
+  { before, after }: { readonly before?: Readonly<Record<string, unknown>>; readonly after?: Readonly<Record<string, unknown>> },
 ): Promise<string> {
   return recordEvent(trx, {
     eventType: `org.invitation.${step}`,
     displayMessage: VERBS[step],
     request,
     targets: [{ id, type: 'OrganizationInvitation', displayName: email }, organizationTarget(organization)],
+    ...(before && { before }),
     ...(after && { after }),
   });
 }

@@ -31,6 +31,8 @@ const simulatedRequest = z.strictObject({
     .array(text({ least: 1 }))
     .max(MOST_AUDIENCES)
     .default([]),
+  /** The parameter `organization` of the request: an ID or a name. */
+  organization: text({ least: 1, most: 255 }).exactOptional(),
   /** As in an authorization request: words with spaces between them. */
   prompt: z
     .string()
@@ -136,6 +138,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
         actor,
         scopes,
         resources,
+        organization,
         prompt,
         run_inline_hook: runHook,
         sign_in: signsIn,
@@ -145,7 +148,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
         newBrowser: signsIn.new_browser,
         daysSinceLastSignIn: signsIn.days_since_last_sign_in,
       };
-      const request = { clientId, user, grantType, actor, scopes, resources, prompts: new Set(prompt), runHook, signIn };
+      const request = { clientId, user, grantType, actor, scopes, organization, resources, prompts: new Set(prompt), runHook, signIn };
       return present(await simulateRequest(services, params.id, request, caller), request.prompts.has('consent'));
     },
   }),

@@ -24,6 +24,7 @@ import {
 import { idTokenContent, opensUserinfo, userinfoClaims } from '../claims/token-claims.policy.ts';
 import { acceptsClientId, type ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
 import { decideConsent, type ScopeDecision } from '../consents/consent.policy.ts';
+import { decideOrganization, type OrganizationDecision } from '../organizations/sign-in-organization.policy.ts';
 import { isKnownAt, type RegistrationSettings } from '../registration/registration.policy.ts';
 import {
   authorizationScopes,
@@ -89,6 +90,8 @@ export interface SimulationFacts {
   readonly actor?: string | undefined;
   /** The request's scopes. */
   readonly asked: readonly string[];
+  /** The request's parameter `organization`. */
+  readonly organization?: string | undefined;
   /** The request's parameters `resource` and `audience`. */
   readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
@@ -138,7 +141,7 @@ export function simulate(facts: SimulationFacts): Simulation {
   const asks = consent?.some(({ ask }) => ask) === true;
   const refusal = refusalOf(facts, responseType, scopes, access) ?? (asks && facts.prompts.has('none') ? CONSENT_REQUIRED : undefined);
   const outcome = refusal !== undefined ? 'REFUSED' : asks ? 'CONSENT' : 'TOKENS';
-  const tokens = refusal === undefined ? tokensOf(facts, responseType, scopes.granted) : undefined;
+  const tokens = refusal === undefined ? tokensOf({ ...facts, user: personOf(facts) }, responseType, scopes.granted) : undefined;
   return { outcome, refusal, responseType, scopes, access, consent, tokens };
 }
 
@@ -213,11 +216,31 @@ function refusalOf(
   if (user !== undefined && settings.assignment === 'ASSIGNED' && !facts.isAssigned) {
     return { error: 'access_denied', reason: 'the application is not assigned to the user' };
   }
+  const organization = organizationOf(facts);
+  if (organization.kind === 'not-a-member') return { error: 'access_denied', reason: 'the user is not a member of the organization' };
+  if (organization.kind === 'choose' && facts.prompts.has('none'))
+    return { error: 'interaction_required', reason: 'the user would have to choose an organization, and the prompt forbids it' };
   if (!access.allowed) return { error: 'access_denied', reason: 'no access policy of the authorization server allows this' };
   if (visits && scopes.granted.length === 0) {
     return { error: 'access_denied', reason: 'none of the requested scopes can be granted' };
   }
   return undefined;
+}
+
+/** For which organization the user signs in. Nobody has chosen one: where a choice is needed, tokens are shown without it. */
+function organizationOf({ application, user, grantType, organization: wanted }: SimulationFacts): OrganizationDecision {
+  if (user === undefined || !asksUser(grantType)) return { kind: 'none' };
+  const all = user.memberships.map(({ orgId, orgName }) => ({ orgId, name: orgName }));
+  const named = all.filter(({ orgId }) => orgId === wanted);
+  const found = wanted === undefined ? all : named.length > 0 ? named : all.filter(({ name }) => name === wanted);
+  return decideOrganization({ setting: application.settings.organization ?? 'OPTIONAL', wanted, chosen: undefined, found });
+}
+
+/** The user with the organization that they sign in for. */
+function personOf(facts: SimulationFacts): SimulatedUser | undefined {
+  const decision = organizationOf(facts);
+  if (facts.user === undefined || decision.kind !== 'organization') return facts.user;
+  return { ...facts.user, organization: facts.user.memberships.find(({ orgId }) => orgId === decision.orgId) };
 }
 
 /** Bytes of what tokens say beside these claims: times, ids and the class of the sign-in of an access token; of an ID token also hashes, nonce and ways of authentication. */

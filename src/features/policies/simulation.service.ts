@@ -37,6 +37,8 @@ export interface SimulatedRequest {
   /** Of a token exchange: the client ID of the application that acts; absent: the one that asks. */
   readonly actor?: string | undefined;
   readonly scopes: readonly string[];
+  /** The parameter `organization`. */
+  readonly organization?: string | undefined;
   /** The parameters `resource` and `audience`. */
   readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
@@ -109,6 +111,7 @@ export async function simulateRequest(
     grantType: request.grantType,
     actor: request.grantType === TOKEN_EXCHANGE_GRANT ? (request.actor ?? application.id) : undefined,
     asked: request.scopes,
+    organization: request.organization,
     resources: request.resources,
     prompts: request.prompts,
   });

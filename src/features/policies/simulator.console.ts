@@ -85,6 +85,12 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
       alias: 'resource',
     },
     {
+      name: 'organization',
+      label: 'Organization',
+      hint: 'The parameter “organization”: an ID or a name. Empty: none.',
+      value: held('organization'),
+    },
+    {
       name: 'hook',
       label: 'Inline hook',
       value: held('hook'),
@@ -120,6 +126,7 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     grantType: isGrant(grant) ? grant : 'authorization_code',
     scopes: spaceSeparated(held('scopes').replace(/\s+/g, ' ')),
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
+    organization: held('organization') || undefined,
     runHook: held('hook') === 'run',
     signIn: grant === 'client_credentials' ? undefined : { ipAddress: held('ip') || undefined, newBrowser: held('browser') === 'new' },
     prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (spaceSeparated(prompt) as SimulatedPrompt[]) : []),

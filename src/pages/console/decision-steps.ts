@@ -51,6 +51,9 @@ const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
       application: application.label,
       login: user?.login ?? '',
     }),
+  'the user is not a member of the organization': () => phrase('the user is not a member of the organization'),
+  'the user would have to choose an organization, and the prompt forbids it': () =>
+    phrase('the user would have to choose an organization, and the prompt forbids it'),
   'no access policy of the authorization server allows this': ({ access }) =>
     access.policy === undefined
       ? phrase('no active access policy is for this application')

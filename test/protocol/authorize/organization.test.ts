@@ -184,6 +184,21 @@ test('an application of companies', async (t) => {
     assert.equal(answerOf(long).error, 'invalid_request');
   });
 
+  await t.test('the simulator tells the same', async () => {
+    const { clientId } = await createClient(service, { organization: 'REQUIRED' });
+    const asked = { client_id: clientId, user: user.id, grant_type: 'authorization_code', scopes: ['openid', 'organization'] };
+    const simulated = async (more: object) =>
+      (await service.api('POST', '/authorizationServers/default/simulate', { ...asked, ...more })).body;
+    const named = await simulated({ organization: 'Bolt & Co' });
+    assert.deepEqual(
+      [named.outcome, named.tokens.id_token.claims.org_id, named.tokens.access_token.claims.dep_id],
+      ['TOKENS', orgB, depId],
+    );
+    assert.equal((await simulated({ organization: 'Nobody' })).refusal.error, 'access_denied');
+    assert.equal((await simulated({ prompt: 'none' })).refusal.error, 'interaction_required');
+    assert.equal((await simulated({})).tokens.id_token.claims.org_id, undefined);
+  });
+
   await t.test('tokens end with the membership, and those of other organizations go on', async () => {
     const leaver = await member({ orgId: orgA }, { orgId: orgB });
     const before = user;
