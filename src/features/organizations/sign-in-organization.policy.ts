@@ -38,3 +38,39 @@ export function decideOrganization(facts: OrganizationFacts): OrganizationDecisi
     return { kind: 'organization', orgId: first.orgId };
   return { kind: 'choose' };
 }
+
+interface Membership {
+  readonly orgId: string;
+  readonly orgName: string;
+}
+
+/**
+ * As `decideOrganization`, among all memberships of a user who has chosen none.
+ * @param memberships undefined: there is no user who could be asked
+ */
+export function decideAmong(
+  { setting = 'OPTIONAL', wanted }: { readonly setting: OrganizationSetting | undefined; readonly wanted: string | undefined },
+  memberships: readonly Membership[] | undefined,
+): OrganizationDecision {
+  if (memberships === undefined) return { kind: 'none' };
+  const all = memberships.map(({ orgId, orgName }) => ({ orgId, name: orgName }));
+  const byId = all.filter(({ orgId }) => orgId === wanted);
+  const found = wanted === undefined ? all : byId.length > 0 ? byId : all.filter(({ name }) => name === wanted);
+  return decideOrganization({ setting, wanted, chosen: undefined, found });
+}
+
+/** @param isSilent may the user be shown no page? @returns undefined: the request goes on */
+export function organizationRefusal({ kind }: OrganizationDecision, isSilent: boolean): { error: string; reason: string } | undefined {
+  if (kind === 'not-a-member') return { error: 'access_denied', reason: 'the user is not a member of the organization' };
+  if (kind !== 'choose' || !isSilent) return undefined;
+  return { error: 'interaction_required', reason: 'the user would have to choose an organization, and the prompt forbids it' };
+}
+
+/** The user with the organization that they sign in for. Where a choice is still needed there is none. */
+export const signedInFor = <M extends Membership, U extends { readonly memberships: readonly M[] }>(
+  user: U | undefined,
+  decision: OrganizationDecision,
+): (U & { readonly organization?: M | undefined }) | undefined =>
+  user === undefined || decision.kind !== 'organization'
+    ? user
+    : { ...user, organization: user.memberships.find(({ orgId }) => orgId === decision.orgId) };

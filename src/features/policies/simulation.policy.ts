@@ -24,7 +24,7 @@ import {
 import { idTokenContent, opensUserinfo, userinfoClaims } from '../claims/token-claims.policy.ts';
 import { acceptsClientId, type ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
 import { decideConsent, type ScopeDecision } from '../consents/consent.policy.ts';
-import { decideOrganization, type OrganizationDecision } from '../organizations/sign-in-organization.policy.ts';
+import { decideAmong, organizationRefusal, signedInFor } from '../organizations/sign-in-organization.policy.ts';
 import { isKnownAt, type RegistrationSettings } from '../registration/registration.policy.ts';
 import {
   authorizationScopes,
@@ -141,7 +141,10 @@ export function simulate(facts: SimulationFacts): Simulation {
   const asks = consent?.some(({ ask }) => ask) === true;
   const refusal = refusalOf(facts, responseType, scopes, access) ?? (asks && facts.prompts.has('none') ? CONSENT_REQUIRED : undefined);
   const outcome = refusal !== undefined ? 'REFUSED' : asks ? 'CONSENT' : 'TOKENS';
-  const tokens = refusal === undefined ? tokensOf({ ...facts, user: personOf(facts) }, responseType, scopes.granted) : undefined;
+  const tokens =
+    refusal === undefined
+      ? tokensOf({ ...facts, user: signedInFor(facts.user, organizationOf(facts)) }, responseType, scopes.granted)
+      : undefined;
   return { outcome, refusal, responseType, scopes, access, consent, tokens };
 }
 
@@ -197,56 +200,33 @@ function refusalOf(
     return { error: 'invalid_client', reason: 'the application registered itself at another authorization server' };
   if (application.origin === 'INTRODUCED' && !acceptsClientId(server.clientIdMetadata, application.id))
     return { error: 'invalid_client', reason: 'the authorization server accepts no document as a client ID, or none of this host' };
-  if (!settings.grant_types.includes(grantType) || (atAuthorize(grantType) && responseType === undefined)) {
+  if (!settings.grant_types.includes(grantType) || (atAuthorize(grantType) && responseType === undefined))
     return { error: 'unauthorized_client', reason: 'the application may not use this grant' };
-  }
   const breach = profileInForce(settings.profile, server.profile) === 'fapi2' ? fapi2Refusal(settings) : undefined;
   if (breach !== undefined) return { error: 'unauthorized_client', reason: `the application does not follow FAPI 2.0: ${breach}` };
-  if (scopes.refused.length > 0) {
+  if (scopes.refused.length > 0)
     return { error: 'invalid_scope', reason: `unknown, or not to be granted in this way: ${scopes.refused.join(' ')}` };
-  }
-  if (visits && scopes.requested.length === 0) {
+  if (visits && scopes.requested.length === 0)
     return { error: 'invalid_scope', reason: 'no scope was requested, and the authorization server has no default one' };
-  }
   const target = audienceOf(facts);
   if (target.audiences === undefined) return { error: 'invalid_target', reason: target.reason };
-  if (user !== undefined && user.status !== 'ACTIVE') {
+  if (user !== undefined && user.status !== 'ACTIVE')
     return { error: visits ? 'login_required' : 'invalid_grant', reason: `the user is ${user.status}` };
-  }
-  if (user !== undefined && settings.assignment === 'ASSIGNED' && !facts.isAssigned) {
+  if (user !== undefined && settings.assignment === 'ASSIGNED' && !facts.isAssigned)
     return { error: 'access_denied', reason: 'the application is not assigned to the user' };
-  }
-  const organization = organizationOf(facts);
-  if (organization.kind === 'not-a-member') return { error: 'access_denied', reason: 'the user is not a member of the organization' };
-  if (organization.kind === 'choose' && facts.prompts.has('none'))
-    return { error: 'interaction_required', reason: 'the user would have to choose an organization, and the prompt forbids it' };
+  const organization = organizationRefusal(organizationOf(facts), facts.prompts.has('none'));
+  if (organization !== undefined) return organization;
   if (!access.allowed) return { error: 'access_denied', reason: 'no access policy of the authorization server allows this' };
-  if (visits && scopes.granted.length === 0) {
-    return { error: 'access_denied', reason: 'none of the requested scopes can be granted' };
-  }
+  if (visits && scopes.granted.length === 0) return { error: 'access_denied', reason: 'none of the requested scopes can be granted' };
   return undefined;
 }
 
-/** For which organization the user signs in. Nobody has chosen one: where a choice is needed, tokens are shown without it. */
-function organizationOf({ application, user, grantType, organization: wanted }: SimulationFacts): OrganizationDecision {
-  if (user === undefined || !asksUser(grantType)) return { kind: 'none' };
-  const all = user.memberships.map(({ orgId, orgName }) => ({ orgId, name: orgName }));
-  const named = all.filter(({ orgId }) => orgId === wanted);
-  const found = wanted === undefined ? all : named.length > 0 ? named : all.filter(({ name }) => name === wanted);
-  return decideOrganization({ setting: application.settings.organization ?? 'OPTIONAL', wanted, chosen: undefined, found });
-}
-
-/** The user with the organization that they sign in for. */
-function personOf(facts: SimulationFacts): SimulatedUser | undefined {
-  const decision = organizationOf(facts);
-  if (facts.user === undefined || decision.kind !== 'organization') return facts.user;
-  return { ...facts.user, organization: facts.user.memberships.find(({ orgId }) => orgId === decision.orgId) };
-}
+const organizationOf = ({ application, user, grantType, organization: wanted }: SimulationFacts) =>
+  decideAmong({ setting: application.settings.organization, wanted }, asksUser(grantType) ? user?.memberships : undefined);
 
 /** Bytes of what tokens say beside these claims: times, ids and the class of the sign-in of an access token; of an ID token also hashes, nonce and ways of authentication. */
 const REST_OF_ACCESS_TOKEN = 192;
 const REST_OF_ID_TOKEN = 492;
-
 function tokensOf(facts: SimulationFacts, responseType: string | undefined, granted: readonly string[]): SimulatedTokens {
   return {
     accessToken: responseType === 'id_token' ? undefined : accessTokenOf(facts, granted),

@@ -40,7 +40,6 @@ const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['consent', 'consent: ask again'],
   ['login consent', 'login consent: both'],
 ];
-
 const BROWSERS: readonly (readonly [value: string, label: string])[] = [
   ['', 'Known to the user'],
   ['new', 'New to the user'],
@@ -84,12 +83,7 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
       value: held('resources'),
       alias: 'resource',
     },
-    {
-      name: 'organization',
-      label: 'Organization',
-      hint: 'The parameter “organization”: an ID or a name. Empty: none.',
-      value: held('organization'),
-    },
+    { name: 'organization', label: 'Organization', hint: 'Its ID or name, as the request says it.', value: held('organization') },
     {
       name: 'hook',
       label: 'Inline hook',
