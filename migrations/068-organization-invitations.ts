@@ -21,7 +21,9 @@ export async function up(knex: Knex): Promise<void> {
   )`);
   await knex.raw('CREATE UNIQUE INDEX organization_invitations_by_email ON organization_invitations (org_id, lower(email))');
   await knex.raw('CREATE INDEX organization_invitations_by_role ON organization_invitations (org_id, role_id) WHERE role_id IS NOT NULL');
-  await knex.raw('CREATE INDEX organization_invitations_by_department ON organization_invitations (org_id, dep_id) WHERE dep_id IS NOT NULL');
+  await knex.raw(
+    'CREATE INDEX organization_invitations_by_department ON organization_invitations (org_id, dep_id) WHERE dep_id IS NOT NULL',
+  );
   await knex.raw('CREATE INDEX organization_invitations_by_creator ON organization_invitations (org_id, created_by)');
   await knex.raw('CREATE INDEX organization_invitations_by_expiry ON organization_invitations (expires_at)');
 }

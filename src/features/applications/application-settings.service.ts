@@ -267,10 +267,7 @@ export const clientFields = {
   registration: z.enum(APPLICATION_REGISTRATION).optional().meta({
     description: 'May people create accounts on its sign-in page? INHERIT, the default: as settings/registration says',
   }),
-  organization: z.enum(ORGANIZATION_SETTING).optional().meta({
-    description:
-      'REQUIRED: its users sign in for one of their organizations, and choose one if the request names none. OPTIONAL, the default: only where the request has the parameter organization',
-  }),
+  organization: z.enum(ORGANIZATION_SETTING).optional().meta({ description: 'REQUIRED: users sign in for one of their organizations' }),
   refresh_token: z
     .strictObject({ rotation_type: z.enum(['ROTATE', 'STATIC']).optional(), leeway: z.int().min(0).max(60).optional() })
     .optional(),
