@@ -42,6 +42,8 @@ export interface PresentedIdentity {
   readonly details: readonly AuthorizationDetail[];
   /** The family of tokens that it ends with. */
   readonly grantId: string | undefined;
+  /** That its user has signed in for: it ends with the membership. */
+  readonly orgId: string | undefined;
   /** Epoch seconds. */
   readonly expiresAt: number;
   readonly act: Act | undefined;
@@ -129,6 +131,7 @@ interface StoredFields {
   readonly kind?: string;
   readonly clientId?: string;
   readonly grantId?: string;
+  readonly orgId?: string;
   readonly scope?: string;
   readonly rar?: readonly AuthorizationDetail[];
   readonly jkt?: string;
@@ -160,6 +163,7 @@ async function ofAccessToken(
     scopes: spaceSeparated(fields.scope),
     details: fields.rar ?? [],
     grantId: fields.grantId,
+    orgId: fields.orgId,
     expiresAt: Math.floor(found.expiresAt),
     act: fields.extra?.act,
     acr: fields.extra?.acr,
@@ -178,6 +182,7 @@ const UNKNOWN = {
   scopes: undefined,
   details: [],
   grantId: undefined,
+  orgId: undefined,
   act: undefined,
   acr: undefined,
   authTime: undefined,

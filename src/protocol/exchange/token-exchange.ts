@@ -81,10 +81,12 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
       throw new errors.InvalidScope('a requested scope is unknown, or the subject token does not have it', refused.join(' '));
     const scope = granted.join(' ');
 
+    const grantId = subject.grantId ?? (await newGrant(parts.provider, account.id, client.clientId));
+    if (subject.orgId !== undefined) currentRequest()?.organizations.set(grantId, subject.orgId);
     const token = new parts.provider.AccessToken({
       accountId: account.id,
       client,
-      grantId: subject.grantId ?? (await newGrant(parts.provider, account.id, client.clientId)),
+      grantId,
       gty: EXCHANGED,
       scope: scope === '' ? undefined : scope,
     } as ConstructorParameters<typeof parts.provider.AccessToken>[0]);

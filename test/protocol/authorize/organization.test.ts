@@ -6,6 +6,8 @@ import { startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 import { answerOf, authorizeUrl, CALLBACK, challengeOf, createClient, post, userinfo, verifier } from '../servers/relying-party.ts';
 
+const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
 test('an application of companies', async (t) => {
   const service = await startService(t);
 
@@ -204,15 +206,25 @@ test('an application of companies', async (t) => {
     const before = user;
     user = leaver;
     const browser = new UserAgent(service.baseUrl);
-    const atA = await signIn(browser, {}, { organization: orgA });
+    const atA = await signIn(browser, { grant_types: ['authorization_code', 'refresh_token', EXCHANGE] }, { organization: orgA });
     const atB = await signIn(browser, {}, { organization: orgB });
     const narrow = await signIn(browser, {}, { organization: orgA, scope: 'openid offline_access' });
     user = before;
     const active = async ({ client, tokens }: typeof atA, token = tokens.access_token) =>
       (await post(service, 'default', 'introspect', client, { token })).body.active;
     assert.deepEqual([await active(atA), await active(atB), await active(narrow)], [true, true, true]);
+    const exchange = async (subject_token: string): Promise<string> => {
+      const form = { grant_type: EXCHANGE, subject_token, subject_token_type: 'urn:ietf:params:oauth:token-type:access_token' };
+      const { status, body } = await post(service, 'default', 'token', atA.client, { ...form, scope: 'profile' });
+      assert.equal(status, 200, JSON.stringify(body));
+      return body.access_token;
+    };
+    const exchanged = await exchange(atA.tokens.access_token);
+    const twice = await exchange(exchanged);
+    assert.deepEqual([await active(atA, exchanged), await active(atA, twice)], [true, true]);
     await ok('DELETE', `/account/org/${orgA}/member/${leaver.id}`);
     assert.deepEqual([await active(atA), await active(atB), await active(narrow)], [false, true, false]);
+    assert.deepEqual([await active(atA, exchanged), await active(atA, twice)], [false, false], 'and what was exchanged for them');
     await assert.rejects(oidc.refreshTokenGrant(atA.config, atA.tokens.refresh_token ?? ''));
     await assert.rejects(oidc.refreshTokenGrant(narrow.config, narrow.tokens.refresh_token ?? ''));
     assert.equal((await userinfo(service, 'default', atA.tokens.access_token)).status, 401);
