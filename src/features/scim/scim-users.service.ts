@@ -169,7 +169,7 @@ async function changeScimUser(
   change: (before: ScimObject) => ScimObject,
   ifMatch: string | undefined,
 ): Promise<ScimView> {
-  const { view, isGone } = await inOneTransaction(services, async (within, trx) => {
+  const { view, endsHoldings } = await inOneTransaction(services, async (within, trx) => {
     // Asked before any row is locked, where the change may take an administrator away.
     if (await mayDeactivate(trx, caller, type, id, change)) await lockSuperAdmins(trx);
     const user = await lockNamed(trx, id, caller);
@@ -178,9 +178,9 @@ async function changeScimUser(
     const wanted = wantedOf(type, change(writable(type, user, link)));
     await carryOut(within, trx, caller, { user, link, wanted });
     const isGone = wanted.active === false && isActiveStatus(user.status);
-    return { view: await viewOf(within, trx, caller, type, id), isGone };
+    return { view: await viewOf(within, trx, caller, type, id), endsHoldings: isGone || wanted.password !== undefined };
   });
-  if (isGone) await endHoldings(services, id);
+  if (endsHoldings) await endHoldings(services, id);
   return view;
 }
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAdministrator, createOrganization } from '../../pages/console/administrators.ts';
 import { createClient, post, tokensFor } from '../../protocol/servers/relying-party.ts';
+import { onServer } from '../../support/database.ts';
+import { eventually } from '../../support/process.ts';
 import { ENTERPRISE, GROUP, PATCH, scimClient, USER } from '../../support/scim.ts';
 import { API_TOKEN, type ServiceCalls, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
@@ -121,6 +123,32 @@ test('deactivation ends sessions and tokens at once, and who comes back has none
   await scim.patch(`/Users/${user.id}`, [{ op: 'replace', path: 'active', value: true }]);
   assert.deepEqual([await isActive(), await isSignedIn()], [false, false]);
   assert.equal((await service.api('POST', '/authn', { username: user.login, password: user.password })).body.status, 'SUCCESS');
+});
+
+test('a new password ends also what was being written while it was set', async (t) => {
+  const service = await startService(t);
+  const scim = await scimClient(service);
+  const user = await service.createUser();
+  const { url } = service.database;
+  const rows = async (text: string, values: string[] = []) => onServer(url, async (sql) => (await sql.query(text, values)).rowCount);
+  const patched = await onServer(url, async (holder) => {
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE scim_users IN SHARE MODE');
+    const patching = scim.patch(`/Users/${user.id}`, [
+      { op: 'replace', value: { password: 'another password of theirs', externalId: 'A' } },
+    ]);
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    await eventually(async () => (await rows(waiting)) === 1, 'the change waits after the password');
+    await holder.query(
+      `INSERT INTO oidc_payload (id, model, server_key, payload, account_id, expires_at, exp_hour)
+        VALUES ('meanwhile', 3, 1, '{}', $1, now() + interval '1 day', 1)`,
+      [user.id],
+    );
+    await holder.query('COMMIT');
+    return patching;
+  });
+  assert.equal(patched.status, 200, JSON.stringify(patched.body));
+  assert.equal(await rows('SELECT FROM oidc_payload WHERE account_id = $1', [user.id]), 0);
 });
 
 test('a change of nothing leaves no event and the same version; case does not count where RFC 7643 says so', async (t) => {
