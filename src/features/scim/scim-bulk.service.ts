@@ -25,7 +25,13 @@ const operation = z.object({
 
 const request = z.object({ failOnErrors: z.number().int().min(1).optional(), Operations: z.array(z.unknown()).min(1) });
 
-type Operation = z.output<typeof operation>;
+interface Operation extends z.output<typeof operation> {
+  /** The bulkIds that it names, of operations that go before it. */
+  readonly references: ReadonlySet<string>;
+}
+
+/** Levels of objects and lists in the data of an operation; those of SCIM need seven. */
+const DEEPEST = 20;
 
 /** Turns what an operation ended with into an error of SCIM. */
 export type ToScimError = (error: unknown) => Promise<ScimError>;
@@ -44,7 +50,7 @@ export async function carryOutBulk(services: Services, caller: ScimCaller, body:
   const made = new Map<string, string>();
   let failures = 0;
   let waiting = operations.map((_, index) => index);
-  const isReady = (index: number): boolean => [...referencesIn(operations[index])].every((id) => made.has(id));
+  const isReady = (index: number): boolean => [...(operations[index]?.references ?? [])].every((id) => made.has(id));
   while (waiting.length > 0 && failures < failOnErrors) {
     // What refers to something that is never made is tried last, and told so.
     const index = waiting.find(isReady) ?? waiting[0] ?? 0;
@@ -63,7 +69,9 @@ function readOperation(given: unknown, index: number): Operation {
   const refuse = (why: string) => badRequest('invalidSyntax', `Operation ${index + 1}: ${why}`);
   if (!parsed.success) throw refuse('needs method (POST, PUT, PATCH or DELETE) and a path like /Users or /Users/ID');
   if (parsed.data.method === 'POST' && parsed.data.bulkId === undefined) throw refuse('POST needs a bulkId');
-  return parsed.data;
+  const references = referencesIn([parsed.data.path, parsed.data.data]);
+  if (references === undefined) throw refuse(`its data is nested too deeply: at most ${DEEPEST} levels`);
+  return { ...parsed.data, references };
 }
 
 async function carryOutOne(
@@ -98,17 +106,27 @@ async function carryOutOne(
 /** The whole text, or a part of a path. */
 const REFERENCE = /bulkId:([^/]+)/;
 
-function* referencesIn(value: unknown): Generator<string> {
-  if (typeof value === 'string') {
-    const id = /^(?:\/\w+\/)?bulkId:([^/]+)$/.exec(value)?.[1];
-    if (id !== undefined) yield id;
-  } else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) yield* referencesIn(one);
+const referenceOf = (value: string): string | undefined => /^(?:\/\w+\/)?bulkId:([^/]+)$/.exec(value)?.[1];
+
+/** Level by level: what others have nested must not cost more than its length. @returns undefined: it is nested too deeply */
+function referencesIn(values: readonly unknown[]): ReadonlySet<string> | undefined {
+  const found = new Set<string>();
+  let level = values;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEEPEST) return undefined;
+    for (const one of level) {
+      const reference = typeof one === 'string' ? referenceOf(one) : undefined;
+      if (reference !== undefined) found.add(reference);
+    }
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return found;
 }
 
 /** @throws {ScimError} a reference to what was not made (section 3.7.2) */
 function resolved(value: unknown, made: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'string') {
-    const [reference] = referencesIn(value);
+    const reference = referenceOf(value);
     if (reference === undefined) return value;
     const id = made.get(reference);
     if (id === undefined) throw new ScimError(409, undefined, `bulkId ${reference} was not created in this request`);

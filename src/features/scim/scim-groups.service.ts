@@ -12,8 +12,16 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { Group } from '../groups/groups.resource.ts';
 import { addGroupMembers, createGroup, deleteGroup, removeGroupMember, searchGroupsBy, updateGroup } from '../groups/groups.service.ts';
 import { findGroup, lockGroup } from '../groups/groups.store.ts';
-import { findUserById } from '../users/users.store.ts';
-import { findGroupLinks, findMemberPrints, listMemberIds, listMembersOfGroups, saveGroupLink, scimGroupColumns } from './scim.store.ts';
+import {
+  countMembersOf,
+  findGroupLinks,
+  findMemberPrints,
+  listMemberIds,
+  listMembersOfGroups,
+  listUserIdsAmong,
+  saveGroupLink,
+  scimGroupColumns,
+} from './scim.store.ts';
 import { GROUP, GROUP_TYPE, type ScimAttribute, type ScimObject } from './scim-attributes.policy.ts';
 import { requireGroups, type ScimCaller } from './scim-caller.policy.ts';
 import { badRequest, notFoundHere } from './scim-errors.policy.ts';
@@ -80,8 +88,26 @@ export async function listScimGroups(services: Services, caller: ScimCaller, que
   requireGroups(caller);
   const columns = scimGroupColumns(GROUP_TYPE, caller.tokenId);
   const page = await searchGroupsBy(services, readListFilter(query.filter, columns), columns, readSliceOf(query, columns));
-  const items = await viewsOf(services, services.database.knex, caller, page.items, wantsAttribute(query, 'members'));
-  return { total: page.total, items };
+  const withMembers = wantsAttribute(query, 'members');
+  const groups = withMembers ? await fitting(services.database.knex, page.items) : page.items;
+  return { total: page.total, items: await viewsOf(services, services.database.knex, caller, groups, withMembers) };
+}
+
+/** Members in one list. */
+const MOST_LISTED_MEMBERS = 20_000;
+
+/** The first of these groups, one at least, with no more members than one response should have. */
+async function fitting(executor: Executor, groups: readonly Group[]): Promise<readonly Group[]> {
+  const counts = await countMembersOf(
+    executor,
+    groups.map(({ id }) => id),
+  );
+  let total = 0;
+  const end = groups.findIndex(({ id }, index) => {
+    total += counts.get(id) ?? 0;
+    return index > 0 && total > MOST_LISTED_MEMBERS;
+  });
+  return end < 0 ? groups : groups.slice(0, end);
 }
 
 /** @throws {ScimError} not found, forbidden */
@@ -225,17 +251,15 @@ const idsOf = (members: unknown): readonly string[] => [
 ];
 
 async function addMembers(within: Services, trx: Executor, { request }: ScimCaller, id: string, userIds: readonly string[]): Promise<void> {
-  for (const userId of userIds) {
-    if ((await findUserById(trx, userId)) === undefined) throw badRequest('invalidValue', `members: there is no user ${userId}`);
-  }
+  const known = new Set(await listUserIdsAmong(trx, userIds));
+  const missing = userIds.find((one) => !known.has(one));
+  if (missing !== undefined) throw badRequest('invalidValue', `members: there is no user ${missing}`);
   await addGroupMembers(within, id, userIds, request);
 }
 
 /** Who is no member, or no user any more, is not there afterwards either. */
 async function removeMembers(within: Services, { request }: ScimCaller, id: string, userIds: readonly string[]): Promise<void> {
-  for (const userId of userIds) {
-    if ((await findUserById(within.database.knex, userId)) !== undefined) await removeGroupMember(within, id, userId, request);
-  }
+  for (const userId of await listUserIdsAmong(within.database.knex, userIds)) await removeGroupMember(within, id, userId, request);
 }
 
 async function setMembers(within: Services, trx: Executor, caller: ScimCaller, id: string, userIds: readonly string[]): Promise<void> {

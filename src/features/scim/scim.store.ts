@@ -103,6 +103,22 @@ export async function findMemberPrints(executor: Executor, groupIds: readonly st
   return new Map(rows.map(({ group_id, print }) => [group_id, print]));
 }
 
+/** How many members groups have. */
+export async function countMembersOf(executor: Executor, groupIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows: { group_id: string; members: string }[] = await executor('group_members')
+    .whereIn('group_id', [...groupIds])
+    .groupBy('group_id')
+    .select('group_id')
+    .count({ members: '*' });
+  return new Map(rows.map(({ group_id, members }) => [group_id, Number(members)]));
+}
+
+/** Which of these are users. */
+export const listUserIdsAmong = (executor: Executor, ids: readonly string[]): Promise<string[]> =>
+  executor('users')
+    .whereRaw('id = ANY(?)', [[...ids]])
+    .pluck('id');
+
 /** The ids of all members. */
 export const listMemberIds = (executor: Executor, groupId: string): Promise<string[]> =>
   executor('group_members').where({ group_id: groupId }).pluck('user_id');

@@ -1,6 +1,8 @@
 /** SCIM 2.0: lists, PATCH with paths, Bulk, discovery, and what is refused (RFC 7644 sections 3.4 to 3.12). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createOrganization } from '../../pages/console/administrators.ts';
+import { onServer } from '../../support/database.ts';
 import { ENTERPRISE, GROUP, PATCH, type ScimClient, scimClient, USER } from '../../support/scim.ts';
 import { startService } from '../../support/service.ts';
 
@@ -294,6 +296,52 @@ test('Bulk: operations refer to each other, each stands alone, and a hundred is 
     const { status, body } = await scim.call('POST', '/Bulk', { schemas: [BULK], Operations: [operation] });
     assert.deepEqual([status, body.scimType], [400, 'invalidSyntax']);
   }
+});
+
+test('Bulk: data that is nested deeply is refused, and very many references are read once', async (t) => {
+  const service = await startService(t);
+  const scim = await scimClient(service, await createOrganization(service, 'Acme'));
+  const nested = (depth: number, inner: unknown): unknown => Array.from({ length: depth }).reduce((one) => [one], inner);
+  const bulk = async (data: unknown) => {
+    const Operations = Array.from({ length: 100 }, (_, n) => ({ method: 'POST', path: '/Users', bulkId: `${n}`, data }));
+    const started = performance.now();
+    const { status, body } = await scim.call('POST', '/Bulk', { schemas: [BULK], Operations });
+    return { status, body, took: performance.now() - started };
+  };
+  const deep = await bulk(nested(1000, ['bulkId:nobody']));
+  assert.deepEqual([deep.status, deep.body.scimType], [400, 'invalidSyntax']);
+  assert.match(deep.body.detail, /^Operation 1: its data is nested too deeply: at most 20 levels$/);
+  const wide = await bulk(
+    nested(
+      15,
+      Array.from({ length: 600 }, () => 'bulkId:nobody'),
+    ),
+  );
+  assert.equal(wide.status, 200);
+  assert.ok(wide.body.Operations.every(({ status }: { status: string }) => status === '409'));
+  assert.ok(wide.took < 3000, `took ${Math.round(wide.took)} ms`);
+});
+
+test('a list of groups ends before it has too many members, and the next one goes on there', async (t) => {
+  const service = await startService(t);
+  const scim = await scimClient(service);
+  await onServer(service.database.url, async (sql) => {
+    await sql.query(`INSERT INTO users (id, login, status, profile, created, last_updated)
+      SELECT 'usr_' || n, 'login-' || n, 'ACTIVE', '{}', now(), now() FROM generate_series(1, 1000) n`);
+    await sql.query(
+      "INSERT INTO groups (id, name, created, last_updated) SELECT 'grp_' || n, 'Group ' || n, now(), now() FROM generate_series(1, 25) n",
+    );
+    await sql.query(`INSERT INTO group_members (group_id, user_id, created)
+      SELECT 'grp_' || g, 'usr_' || u, now() FROM generate_series(1, 25) g, generate_series(1, 1000) u`);
+  });
+  const list = async (parameters: string): Promise<unknown[]> => {
+    const { body } = await scim.call('GET', `/Groups?sortBy=meta.created&${parameters}`);
+    const members = body.Resources.map((group: { members?: unknown[] }) => group.members?.length ?? 0);
+    return [body.totalResults, body.itemsPerPage, body.Resources.length, members.reduce((sum: number, one: number) => sum + one, 0)];
+  };
+  assert.deepEqual(await list(''), [25, 20, 20, 20_000]);
+  assert.deepEqual(await list('startIndex=21'), [25, 5, 5, 5000]);
+  assert.deepEqual(await list('excludedAttributes=members'), [25, 25, 25, 0]);
 });
 
 test('discovery says what there is, and what is no request of SCIM is refused in its shape', async (t) => {
