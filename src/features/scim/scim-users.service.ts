@@ -6,7 +6,8 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { inOneTransaction } from '../../platform/database/one-transaction.ts';
 import type { NumberedPage } from '../../platform/database/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { findRoles, lockSuperAdmins } from '../administrators/roles.store.ts';
+import { findRights } from '../administrators/rights.store.ts';
+import { lockSuperAdmins } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
@@ -227,7 +228,7 @@ async function carryOut(within: Services, trx: Executor, caller: ScimCaller, { u
 
 /** Who gave an administrator another name, address or password could sign in as them, with rights that a SCIM token has not. @throws {ScimError} forbidden */
 async function refuseTakeover(trx: Executor, user: User, isOfSignIn: boolean): Promise<void> {
-  if (!isOfSignIn || (await findRoles(trx, user.id)).length === 0) return;
+  if (!isOfSignIn || (await findRights(trx, user.id)).length === 0) return;
   throw new ScimError(403, undefined, 'userName, e-mail address and password of administrators are changed in the console, not by SCIM');
 }
 

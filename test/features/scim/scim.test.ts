@@ -90,13 +90,24 @@ test('wall: nobody becomes an administrator by a SCIM token', async (t) => {
   const service = await startService(t);
   const scim = await scimClient(service);
   const administrator = await createAdministrator(service, 'READ_ONLY_ADMIN');
-  for (const [path, value] of [
-    ['userName', 'mine@evil.example'],
-    ['password', 'a-password-that-i-know'],
-    ['emails[type eq "work"].value', 'mine@evil.example'],
-  ]) {
-    const { status, body } = await scim.patch(`/Users/${administrator.id}`, [{ op: 'replace', path, value }]);
-    assert.deepEqual([status, body.status], [403, '403'], path);
+  const acme = await createOrganization(service, 'Acme');
+  assert.equal((await service.api('POST', `/account/org/${acme}/role`, { name: 'manager', permissions: ['MANAGE_MEMBERS'] })).status, 201);
+  const holders = [administrator.id];
+  for (const role of ['owner', 'manager']) {
+    const { id } = await service.createUser();
+    assert.equal((await service.api('PUT', `/account/org/${acme}/member/${id}`, {})).status, 200);
+    assert.equal((await service.api('PUT', `/account/org/${acme}/member/${id}/role`, { roles: [role] })).status, 200);
+    holders.push(id);
+  }
+  for (const id of holders) {
+    for (const [path, value] of [
+      ['userName', 'mine@evil.example'],
+      ['password', 'a-password-that-i-know'],
+      ['emails[type eq "work"].value', 'mine@evil.example'],
+    ]) {
+      const { status, body } = await scim.patch(`/Users/${id}`, [{ op: 'replace', path, value }]);
+      assert.deepEqual([status, body.status], [403, '403'], `${id} ${path}`);
+    }
   }
   const leaver = await scim.patch(`/Users/${administrator.id}`, [{ op: 'replace', value: { active: false, title: 'Former' } }]);
   assert.deepEqual([leaver.status, leaver.body.active], [200, false], 'but who leaves is gone');
