@@ -77,9 +77,9 @@ const list: ConsolePage = {
 async function fieldsOf(visit: ConsoleRequest, orgId: string, typed: Typed): Promise<readonly Field[]> {
   const own = permissionsIn(visit.request.roles, orgId);
   const isManager = isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_MEMBERS'), orgId);
+  const isAdmin = isWithin(reachOf(visit.request.roles, 'write'), orgId);
   const builtIn = BUILT_IN_ROLES.filter(
-    ({ name, permissions }) =>
-      permissions.every((permission) => own.has(permission)) && (name !== 'owner' || mayChangeOwners(visit.request.roles, orgId)),
+    ({ name }) => name === 'member' || (isAdmin && (name !== 'owner' || mayChangeOwners(visit.request.roles, orgId))),
   );
   const roles = isManager ? await allOrganizationRoles(visit.services, orgId, visit.request) : [];
   const grantable = [...builtIn, ...roles].filter(({ permissions }) => permissions.every((permission) => own.has(permission)));

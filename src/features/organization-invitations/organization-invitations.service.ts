@@ -11,7 +11,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, forbidden, notFound, rateLimited, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
-import { mayChangeOwners, ORGANIZATION_PERMISSIONS } from '../administrators/administration.policy.ts';
+import { mayChangeOwners } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { isMailable } from '../mail/mail.policy.ts';
@@ -146,7 +146,7 @@ async function requireMailTo(services: Services, email: string, request: Request
 /** @throws {ApiError} validation, forbidden */
 async function grantableRole(trx: Executor, orgId: string, name: string, request: RequestContext) {
   if (name === 'owner' && !mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
-  if (name === 'owner' || name === 'admin') refuseBeyondOwn(ORGANIZATION_PERMISSIONS, orgId, request);
+  if (name === 'owner' || name === 'admin') refuseBeyondOwn('ALL', orgId, request);
   if (name === 'owner' || name === 'admin' || name === 'member') return { builtIn: name, own: undefined } as const;
   const own = (await listOrganizationRoles(trx, orgId)).find((role) => role.name === name);
   if (own === undefined) throw validation([{ field: 'role', message: 'is not a role of this organization' }]);

@@ -5,8 +5,9 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { forbidden, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText } from '../../platform/validation/text.ts';
-import { mayChangeOwners, ORGANIZATION_PERMISSIONS } from '../administrators/administration.policy.ts';
+import { mayChangeOwners, type OrganizationPermission } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/rights.store.ts';
+import type { AssignedRole } from '../administrators/roles.resource.ts';
 import { deleteRole, findRoles, insertRole } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -14,9 +15,10 @@ import { checkReadable, lockForChange, target as organizationTarget } from '../o
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { endApiTokens, endBrowserSessions } from '../users/account-state.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
 import { findMemberRoles, isLastOwnerAmongOthers, replaceMemberRoles } from './member-roles.store.ts';
-import { isBuiltInRole } from './organization-roles.resource.ts';
+import { isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
 import { refuseBeyondOwn } from './organization-roles.service.ts';
 import { listOrganizationRoles } from './organization-roles.store.ts';
 
@@ -70,19 +72,17 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
   const wanted = new Set([...names, 'member']);
   const changed = [...new Set([...wanted, ...before])].filter((name) => wanted.has(name) !== before.includes(name));
   if (changed.length === 0) return { after: before, gained: false };
-  const permissions = all.filter(({ name }) => changed.includes(name)).flatMap((role) => role.permissions);
-  const isGreat = changed.includes('owner') || changed.includes('admin');
-  refuseBeyondOwn(isGreat ? ORGANIZATION_PERMISSIONS : permissions, orgId, request);
-  if (changed.includes('owner')) {
-    if (!mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
-    if (before.includes('owner') && (await isLastOwnerAmongOthers(trx, orgId, userId)))
-      throw wrongState('the last owner of an organization cannot be removed: make another member an owner first');
-  }
-  if (changed.includes('admin')) await setAdmin(trx, orgId, userId, wanted.has('admin'));
+  const permissions = permissionsOf(changed, all);
+  await refuseChange(
+    trx,
+    { orgId, userId, changed, permissions, losesOwner: changed.includes('owner') && before.includes('owner') },
+    request,
+  );
+  if (changed.includes('admin')) await setAdmin(trx, orgId, user, wanted.has('admin'), request);
   const roleIds = all.filter(({ name }) => wanted.has(name)).map(({ id }) => id);
   await replaceMemberRoles(trx, { orgId, userId }, { isOwner: wanted.has('owner'), roleIds });
 
-  const gained = changed.some((name) => wanted.has(name)) && (isGreat || permissions.length > 0);
+  const gained = changed.some((name) => wanted.has(name)) && (permissions === 'ALL' || permissions.length > 0);
   if (gained) await endWhatOthersMayHold(trx, userId, request);
   if ((await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
   const after = (await findMemberRoles(trx, orgId, userId)) ?? [];
@@ -97,14 +97,66 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
   return { after, gained };
 }
 
-/** The built-in role admin is the administrator's role ORG_ADMIN of the organization. */
-async function setAdmin(trx: Executor, orgId: string, userId: string, isAdmin: boolean): Promise<void> {
+/**
+ * Takes what a member's roles allow, before the membership ends, and with it ownership and the organization's own roles. Needs the lock of the organization.
+ * @throws {ApiError} forbidden: they have a role that allows more than the caller may do; wrong state: the last owner
+ */
+export async function takeMemberRoles(trx: Executor, orgId: string, user: User, request: RequestContext): Promise<void> {
+  const held = (await findMemberRoles(trx, orgId, user.id)) ?? [];
+  const permissions = permissionsOf(held, await listOrganizationRoles(trx, orgId));
+  await refuseChange(trx, { orgId, userId: user.id, changed: held, permissions, losesOwner: held.includes('owner') }, request);
+  if (held.includes('admin')) await setAdmin(trx, orgId, user, false, request);
+}
+
+interface RoleChange {
+  readonly orgId: string;
+  readonly userId: string;
+  /** The names of the roles that are given or taken. */
+  readonly changed: readonly string[];
+  readonly permissions: readonly OrganizationPermission[] | 'ALL';
+  readonly losesOwner: boolean;
+}
+
+/** @throws {ApiError} forbidden, wrong state */
+async function refuseChange(
+  trx: Executor,
+  { orgId, userId, changed, permissions, losesOwner }: RoleChange,
+  request: RequestContext,
+): Promise<void> {
+  refuseBeyondOwn(permissions, orgId, request);
+  if (changed.includes('owner') && !mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
+  if (losesOwner && (await isLastOwnerAmongOthers(trx, orgId, userId)))
+    throw wrongState('the last owner of an organization cannot be removed: make another member an owner first');
+}
+
+/** @param all the roles that the organization has defined */
+export const permissionsOf = (names: readonly string[], all: readonly OrganizationRole[]): readonly OrganizationPermission[] | 'ALL' =>
+  names.includes('owner') || names.includes('admin')
+    ? 'ALL'
+    : all.filter(({ name }) => names.includes(name)).flatMap((role) => role.permissions);
+
+/** The built-in role admin is the administrator's role ORG_ADMIN of the organization, and its events are the same. */
+export async function setAdmin(trx: Executor, orgId: string, user: User, isAdmin: boolean, request: RequestContext): Promise<void> {
   if (isAdmin) {
-    await insertRole(trx, userId, { type: 'ORG_ADMIN', orgId }, present());
+    const given = await insertRole(trx, user.id, { type: 'ORG_ADMIN', orgId }, present());
+    if (typeof given !== 'string') await recordAdmin(trx, 'grant', user, given, request);
     return;
   }
-  for (const role of await findRoles(trx, userId)) if (role.type === 'ORG_ADMIN' && role.orgId === orgId) await deleteRole(trx, role.id);
+  for (const role of await findRoles(trx, user.id)) {
+    if (role.type !== 'ORG_ADMIN' || role.orgId !== orgId) continue;
+    await deleteRole(trx, role.id);
+    await recordAdmin(trx, 'revoke', user, role, request);
+  }
 }
+
+const recordAdmin = (trx: Executor, step: 'grant' | 'revoke', user: User, role: AssignedRole, request: RequestContext): Promise<string> =>
+  recordEvent(trx, {
+    eventType: `user.account.privilege.${step}`,
+    displayMessage: step === 'grant' ? 'Grant user privilege' : 'Revoke user privilege',
+    request,
+    targets: [userTarget(user), { id: role.id, type: 'Role', displayName: role.type }],
+    [step === 'grant' ? 'after' : 'before']: { type: role.type, orgId: role.orgId },
+  });
 
 /** Somebody else may hold a link or a session of this user, and must not get the new rights by it. */
 async function endWhatOthersMayHold(executor: Executor, userId: string, request: RequestContext): Promise<void> {

@@ -12,10 +12,6 @@ export const rolesOfMember = (m: string): string => `(SELECT jsonb_agg(held.name
     UNION ALL SELECT 3, r.name FROM member_roles x JOIN organization_roles r ON r.org_id = x.org_id AND r.id = x.role_id
       WHERE x.org_id = ${m}.org_id AND x.user_id = ${m}.user_id) held)`;
 
-export async function isOwner(executor: Executor, orgId: string, userId: string): Promise<boolean> {
-  return (await executor('memberships').where({ org_id: orgId, user_id: userId, is_owner: true }).first('user_id')) !== undefined;
-}
-
 /** Is nobody else an owner, and somebody else a member? */
 export async function isLastOwnerAmongOthers(executor: Executor, orgId: string, userId: string): Promise<boolean> {
   const others = executor('memberships').where({ org_id: orgId }).whereNot({ user_id: userId });

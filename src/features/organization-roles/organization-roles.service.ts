@@ -7,7 +7,13 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, forbidden, notFound, wrongState } from '../../platform/errors/errors.ts';
 import { shownText } from '../../platform/validation/text.ts';
-import { ORGANIZATION_PERMISSIONS, type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
+import {
+  isWithin,
+  ORGANIZATION_PERMISSIONS,
+  type OrganizationPermission,
+  permissionsIn,
+  reachOf,
+} from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
@@ -119,10 +125,18 @@ export async function deleteOrganizationRole(services: Services, orgId: string, 
   });
 }
 
-/** @throws {ApiError} forbidden: the caller may not do all this in the organization */
-export function refuseBeyondOwn(permissions: readonly OrganizationPermission[], orgId: string, request: RequestContext): void {
-  const own = permissionsIn(request.roles ?? [], orgId);
-  if (permissions.some((permission) => !own.has(permission))) throw forbidden();
+/**
+ * @param permissions ALL: those of an admin, who may also change accounts. Every permission together is less
+ * @throws {ApiError} forbidden: the caller may not do all this in the organization
+ */
+export function refuseBeyondOwn(
+  permissions: readonly OrganizationPermission[] | 'ALL',
+  orgId: string,
+  { roles = [] }: Pick<RequestContext, 'roles'>,
+): void {
+  const own = permissionsIn(roles, orgId);
+  const isOwn = permissions === 'ALL' ? isWithin(reachOf(roles, 'write', 'ALL'), orgId) : permissions.every((one) => own.has(one));
+  if (!isOwn) throw forbidden();
 }
 
 async function checkVisible(services: Services, orgId: string, request: RequestContext): Promise<void> {

@@ -3,15 +3,16 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { forbidden, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
-import { isWithin, mayChangeOwners, reachOf, type Verb } from '../administrators/administration.policy.ts';
+import { forbidden, notFound, validation } from '../../platform/errors/errors.ts';
+import { isWithin, reachOf, type Verb } from '../administrators/administration.policy.ts';
+import { findRights } from '../administrators/rights.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { deleteInvitationsBy } from '../organization-invitations/organization-invitations.store.ts';
-import { isLastOwnerAmongOthers, isOwner } from '../organization-roles/member-roles.store.ts';
+import { takeMemberRoles } from '../organization-roles/member-roles.service.ts';
 import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
-import { endTokensOfMember } from '../users/account-state.store.ts';
+import { endApiTokens, endTokensOfMember } from '../users/account-state.store.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -114,9 +115,9 @@ async function putWithin(
   request: RequestContext,
 ): Promise<boolean> {
   const orgId = organization.id;
-  const user = await personInReach(trx, userId, request);
   const after = { orgId, userId, depId: depId || undefined };
   const before = await findMembership(trx, orgId, userId);
+  const user = await personInReach(trx, userId, request, before === undefined ? 'ALL' : 'MANAGE_MEMBERS');
   if (before !== undefined && before.depId === after.depId) return false;
   const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
   if (rises) await revokeCredentials(trx, userId, request);
@@ -154,8 +155,9 @@ export async function removeMember(services: Services, orgId: string, userId: st
     const before = await findMembership(trx, orgId, userId);
     const user = before && (await findUserById(trx, userId));
     if (before === undefined || user === undefined) throw notFound(userId, 'Member');
-    await refuseLastOwner(trx, orgId, userId, request);
+    await takeMemberRoles(trx, orgId, user, request);
     await deleteMembership(trx, orgId, userId);
+    if ((await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
     await endTokensOfMember(trx, userId, orgId);
     await deleteInvitationsBy(trx, orgId, userId);
     await recordEvent(trx, {
@@ -171,29 +173,19 @@ export async function removeMember(services: Services, orgId: string, userId: st
 }
 
 /**
- * Owners are removed by owners. The last one stays as long as there are other members.
- * @throws {ApiError} forbidden, wrong state
- */
-async function refuseLastOwner(trx: Executor, orgId: string, userId: string, request: RequestContext): Promise<void> {
-  if (!(await isOwner(trx, orgId, userId))) return;
-  if (!mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
-  if (await isLastOwnerAmongOthers(trx, orgId, userId))
-    throw wrongState('the last owner of an organization cannot be removed: make another member an owner first');
-}
-
-/**
  * An administrator of single organizations takes from them alone: somebody whom they could merely see would be theirs to change once a member.
+ * @param need in an organization of the user. ALL for a new membership: it can lead to the account, which only those may change who may do everything
  * @throws {ApiError} not found, forbidden
  */
-async function personInReach(trx: Executor, userId: string, request: RequestContext): Promise<User> {
+async function personInReach(trx: Executor, userId: string, request: RequestContext, need: 'MANAGE_MEMBERS' | 'ALL'): Promise<User> {
   const user = await findUserById(trx, userId);
   const orgIds = await findOrgIds(trx, userId);
-  const reaches = (verb: Verb) => {
-    const reach = reachOf(request.roles ?? [], verb, 'MANAGE_MEMBERS');
+  const reaches = (verb: Verb, needed: typeof need) => {
+    const reach = reachOf(request.roles ?? [], verb, needed);
     return reach === 'everything' || orgIds.some((orgId) => isWithin(reach, orgId));
   };
-  if (user === undefined || !reaches('read')) throw notFound(userId, 'User');
-  if (!reaches('write')) throw forbidden();
+  if (user === undefined || !reaches('read', 'MANAGE_MEMBERS')) throw notFound(userId, 'User');
+  if (!reaches('write', need)) throw forbidden();
   return user;
 }
 

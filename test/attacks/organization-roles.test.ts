@@ -1,0 +1,81 @@
+/** What managers and administrators of organizations try in order to get rights, or accounts, that are not theirs. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ORGANIZATION_PERMISSIONS, type OrganizationPermission } from '../../src/features/administrators/administration.policy.ts';
+import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
+import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { administrator, eventsAbout, organization, person } from '../api/people.ts';
+import { type ManagementApi, startManagementApi } from '../support/management-api.ts';
+
+describe('attacks by those who administer organizations', () => {
+  let api: ManagementApi;
+  before(async () => {
+    api = await startManagementApi();
+  });
+  after(() => api.close());
+
+  const memberPath = (orgId: string, userId: string) => `/account/org/${orgId}/member/${userId}`;
+  const give = async (orgId: string, userId: string, ...roles: string[]) => {
+    const answer = await api.call('PUT', `${memberPath(orgId, userId)}/role`, { roles });
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  };
+  const define = async (orgId: string, name: string, permissions: readonly OrganizationPermission[]) =>
+    assert.equal((await api.call('POST', `/account/org/${orgId}/role`, { name, permissions })).status, 201);
+
+  /** Calls by a token of the user. */
+  async function callerOf(id: string) {
+    const { value } = await createApiToken(api.services, { name: 'x', userId: id }, SYSTEM);
+    return async (method: string, path: string, body?: unknown) =>
+      (await api.call(method, path, body, { authorization: `SSWS ${value}` })).status;
+  }
+
+  it('a role with every permission does not lead to admin, who may set passwords', async () => {
+    const orgId = await organization(api);
+    await define(orgId, 'all', ORGANIZATION_PERMISSIONS);
+    const { id } = await person(api, { orgId });
+    await give(orgId, id, 'all');
+    const call = await callerOf(id);
+    assert.equal(await call('PUT', `${memberPath(orgId, id)}/role`, { roles: ['admin', 'all'] }), 403);
+    assert.equal(await call('POST', `/account/org/${orgId}/invitation`, { email: 'own@example.com', role: 'admin' }), 403);
+    assert.equal(await call('POST', `/account/org/${orgId}/invitation`, { email: 'own@example.com', role: 'all' }), 201);
+  });
+
+  it('who manages members elsewhere does not take one along, whose account would then be theirs', async () => {
+    const [own, other] = [await organization(api), await organization(api)];
+    await define(other, 'manager', ['MANAGE_MEMBERS']);
+    const admin = await administrator(api, { type: 'ORG_ADMIN', orgId: own });
+    await api.call('PUT', memberPath(other, admin.id), {});
+    await give(other, admin.id, 'manager');
+    const call = async (method: string, path: string, body?: unknown) => (await admin.call(method, path, body)).status;
+    const victim = await person(api, { orgId: other });
+    assert.equal(await call('PUT', memberPath(own, victim.id), {}), 403);
+    assert.equal((await api.call('GET', `${memberPath(own, victim.id)}/role`)).status, 404);
+    await give(other, admin.id, 'manager', 'admin');
+    assert.equal(await call('PUT', memberPath(own, victim.id), {}), 200, 'an admin of both could change the account before');
+  });
+
+  it('a removed member administers nothing any more, and only those who could take the role remove its holder', async () => {
+    const orgId = await organization(api);
+    await define(orgId, 'manager', ['MANAGE_MEMBERS']);
+    await define(orgId, 'reader', ['READ_LOG']);
+    const people: string[] = [];
+    for (const role of ['admin', 'manager', 'reader', 'manager']) {
+      const { id } = await person(api, { orgId });
+      await give(orgId, id, role);
+      people.push(id);
+    }
+    const [admin = '', manager = '', reader = '', peer = ''] = people;
+    const asAdmin = await callerOf(admin);
+    const asManager = await callerOf(manager);
+    for (const id of [admin, reader]) assert.equal(await asManager('DELETE', memberPath(orgId, id)), 403);
+    assert.equal(await asManager('DELETE', memberPath(orgId, peer)), 200);
+    assert.equal(await asAdmin('GET', `/account/org/${orgId}/member`), 200);
+    assert.equal((await api.call('DELETE', memberPath(orgId, admin))).status, 200);
+    assert.equal(await asAdmin('GET', `/account/org/${orgId}/member`), 401);
+    assert.deepEqual((await api.call('GET', `/users/${admin}/roles`)).body, []);
+    const types = (await eventsAbout(api, admin)).map(({ event_type }) => event_type);
+    for (const type of ['user.account.privilege.grant', 'user.account.privilege.revoke', 'org.membership.remove'])
+      assert.ok(types.includes(type), type);
+    assert.equal(await api.services.database.knex('api_tokens').where({ user_id: admin }).first(), undefined);
+  });
+});
