@@ -4,6 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { ORGANIZATION_PERMISSIONS, type OrganizationPermission } from '../../src/features/administrators/administration.policy.ts';
 import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { joinByInvitation } from '../../src/features/organization-invitations/accept-invitation.service.ts';
+import { insertInvitation } from '../../src/features/organization-invitations/organization-invitations.store.ts';
+import { digest, randomToken } from '../../src/platform/crypto/secrets.ts';
 import { administrator, eventsAbout, organization, person } from '../api/people.ts';
 import { type ManagementApi, startManagementApi } from '../support/management-api.ts';
 
@@ -52,6 +55,34 @@ describe('attacks by those who administer organizations', () => {
     assert.equal((await api.call('GET', `${memberPath(own, victim.id)}/role`)).status, 404);
     await give(other, admin.id, 'manager', 'admin');
     assert.equal(await call('PUT', memberPath(own, victim.id), {}), 200, 'an admin of both could change the account before');
+  });
+
+  it('an account that existed before and joined by invitation does not become the administrators’ to change, here or where they take it', async () => {
+    const [own, second] = [await organization(api), await organization(api)];
+    const user = await person(api);
+    const { knex } = api.services.database;
+    const [token, now] = [randomToken(), new Date()];
+    const expiresAt = new Date(now.getTime() + 60_000);
+    const row = { id: 'inv_joined', orgId: own, email: 'ada@example.com', role: 'member', roleId: null, depId: null } as const;
+    await insertInvitation(knex, { ...row, tokenHash: digest(token), createdBy: 'system', created: now, sent: now, expiresAt });
+    assert.deepEqual(await joinByInvitation(api.services, token, user.id, SYSTEM), { kind: 'joined' });
+
+    const admin = await administrator(api, { type: 'ORG_ADMIN', orgId: own }, { type: 'ORG_ADMIN', orgId: second });
+    const refused = async (where: string) => {
+      for (const [method, path, body] of [
+        ['POST', `/users/${user.id}`, { credentials: { password: { value: 'a password of the administrator' } } }],
+        ['POST', `/users/${user.id}`, { profile: { email: 'administrator@example.com' } }],
+        ['POST', `/users/${user.id}/lifecycle/reset_password?sendEmail=false`, undefined],
+        ['POST', `/users/${user.id}/lifecycle/deactivate`, undefined],
+        ['DELETE', `/users/${user.id}/factors`, undefined],
+      ] as const)
+        assert.equal((await admin.call(method, path, body)).status, 403, `${where} ${method} ${path}`);
+    };
+    assert.equal((await admin.call('GET', `/users/${user.id}`)).status, 200);
+    await refused('where the user joined');
+    assert.equal((await admin.call('PUT', memberPath(second, user.id), {})).status, 200);
+    assert.equal((await admin.call('DELETE', memberPath(own, user.id))).status, 200);
+    await refused('where the user was taken');
   });
 
   it('a removed member administers nothing any more, and only those who could take the role remove its holder', async () => {

@@ -222,7 +222,7 @@ test('administration: beyond what is his own nobody writes but SUPER_ADMIN, and 
 });
 
 test('administration: a narrower reach changes nobody whom a wider one does not, and never somebody with more rights', () => {
-  const person = of({ orgIds: fc.uniqueArray(orgId), roles });
+  const person = of({ orgIds: fc.uniqueArray(orgId), roles, isJoined: fc.boolean() });
   fc.assert(
     fc.property(fc.uniqueArray(orgId), orgId, person, (orgs, another, whom) => {
       const [narrow, wide] = [new Set(orgs), new Set([...orgs, another])];

@@ -101,10 +101,19 @@ export function risesAbove(
 
 /**
  * May a person be changed from within a reach? An administrator of one organization changes those who belong to it alone, and nobody who has
- * rights that they have not: a new password for either would open to them what is not theirs.
+ * rights that they have not: a new password for either would open to them what is not theirs. An account that its user brought along stays the user's.
  */
-export function isPersonWithin(reach: Reach, person: { readonly orgIds: readonly string[]; readonly roles: readonly Role[] }): boolean {
+export function isPersonWithin(
+  reach: Reach,
+  person: {
+    readonly orgIds: readonly string[];
+    readonly roles: readonly Role[];
+    /** In all these organizations with an account that existed before. */
+    readonly isJoined: boolean;
+  },
+): boolean {
   if (reach === 'everything') return true;
+  if (person.isJoined) return false;
   const rolesWithin = person.roles.every(({ type, orgId }) => type === 'ORG_ADMIN' && orgId !== undefined && reach.has(orgId));
   return person.orgIds.length > 0 && person.orgIds.every((orgId) => reach.has(orgId)) && rolesWithin;
 }

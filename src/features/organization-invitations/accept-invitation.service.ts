@@ -52,7 +52,8 @@ export async function joinByInvitation(services: Services, token: string, userId
     const rises = before === undefined && (await gainsRights(trx, userId, { orgId: used.row.orgId }));
     if (rises) await revokeCredentials(trx, userId, request);
     if (before === undefined) {
-      await insertMembership(trx, { orgId: used.row.orgId, userId, depId: used.row.depId ?? undefined }, present());
+      const membership = { orgId: used.row.orgId, userId, depId: used.row.depId ?? undefined };
+      await insertMembership(trx, membership, present(), { isJoined: true });
       await deleteLinksOf(trx, userId);
     }
     await giveRole(trx, used.row, userId);

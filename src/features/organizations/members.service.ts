@@ -23,6 +23,7 @@ import {
   findMembership,
   findOrgIds,
   insertMembership,
+  isJoinedOnly,
   listAffiliations,
   listMemberIdsAmong,
   listMemberships,
@@ -121,7 +122,9 @@ async function putWithin(
   if (before !== undefined && before.depId === after.depId) return false;
   const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
   if (rises) await revokeCredentials(trx, userId, request);
-  const missing = before === undefined ? await insertMembership(trx, after, present()) : await moveMembership(trx, after);
+  // Administrators of organizations do not make an account theirs that its user brought along.
+  const isJoined = reachOf(request.roles ?? [], 'write') !== 'everything' && (await isJoinedOnly(trx, userId));
+  const missing = before === undefined ? await insertMembership(trx, after, present(), { isJoined }) : await moveMembership(trx, after);
   if (missing === 'userId') throw notFound(userId, 'User');
   if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
   // Former administrators may hold a link to choose the password.

@@ -38,9 +38,17 @@ const FIELDS = new Map([
 /** What a membership can name that does not exist. */
 export type Missing = 'orgId' | 'userId' | 'depId';
 
-/** @returns what does not exist and kept the row out; undefined when it is written */
-export function insertMembership(executor: Executor, { orgId, userId, depId }: Membership, created: Date): Promise<Missing | undefined> {
-  return missing(executor('memberships').insert({ org_id: orgId, user_id: userId, dep_id: depId ?? null, created }));
+/**
+ * @param isJoined the user brings an account that existed before, which the organization's administrators may not change
+ * @returns what does not exist and kept the row out; undefined when it is written
+ */
+export function insertMembership(
+  executor: Executor,
+  { orgId, userId, depId }: Membership,
+  created: Date,
+  { isJoined = false }: { readonly isJoined?: boolean } = {},
+): Promise<Missing | undefined> {
+  return missing(executor('memberships').insert({ org_id: orgId, user_id: userId, dep_id: depId ?? null, created, is_joined: isJoined }));
 }
 
 /** Puts a member into another department. @returns what does not exist and kept him where he was */
@@ -77,6 +85,12 @@ export async function deleteMembership(executor: Executor, orgId: string, userId
 /** The organizations that a user belongs to. */
 export async function findOrgIds(executor: Executor, userId: string): Promise<string[]> {
   return executor('memberships').where({ user_id: userId }).pluck('org_id');
+}
+
+/** Is the user a member somewhere with an account that existed before, and nowhere else? */
+export async function isJoinedOnly(executor: Executor, userId: string): Promise<boolean> {
+  const marks: boolean[] = await executor('memberships').where({ user_id: userId }).pluck('is_joined');
+  return marks.length > 0 && marks.every((isJoined) => isJoined);
 }
 
 /** The organizations whose administrators may have prepared ways to sign in as the user: those of now and of before. */

@@ -6,7 +6,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { isPersonWithin, mayChangeOwners, reachOf } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/rights.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { findOrgIds } from '../organizations/memberships.store.ts';
+import { findOrgIds, isJoinedOnly } from '../organizations/memberships.store.ts';
 import type { User } from './users.resource.ts';
 import { findUserById, findUserByLogin, lockUser } from './users.store.ts';
 
@@ -59,7 +59,8 @@ export async function mayChangeUser(executor: Executor, userId: string, request:
   const roles = await findRights(executor, userId);
   // An administrator who could set an owner's password could become the owner.
   const isOfOwners = roles.some(({ isOwner, orgId = '' }) => isOwner === true && !mayChangeOwners(request.roles ?? [], orgId));
-  return !isOfOwners && isPersonWithin(reach, { orgIds: await findOrgIds(executor, userId), roles });
+  const [orgIds, isJoined] = [await findOrgIds(executor, userId), await isJoinedOnly(executor, userId)];
+  return !isOfOwners && isPersonWithin(reach, { orgIds, roles, isJoined });
 }
 
 /** The user as audit events name them. */

@@ -48,9 +48,10 @@ describe('administration (management API, "users", roles)', () => {
     assert.equal(isWithin(reachOf([OF_ONE], 'read'), 'org_2'), false);
   });
 
-  const people: [what: string, person: { orgIds: string[]; roles: Role[] }, within: boolean][] = [
+  const people: [what: string, person: { orgIds: string[]; roles: Role[]; isJoined?: boolean }, within: boolean][] = [
     ['a member of the organization', { orgIds: ['org_1'], roles: [] }, true],
     ['a fellow administrator of it', { orgIds: ['org_1'], roles: [OF_ONE] }, true],
+    ['a member who brought an account along', { orgIds: ['org_1'], roles: [], isJoined: true }, false],
     ['a member of another one too', { orgIds: ['org_1', 'org_2'], roles: [] }, false],
     ['a member who administers another one', { orgIds: ['org_1'], roles: [{ type: 'ORG_ADMIN', orgId: 'org_2' }] }, false],
     ['a member who administers the service', { orgIds: ['org_1'], roles: [SUPER] }, false],
@@ -59,8 +60,8 @@ describe('administration (management API, "users", roles)', () => {
   ];
   for (const [what, person, within] of people) {
     it(`an organization's administrator ${within ? 'changes' : 'does not change'} ${what}`, () => {
-      assert.equal(isPersonWithin(reachOf([OF_ONE], 'write'), person), within);
-      assert.equal(isPersonWithin('everything', person), true);
+      assert.equal(isPersonWithin(reachOf([OF_ONE], 'write'), { isJoined: false, ...person }), within);
+      assert.equal(isPersonWithin('everything', { isJoined: false, ...person }), true);
     });
   }
 });
