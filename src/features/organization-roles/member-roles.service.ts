@@ -130,13 +130,13 @@ async function refuseChange(
 }
 
 /** @param all the roles that the organization has defined */
-export const permissionsOf = (names: readonly string[], all: readonly OrganizationRole[]): readonly OrganizationPermission[] | 'ALL' =>
+const permissionsOf = (names: readonly string[], all: readonly OrganizationRole[]): readonly OrganizationPermission[] | 'ALL' =>
   names.includes('owner') || names.includes('admin')
     ? 'ALL'
     : all.filter(({ name }) => names.includes(name)).flatMap((role) => role.permissions);
 
 /** The built-in role admin is the administrator's role ORG_ADMIN of the organization, and its events are the same. */
-export async function setAdmin(trx: Executor, orgId: string, user: User, isAdmin: boolean, request: RequestContext): Promise<void> {
+async function setAdmin(trx: Executor, orgId: string, user: User, isAdmin: boolean, request: RequestContext): Promise<void> {
   if (isAdmin) {
     const given = await insertRole(trx, user.id, { type: 'ORG_ADMIN', orgId }, present());
     if (typeof given !== 'string') await recordAdmin(trx, 'grant', user, given, request);
