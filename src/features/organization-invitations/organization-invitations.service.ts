@@ -21,7 +21,7 @@ import { refuseBeyondOwn } from '../organization-roles/organization-roles.servic
 import { listOrganizationRoles } from '../organization-roles/organization-roles.store.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
 import { type Organization, organizationExists } from '../organizations/organizations.store.ts';
-import { mayMailSignUp } from '../sign-in/failure-limits.service.ts';
+import { countInvitationMail } from '../sign-in/failure-limits.service.ts';
 import {
   countInvitations,
   deleteInvitation,
@@ -34,8 +34,6 @@ import {
 
 /** Of one organization, at a time. */
 const MOST_INVITATIONS = 1000;
-/** Seconds after which another e-mail may go to the same address. */
-const RETRY_AFTER = 900;
 
 export const invitationFields = z.strictObject({
   email: text({ least: 3, most: 254 }).refine(isMailable, 'must be an e-mail address').meta({ format: 'email' }),
@@ -90,7 +88,8 @@ export async function inviteToOrganization(
   request: RequestContext,
 ): Promise<Invitation> {
   checkReadable(orgId, request, 'MANAGE_INVITATIONS');
-  await requireMailTo(services, email, request);
+  if (!(await organizationExists(services.database.knex, orgId))) throw notFound(orgId, 'Organization');
+  await requireMailTo(services, orgId, email, request);
   return services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
     const { builtIn, own } = await grantableRole(trx, orgId, role, request);
@@ -114,7 +113,7 @@ export async function inviteToOrganization(
 /** Sends another link; the one before ends. @throws {ApiError} not found, forbidden; wrong state: no mail can be sent; rate limited */
 export async function resendInvitation(services: Services, orgId: string, id: string, request: RequestContext): Promise<Invitation> {
   const { email, role } = await getInvitation(services, orgId, id, request);
-  await requireMailTo(services, email, request);
+  await requireMailTo(services, orgId, email, request);
   return services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
     await grantableRole(trx, orgId, role, request);
@@ -138,9 +137,10 @@ export async function revokeInvitation(services: Services, orgId: string, id: st
 }
 
 /** @throws {ApiError} wrong state, rate limited */
-async function requireMailTo(services: Services, email: string, request: RequestContext): Promise<void> {
+async function requireMailTo(services: Services, orgId: string, email: string, request: RequestContext): Promise<void> {
   if (!(await isMailPossible(services, request))) throw wrongState('no mail can be sent: set a mail server up first');
-  if (!(await mayMailSignUp(services, email))) throw rateLimited(RETRY_AFTER);
+  const barred = await countInvitationMail(services, orgId, email);
+  if (barred !== undefined) throw rateLimited(barred);
 }
 
 /** @throws {ApiError} validation, forbidden */

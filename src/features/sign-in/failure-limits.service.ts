@@ -43,6 +43,8 @@ const SIGN_IN_REQUEST_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-in-request
 /** Accounts that people create themselves. */
 const SIGN_UPS: FailureLimit = { prefix: 'sign-up', most: 50, seconds: QUARTER_HOUR };
 const SIGN_UP_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-up-mail' };
+/** Invitations of one organization to one address. */
+const INVITATION_MAILS: FailureLimit = { ...MAILS, prefix: 'invitation-mail' };
 
 /** The counts by which `settings/bots` knows that a network asks too often. */
 export const LIMITS_OF_REQUESTS = { signUp: SIGN_UPS, passwordReset: RESET_REQUESTS, signIn: SIGN_INS } as const;
@@ -172,6 +174,15 @@ export async function countSignUp({ config, database }: Parts, address: string |
 /** Counts an e-mail of a sign-up to this address. @returns false when there were too many recently */
 export async function mayMailSignUp({ config, database }: Parts, email: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, SIGN_UP_MAILS, digest(email.toLowerCase()))).barred === undefined;
+}
+
+/**
+ * Counts an invitation. Each organization has a count of its own: a shared one would tell it of the invitations of others.
+ * @returns seconds until the organization may invite this address again; undefined: now
+ */
+export async function countInvitationMail({ config, database }: Parts, orgId: string, email: string): Promise<number | undefined> {
+  if (!config.rateLimits) return undefined;
+  return (await countFailure(database.pool, INVITATION_MAILS, digest(JSON.stringify([orgId, email.toLowerCase()])))).barred;
 }
 
 /**

@@ -104,6 +104,17 @@ test('who joins a second organization chooses a new password at once: the first 
   assert.deepEqual(await rolesOf(user.id), ['member']);
 });
 
+test('too many e-mails to one address are refused, and no other organization notices', async (t) => {
+  const { service, ok, orgId } = await start(t);
+  const { orgId: other } = await ok('POST', '/account/org?orgName=Other');
+  const { id } = await ok('POST', `/account/org/${orgId}/invitation`, { email: EMAIL });
+  const again = async () => (await service.api('POST', `/account/org/${orgId}/invitation/${id}/resend`)).status;
+  const answers = [];
+  for (let turn = 0; turn < 6; turn += 1) answers.push(await again());
+  assert.deepEqual([answers[0], answers.at(-1)], [200, 429], String(answers));
+  assert.equal((await service.api('POST', `/account/org/${other}/invitation`, { email: EMAIL })).status, 201);
+});
+
 test('sending again ends the link before; revoking, time and the inviter’s removal end it, too', async (t) => {
   const { server, service, ok, orgId } = await start(t);
   const { id } = await ok('POST', `/account/org/${orgId}/invitation`, { email: EMAIL });
