@@ -7,8 +7,7 @@ import type { Knex } from 'knex';
 const STATEMENTS = `
 ALTER TABLE api_tokens
   ADD COLUMN type text NOT NULL DEFAULT 'API' CHECK (type IN ('API', 'SCIM')),
-  ADD COLUMN org_id text REFERENCES organizations ON DELETE CASCADE,
-  ADD CONSTRAINT api_tokens_bound CHECK (org_id IS NULL OR type = 'SCIM');
+  ADD COLUMN org_id text REFERENCES organizations ON DELETE CASCADE CONSTRAINT api_tokens_bound CHECK (org_id IS NULL OR type = 'SCIM');
 CREATE INDEX api_tokens_by_organization ON api_tokens (org_id) WHERE org_id IS NOT NULL;
 `;
 

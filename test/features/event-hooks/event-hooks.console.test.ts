@@ -122,7 +122,7 @@ test('what is wrong stands beside its field, and what was typed stays but for th
   });
   assert.match(half.text, /id="headers-problem">Is required</);
   const unknown = await create(agent, { name: 'x', uri: 'https://hooks.example/', 'events-people': ['event_hook.delivery'] });
-  assert.match(unknown.text, /id="events-people-problem">Is not a type of event that hooks are told of</);
+  assert.match(unknown.text, /id="events-people-problem">Is not a type of event that hooks receive</);
   assert.deepEqual((await service.api('GET', '/eventHooks')).body, []);
 });
 
@@ -156,7 +156,7 @@ test('a hook is changed with its header values kept, gets another secret, is swi
   const { body: rotations } = await service.api('GET', `/logs?filter=${encodeURIComponent('eventType eq "event_hook.secret.created"')}`);
   assert.equal(rotations.length, 1);
 
-  assert.match(wordsOf(await agent.submit(await agent.visit(`${at}/deactivate`), 'console-form')), /It is told of nothing.*Inactive/);
+  assert.match(wordsOf(await agent.submit(await agent.visit(`${at}/deactivate`), 'console-form')), /It receives no events.*Inactive/);
   assert.match(wordsOf(await agent.submit(await agent.visit(`${at}/activate`), 'console-form')), /The event hook is active/);
   const deleted = await agent.submit(await agent.visit(`${at}/delete`), 'console-form');
   assert.match(wordsOf(deleted), /The event hook is deleted.*There is no event hook yet/);

@@ -46,7 +46,7 @@ test('the page of mail tells the server without its password, and what follows f
   const page = await agent.visit(MAIL);
   assert.match(
     wordsOf(page),
-    /SMTP_URL and MAIL_FROM name the mail server\. They win.*smtp\.example:465 Set by SMTP_URL Encryption TLS.*user name and password are not shown.*Queued None.*New people are invited by a link/,
+    /SMTP_URL and MAIL_FROM name the mail server\. They win.*smtp\.example:465 Set by SMTP_URL Encryption TLS.*user name and password are not shown.*Queued None.*New users are invited by a link/,
   );
   for (const secret of ['top-secret', 'mailer']) assert.ok(!page.text.includes(secret), secret);
 });
@@ -89,7 +89,7 @@ test('a test mail goes to the administrator’s own address and to no other, in 
   await own(service, { preferredLanguage: 'en' });
   assert.match(wordsOf(await sendTest()), /taken the test mail/, 'the fifth within an hour');
   const many = await sendTest();
-  assert.match(many.text, /id="error-summary"[\s\S]*Many mails were sent to you of late\. Try again in an hour\./);
+  assert.match(many.text, /id="error-summary"[\s\S]*Many e-mails were sent to you recently\. Try again in an hour\./);
   assert.equal(server.mails.filter(({ subject }) => /test|Test|prueba|测试/.test(subject)).length, 5);
 });
 

@@ -96,7 +96,7 @@ test('activated and reset by mail, each once, with the mail’s link to the end'
   const home = `/admin/users/${user.id}/life-cycle`;
 
   const activate = await agent.visit(`${home}/activate`);
-  assert.match(wordsOf(activate), /By mail A link goes to anna@example\.com/);
+  assert.match(wordsOf(activate), /By mail A link is sent to anna@example\.com/);
   for (const page of await Promise.all([agent.submit(activate, 'console-form'), agent.submit(activate, 'console-form')]))
     assert.match(wordsOf(page), /The link to choose a password is on its way/);
   await choose(service, (await server.mail(email)).link);
@@ -197,7 +197,7 @@ test('an address is confirmed by a mail that an administrator sends: where that 
   for (let times = 1; times <= 5; times += 1) assert.equal((await agent.submit(form, 'console-form')).status, 200);
   const many = await agent.submit(form, 'console-form');
   assert.equal(many.status, 400);
-  assert.match(wordsOf(many), /Many mails were sent to this user of late: try again in an hour/);
+  assert.match(wordsOf(many), /Many e-mails were sent to this user recently: try again in an hour/);
 });
 
 test('an organization’s administrator sends it to his own people alone, and is told the rules of passwords himself', async (t) => {

@@ -301,6 +301,7 @@ test('another site’s form, or one without this browser’s token, changes noth
   const form = await agent.visit('/admin/api/tokens/new');
   const body = new URLSearchParams({
     name: 'Forged',
+    type: 'API',
     expires: 'never',
     key: 'k'.repeat(43),
     csrf: /name="csrf" value="([^"]+)"/.exec(form.text)?.[1] ?? '',
