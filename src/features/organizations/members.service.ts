@@ -158,9 +158,10 @@ export async function removeMember(services: Services, orgId: string, userId: st
     const before = await findMembership(trx, orgId, userId);
     const user = before && (await findUserById(trx, userId));
     if (before === undefined || user === undefined) throw notFound(userId, 'Member');
+    const hadRights = (await findRights(trx, userId)).length > 0;
     await takeMemberRoles(trx, orgId, user, request);
     await deleteMembership(trx, orgId, userId);
-    if ((await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
+    if (hadRights && (await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
     await endTokensOfMember(trx, userId, orgId);
     await deleteInvitationsBy(trx, orgId, userId);
     await recordEvent(trx, {
