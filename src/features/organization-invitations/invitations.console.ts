@@ -8,7 +8,8 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { isWithin, mayChangeOwners, permissionsIn, reachOf } from '../administrators/administration.policy.ts';
+import { isWithin, reachOf } from '../administrators/administration.policy.ts';
+import { mayGrant } from '../organization-roles/grantable-roles.policy.ts';
 import { BUILT_IN_ROLES } from '../organization-roles/organization-roles.resource.ts';
 import { allOrganizationRoles } from '../organization-roles/organization-roles.service.ts';
 import { organizationCrumbs, organizationHead, organizationPath, orgIdIn } from '../organizations/organization-page.console.ts';
@@ -75,14 +76,9 @@ const list: ConsolePage = {
 
 /** Departments and the organization's own roles are for those who manage its members. */
 async function fieldsOf(visit: ConsoleRequest, orgId: string, typed: Typed): Promise<readonly Field[]> {
-  const own = permissionsIn(visit.request.roles, orgId);
   const isManager = isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_MEMBERS'), orgId);
-  const isAdmin = isWithin(reachOf(visit.request.roles, 'write'), orgId);
-  const builtIn = BUILT_IN_ROLES.filter(
-    ({ name }) => name === 'member' || (isAdmin && (name !== 'owner' || mayChangeOwners(visit.request.roles, orgId))),
-  );
   const roles = isManager ? await allOrganizationRoles(visit.services, orgId, visit.request) : [];
-  const grantable = [...builtIn, ...roles].filter(({ permissions }) => permissions.every((permission) => own.has(permission)));
+  const grantable = [...BUILT_IN_ROLES, ...roles].filter((role) => mayGrant(visit.request.roles, orgId, role));
   return [
     {
       name: 'email',

@@ -9,14 +9,14 @@ import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, forbidden, notFound, rateLimited, validation, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, notFound, rateLimited, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
-import { mayChangeOwners } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { isMailable } from '../mail/mail.policy.ts';
 import { queueMail } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
+import { BUILT_IN_ROLES } from '../organization-roles/organization-roles.resource.ts';
 import { refuseBeyondOwn } from '../organization-roles/organization-roles.service.ts';
 import { listOrganizationRoles } from '../organization-roles/organization-roles.store.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
@@ -145,12 +145,14 @@ async function requireMailTo(services: Services, orgId: string, email: string, r
 
 /** @throws {ApiError} validation, forbidden */
 async function grantableRole(trx: Executor, orgId: string, name: string, request: RequestContext) {
-  if (name === 'owner' && !mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
-  if (name === 'owner' || name === 'admin') refuseBeyondOwn('ALL', orgId, request);
-  if (name === 'owner' || name === 'admin' || name === 'member') return { builtIn: name, own: undefined } as const;
+  const builtIn = BUILT_IN_ROLES.find((role) => role.name === name);
+  if (builtIn !== undefined) {
+    refuseBeyondOwn([builtIn], orgId, request);
+    return { builtIn: builtIn.name, own: undefined } as const;
+  }
   const own = (await listOrganizationRoles(trx, orgId)).find((role) => role.name === name);
   if (own === undefined) throw validation([{ field: 'role', message: 'is not a role of this organization' }]);
-  refuseBeyondOwn(own.permissions, orgId, request);
+  refuseBeyondOwn([own], orgId, request);
   return { builtIn: 'member', own } as const;
 }
 

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { forbidden, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText } from '../../platform/validation/text.ts';
-import { mayChangeOwners, type OrganizationPermission } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/rights.store.ts';
 import type { AssignedRole } from '../administrators/roles.resource.ts';
 import { deleteRole, findRoles, insertRole } from '../administrators/roles.store.ts';
@@ -18,7 +17,7 @@ import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
 import { findMemberRoles, isLastOwnerAmongOthers, replaceMemberRoles } from './member-roles.store.ts';
-import { isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
+import { BUILT_IN_ROLES, isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
 import { refuseBeyondOwn } from './organization-roles.service.ts';
 import { listOrganizationRoles } from './organization-roles.store.ts';
 
@@ -72,17 +71,13 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
   const wanted = new Set([...names, 'member']);
   const changed = [...new Set([...wanted, ...before])].filter((name) => wanted.has(name) !== before.includes(name));
   if (changed.length === 0) return { after: before, gained: false };
-  const permissions = permissionsOf(changed, all);
-  await refuseChange(
-    trx,
-    { orgId, userId, changed, permissions, losesOwner: changed.includes('owner') && before.includes('owner') },
-    request,
-  );
+  const roles = rolesNamed(changed, all);
+  await refuseChange(trx, { orgId, userId, roles, losesOwner: changed.includes('owner') && before.includes('owner') }, request);
   if (changed.includes('admin')) await setAdmin(trx, orgId, user, wanted.has('admin'), request);
   const roleIds = all.filter(({ name }) => wanted.has(name)).map(({ id }) => id);
   await replaceMemberRoles(trx, { orgId, userId }, { isOwner: wanted.has('owner'), roleIds });
 
-  const gained = changed.some((name) => wanted.has(name)) && (permissions === 'ALL' || permissions.length > 0);
+  const gained = roles.some(({ name, permissions }) => wanted.has(name) && permissions.length > 0);
   if (gained) await endWhatOthersMayHold(trx, userId, request);
   if ((await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
   const after = (await findMemberRoles(trx, orgId, userId)) ?? [];
@@ -103,37 +98,31 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
  */
 export async function takeMemberRoles(trx: Executor, orgId: string, user: User, request: RequestContext): Promise<void> {
   const held = (await findMemberRoles(trx, orgId, user.id)) ?? [];
-  const permissions = permissionsOf(held, await listOrganizationRoles(trx, orgId));
-  await refuseChange(trx, { orgId, userId: user.id, changed: held, permissions, losesOwner: held.includes('owner') }, request);
+  const roles = rolesNamed(held, await listOrganizationRoles(trx, orgId));
+  await refuseChange(trx, { orgId, userId: user.id, roles, losesOwner: held.includes('owner') }, request);
   if (held.includes('admin')) await setAdmin(trx, orgId, user, false, request);
 }
+
+type GrantedRole = Pick<OrganizationRole, 'name' | 'permissions'>;
 
 interface RoleChange {
   readonly orgId: string;
   readonly userId: string;
-  /** The names of the roles that are given or taken. */
-  readonly changed: readonly string[];
-  readonly permissions: readonly OrganizationPermission[] | 'ALL';
+  /** Those that are given or taken. */
+  readonly roles: readonly GrantedRole[];
   readonly losesOwner: boolean;
 }
 
 /** @throws {ApiError} forbidden, wrong state */
-async function refuseChange(
-  trx: Executor,
-  { orgId, userId, changed, permissions, losesOwner }: RoleChange,
-  request: RequestContext,
-): Promise<void> {
-  refuseBeyondOwn(permissions, orgId, request);
-  if (changed.includes('owner') && !mayChangeOwners(request.roles ?? [], orgId)) throw forbidden();
+async function refuseChange(trx: Executor, { orgId, userId, roles, losesOwner }: RoleChange, request: RequestContext): Promise<void> {
+  refuseBeyondOwn(roles, orgId, request);
   if (losesOwner && (await isLastOwnerAmongOthers(trx, orgId, userId)))
     throw wrongState('the last owner of an organization cannot be removed: make another member an owner first');
 }
 
 /** @param all the roles that the organization has defined */
-const permissionsOf = (names: readonly string[], all: readonly OrganizationRole[]): readonly OrganizationPermission[] | 'ALL' =>
-  names.includes('owner') || names.includes('admin')
-    ? 'ALL'
-    : all.filter(({ name }) => names.includes(name)).flatMap((role) => role.permissions);
+const rolesNamed = (names: readonly string[], all: readonly OrganizationRole[]): readonly GrantedRole[] =>
+  [...BUILT_IN_ROLES, ...all].filter(({ name }) => names.includes(name));
 
 /** The built-in role admin is the administrator's role ORG_ADMIN of the organization, and its events are the same. */
 async function setAdmin(trx: Executor, orgId: string, user: User, isAdmin: boolean, request: RequestContext): Promise<void> {

@@ -7,17 +7,12 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, forbidden, notFound, wrongState } from '../../platform/errors/errors.ts';
 import { shownText } from '../../platform/validation/text.ts';
-import {
-  isWithin,
-  ORGANIZATION_PERMISSIONS,
-  type OrganizationPermission,
-  permissionsIn,
-  reachOf,
-} from '../administrators/administration.policy.ts';
+import { ORGANIZATION_PERMISSIONS, type OrganizationPermission } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
 import { type Organization, organizationExists } from '../organizations/organizations.store.ts';
+import { mayGrant } from './grantable-roles.policy.ts';
 import { isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
 import {
   deleteOrganizationRoleRow,
@@ -88,7 +83,7 @@ export function createOrganizationRole(
       throw wrongState(`the organization has ${MOST_ORGANIZATION_ROLES} roles already, delete one first`);
     const now = present();
     const role = { id: newId('rol'), ...complete(input), created: now, lastUpdated: now };
-    refuseBeyondOwn(role.permissions, orgId, request);
+    refuseBeyondOwn([role], orgId, request);
     if (!(await insertOrganizationRole(trx, orgId, role))) throw nameTaken();
     await record(trx, 'create', organization, request, { after: role });
     return role;
@@ -107,7 +102,7 @@ export function updateOrganizationRole(
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     const before = await requireRole(trx, orgId, id);
     const after = { ...before, ...complete(input), lastUpdated: present() };
-    refuseBeyondOwn([...before.permissions, ...after.permissions], orgId, request);
+    refuseBeyondOwn([before, after], orgId, request);
     if (!(await updateOrganizationRoleRow(trx, after))) throw nameTaken();
     await record(trx, 'update', organization, request, { before, after });
     return after;
@@ -119,24 +114,19 @@ export async function deleteOrganizationRole(services: Services, orgId: string, 
   await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     const before = await requireRole(trx, orgId, id);
-    refuseBeyondOwn(before.permissions, orgId, request);
+    refuseBeyondOwn([before], orgId, request);
     await deleteOrganizationRoleRow(trx, id);
     await record(trx, 'delete', organization, request, { before });
   });
 }
 
-/**
- * @param permissions ALL: those of an admin, who may also change accounts. Every permission together is less
- * @throws {ApiError} forbidden: the caller may not do all this in the organization
- */
+/** @throws {ApiError} forbidden: a role allows more than the caller may do in the organization */
 export function refuseBeyondOwn(
-  permissions: readonly OrganizationPermission[] | 'ALL',
+  changed: readonly { readonly name: string; readonly permissions: readonly OrganizationPermission[] }[],
   orgId: string,
   { roles = [] }: Pick<RequestContext, 'roles'>,
 ): void {
-  const own = permissionsIn(roles, orgId);
-  const isOwn = permissions === 'ALL' ? isWithin(reachOf(roles, 'write', 'ALL'), orgId) : permissions.every((one) => own.has(one));
-  if (!isOwn) throw forbidden();
+  if (!changed.every((role) => mayGrant(roles, orgId, role))) throw forbidden();
 }
 
 async function checkVisible(services: Services, orgId: string, request: RequestContext): Promise<void> {

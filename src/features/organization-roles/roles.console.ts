@@ -4,7 +4,7 @@ import { type Field, formPage, type Option, typedValues } from '../../pages/cons
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { mayChangeOwners, type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
+import { type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
 import {
   mayChangeOrganization,
   organizationCrumbs,
@@ -15,6 +15,7 @@ import {
 } from '../organizations/organization-page.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
 import { getUser } from '../users/users.service.ts';
+import { mayGrant } from './grantable-roles.policy.ts';
 import { getMemberRoles, memberRolesBody, setMemberRoles } from './member-roles.service.ts';
 import { BUILT_IN_ROLES, type OrganizationRole } from './organization-roles.resource.ts';
 import {
@@ -174,8 +175,9 @@ const ofMember: ConsolePage = {
     const held = await getMemberRoles(visit.services, orgId, userId, visit.request);
     const { login } = await getUser(visit.services, userId, visit.request);
     const own = await allOrganizationRoles(visit.services, orgId, visit.request);
-    const isOwner = mayChangeOwners(visit.request.roles, orgId);
-    const builtIn = BUILT_IN_ROLES.filter(({ name }) => name === 'admin' || (name === 'owner' && (isOwner || held.includes('owner'))));
+    const builtIn = BUILT_IN_ROLES.filter(({ name }) => name !== 'member');
+    const isOffered = (role: Pick<OrganizationRole, 'name' | 'permissions'>): boolean =>
+      held.includes(role.name) || mayGrant(visit.request.roles, orgId, role);
     const fields: readonly Field[] = [
       {
         name: 'roles',
@@ -184,8 +186,8 @@ const ofMember: ConsolePage = {
         hint: 'They take effect at once. Users who get more rights must sign in again.',
         values: [...held],
         options: [
-          ...builtIn.map(({ name, description }) => ({ value: name, label: verbatim(name), hint: description })),
-          ...own.map(({ name, description }) => ({ value: name, label: verbatim(name), hint: verbatim(description) })),
+          ...builtIn.filter(isOffered).map(({ name, description }) => ({ value: name, label: verbatim(name), hint: description })),
+          ...own.filter(isOffered).map(({ name, description }) => ({ value: name, label: verbatim(name), hint: verbatim(description) })),
         ],
       },
     ];

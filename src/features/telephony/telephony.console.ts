@@ -113,6 +113,15 @@ const TEST_FIELDS: readonly Field[] = [
   },
 ];
 
+const TEST_FORM = {
+  title: 'Send test message',
+  crumbs: CRUMBS,
+  facts: ['The message contains the code 00000000, which is not valid. It counts towards the limits.'],
+  fields: TEST_FIELDS,
+  submit: 'Send test message',
+  cancel: HOME,
+};
+
 const PROBLEMS: Readonly<Record<Exclude<TriedTelephony['outcome'], 'SENT' | 'TELEPHONY_FAILED'>, string>> = {
   TELEPHONY_OFF: 'There is no webhook.',
   NUMBER_NOT_ALLOWED: 'The number does not begin with an allowed country code.',
@@ -129,22 +138,13 @@ const test: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(_visit, typed) {
-    const facts = ['The message has the code 00000000, which opens nothing. It counts as any message.'];
-    return formPage(
-      { title: 'Send test message', crumbs: CRUMBS, facts, fields: TEST_FIELDS, submit: 'Send test message', cancel: HOME },
-      typed,
-    );
+    return formPage(TEST_FORM, typed);
   },
   async receive(visit, form) {
     const { phoneNumber = '', channel } = typedValues(TEST_FIELDS, form);
     const tried = await tryTelephony(visit.services, String(phoneNumber).slice(0, 40), channel === 'CALL' ? 'CALL' : 'SMS', visit.request);
     if (tried.outcome === 'SENT') return { goTo: HOME, notice: 'test-message-sent' };
-    const facts = ['The message has the code 00000000, which opens nothing. It counts as any message.'];
-    const problems = [{ message: problemOf(tried) }];
-    return formPage(
-      { title: 'Send test message', crumbs: CRUMBS, facts, fields: TEST_FIELDS, submit: 'Send test message', cancel: HOME },
-      { values: form, problems },
-    );
+    return formPage(TEST_FORM, { values: form, problems: [{ message: problemOf(tried) }] });
   },
 };
 

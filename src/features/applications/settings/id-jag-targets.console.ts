@@ -1,6 +1,6 @@
 /**
- * The authorization servers that an application gets ID-JAGs for, as lines of a form: an issuer, and after spaces the client ID of the application there
- * and that of the other server here.
+ * The authorization servers that an application gets ID-JAGs for, as lines of a form: the issuer, optionally the application's
+ * client ID at that server, and optionally that server's client ID here.
  */
 import type { Application } from '../applications.resource.ts';
 
