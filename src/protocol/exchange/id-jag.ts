@@ -2,6 +2,8 @@
  * ID-JAGs (draft-ietf-oauth-identity-assertion-authz-grant): by token exchange an application gets a JWT about its signed-in user. It is made for the
  * application at one further authorization server, which trusts this one. There it is an assertion (assertion-grant.ts), and the user is not asked again.
  */
+import type { KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
 import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
@@ -72,28 +74,24 @@ export function idJagFor({ clientId, targets, audience, resource, scope, isOurs 
 export interface Signer {
   readonly alg?: string | undefined;
   readonly kid?: string | undefined;
-  sign(data: Uint8Array): Uint8Array;
+  readonly privateKey: KeyObject;
 }
-
-const encoded = (value: object | Uint8Array): string =>
-  (value instanceof Uint8Array ? Buffer.from(value) : Buffer.from(JSON.stringify(value))).toString('base64url');
 
 /**
  * @param jkt of the key that the request proved: the ID-JAG is bound to it (section 8.6.1); undefined: it proved none
  * @returns the answer of the token endpoint (RFC 8693 section 2.2.1)
  */
-export function issueIdJag(
+export async function issueIdJag(
   issuer: string,
   signer: Signer,
   claims: IdJagClaims,
   { sub, acr, amr, authTime }: Pick<PresentedIdentity, 'sub' | 'acr' | 'amr' | 'authTime'>,
   jkt: string | undefined,
-): object {
+): Promise<object> {
   const iat = epochSeconds();
-  const { alg, kid } = signer;
+  const { alg = '', kid = '', privateKey } = signer;
   const signIn = { acr, amr, auth_time: authTime };
   const payload = { ...claims, ...signIn, iss: issuer, sub, iat, exp: iat + LIFETIME, jti: randomToken(), cnf: jkt && { jkt } };
-  const signed = `${encoded({ alg, kid, typ: ID_JAG_HEADER })}.${encoded(payload)}`;
-  const jwt = `${signed}.${encoded(signer.sign(Buffer.from(signed)))}`;
+  const jwt = await new SignJWT(payload).setProtectedHeader({ alg, kid, typ: ID_JAG_HEADER }).sign(privateKey);
   return { access_token: jwt, issued_token_type: ID_JAG, token_type: 'N_A', expires_in: LIFETIME, scope: claims.scope };
 }

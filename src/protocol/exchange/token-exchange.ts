@@ -131,7 +131,7 @@ async function exchangeForIdJag(
       if (kind === 'jkt') jkt = input;
     },
   });
-  ctx.body = issueIdJag(parts.own.issuer, parts.signerFor(client), claims, { ...subject, sub }, jkt);
+  ctx.body = await issueIdJag(parts.own.issuer, parts.signerFor(client), claims, { ...subject, sub }, jkt);
   currentRequest()?.writes.events.push(parts.exchanged(ctx, { user: account, act, scope, audience: claims.aud }));
 }
 

@@ -22,6 +22,11 @@ export class SigningKeyInProcess extends ExternalSigningKey {
     return this.#public;
   }
 
+  /** For JWTs that the library does not make. */
+  get privateKey(): KeyObject {
+    return this.#private;
+  }
+
   /** RFC 7518 sections 3.3 to 3.5 and RFC 8037 section 3.1: an ECDSA signature is its two numbers side by side; the salt of PSS is as long as the hash. */
   override sign(data: Uint8Array): Uint8Array {
     const key = this.#private;
