@@ -101,6 +101,8 @@ export class UserAgent {
       const location = response.headers.get('location');
       if (location === null) return { url, status: response.status, headers: response.headers, text: await response.text() };
       url = new URL(location, url);
+      // A redirect names the service by its public address, whichever process is asked here.
+      if (url.origin === this.#shown) url = new URL(url.pathname + url.search, this.origin);
       if (url.origin !== this.origin) return { url, status: response.status, headers: response.headers, text: '' };
       response = await this.send(url);
     }
