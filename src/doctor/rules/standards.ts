@@ -182,7 +182,8 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.device',
     section: 'RFC 8628 sections 3.2 and 3.5',
-    sentence: 'A device gets a code and a user code, and authorization_pending until its user answers.',
+    sentence:
+      'A device gets a code and a user code, and authorization_pending until its user answers; slow_down if it polls at once again.',
     async run(visit) {
       const { id } = await visit.everything();
       const asked = await visit.post('device_authorization', { client_id: id, scope: 'openid' });
@@ -191,6 +192,8 @@ export const standards: readonly Rule<RuleContext>[] = [
       must(typeof userCode === 'string' && String(uri).endsWith('/activate'), 'a user code and the page for it must be given');
       const polled = await visit.post('token', { grant_type: DEVICE_CODE_GRANT, device_code: String(code) });
       mustEqual(jsonOf(polled).error, 'authorization_pending', 'error before the user has answered');
+      const again = await visit.post('token', { grant_type: DEVICE_CODE_GRANT, device_code: String(code) });
+      mustEqual(jsonOf(again).error, 'slow_down', 'error of a second poll at once');
     },
   },
   {

@@ -1,7 +1,10 @@
-/** Asks users whether an application that asked for it elsewhere may sign them in (CIBA section 7.1): which one, when, and with which message. */
+/** Asks users whether an application that asked for it elsewhere may sign them in (CIBA section 7.1): which one, when, for what, and with which message. */
 import type Koa from 'koa';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { DetailType } from '../authorization-details/detail-types.resource.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
+import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
 import { REQUESTS_PAGE } from './request-mails.service.ts';
 
 export interface ConfirmRequestFacts {
@@ -12,6 +15,8 @@ export interface ConfirmRequestFacts {
   readonly requestedAt: number;
   /** Epoch seconds. */
   readonly expiresAt: number;
+  /** What it asks for exactly (RFC 9396). */
+  readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly uiLocales: string | undefined;
@@ -28,6 +33,8 @@ export async function confirmRequestPage(pages: Pages, ctx: Koa.Context, facts: 
     title,
     heading: title,
     message: facts.message,
+    application: facts.application,
+    details: facts.details.map(({ detail, type }) => detailInLanguage(language, detail, type)),
     requested: moment(facts.requestedAt),
     expires: moment(facts.expiresAt),
     action: facts.action,

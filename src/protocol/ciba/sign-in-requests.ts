@@ -12,15 +12,13 @@ import type { ProviderParts } from '../servers/dependencies.ts';
 import { InvalidBindingMessage, TooManySignInRequests } from '../servers/errors.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 import { UNKNOWN_USER } from '../storage/sign-in-request-adapter.ts';
+import { POLLING_INTERVAL } from '../token/polling.ts';
 import type { Subjects } from '../token/subjects.ts';
 
 type Ciba = NonNullable<NonNullable<Configuration['features']>['ciba']>;
 type FindAccount = NonNullable<Configuration['findAccount']>;
 
 const ROUTE = 'backchannel_authentication';
-
-/** Seconds between two polls (section 7.3). */
-const INTERVAL = 5;
 
 /** One short line that cannot be taken for anything else: letters, digits, marks, spaces and common punctuation (section 7.1). */
 const MESSAGE = /^[\p{L}\p{M}\p{N} .,:;!?+*#%&()'’"€$£¥_=-]{1,100}$/u;
@@ -81,7 +79,7 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
     },
 
     async triggerAuthenticationDevice(ctx, _request, account, client) {
-      Object.assign(ctx.body as object, { interval: INTERVAL });
+      Object.assign(ctx.body as object, { interval: POLLING_INTERVAL });
       const userId = account.accountId === UNKNOWN_USER ? null : account.accountId;
       // Also of a request for nobody, so that both cost the same.
       const named = { userId, clientId: client.clientId, application: clientSettings(client).label, serverId };

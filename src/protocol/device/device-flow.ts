@@ -4,6 +4,9 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { deviceAnswer, signInRequestAnswer } from '../../features/audit/device-answers.service.ts';
+import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
+import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
+import { readDetails } from '../../features/authorization-details/read-details.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { REQUESTS_PAGE } from '../../features/backchannel-requests/request-mails.service.ts';
@@ -51,10 +54,11 @@ const PROBLEMS: Readonly<Record<string, DeviceProblem>> = {
 
 interface DeviceParts extends ProviderParts {
   readonly server: AuthorizationServer;
+  readonly detailTypes: readonly DetailType[];
 }
 
 /** The library's feature, with the service's pages. */
-export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
+export function deviceFlow({ server, detailTypes, ...parts }: DeviceParts): DeviceFlow {
   const { pages } = parts;
 
   async function confirm(ctx: KoaContextWithOIDC, code: string): Promise<void> {
@@ -70,7 +74,8 @@ export function deviceFlow({ server, ...parts }: DeviceParts): DeviceFlow {
     const page = { application: labelOf(client), action, fields: { xsrf: secret, user_code: code }, uiLocales: requestedLocales(ctx) };
     const request = signInRequestOf(found);
     if (request !== undefined) {
-      await pages.confirmRequest(ctx, { ...page, message: request.message, requestedAt: found.iat, expiresAt: found.exp ?? 0 });
+      const details = detailsIn(found.params).map((detail) => ({ detail, type: detailTypes.find(({ name }) => name === detail.type) }));
+      await pages.confirmRequest(ctx, { ...page, message: request.message, requestedAt: found.iat, expiresAt: found.exp ?? 0, details });
       return;
     }
     const { ipAddress = '', userAgent = '' } = (found.deviceInfo ?? {}) as Partial<DevicePage['device']>;
@@ -142,6 +147,12 @@ function isUsersRefusal({ oidc: { params, entities } }: KoaContextWithOIDC): boo
 /** The library puts a secret for its own form into the session after an error, also into one that was not stored, which then ends as an internal error. */
 function keepUnsaved({ oidc: { session } }: KoaContextWithOIDC): void {
   if (session !== undefined && session.exp === undefined) Object.assign(session, { touched: false });
+}
+
+/** What a stored request asks for (RFC 9396). It was checked when it came. */
+function detailsIn(params: unknown): readonly AuthorizationDetail[] {
+  const read = readDetails((params as Readonly<Record<string, unknown>> | undefined)?.authorization_details);
+  return 'details' in read ? read.details : [];
 }
 
 const single = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,5 +1,7 @@
 /** The pages that the OAuth endpoints show; what they look like is given from outside, for this wing knows no HTML. */
 
+import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
+import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { withTimeout } from '../../platform/clock/timeout.ts';
 import { type Client, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { type ClientLink, wayBackTo } from '../logout/client-link.ts';
@@ -42,6 +44,8 @@ interface SignInRequestPage extends Pick<DevicePage, 'application' | 'requestedA
   readonly message: string | undefined;
   /** Epoch seconds. */
   readonly expiresAt: number;
+  /** What it asks for exactly (RFC 9396). */
+  readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
 }
 
 interface FormPostPage {

@@ -210,7 +210,7 @@ export function buildServer(
       pushedAuthorizationRequests: { enabled: true },
       mTLS: mtlsFeature(deps.certificates),
       dPoP: dpopFeature(keyring, ({ oidc }) => isFapi2(oidc.client, server)),
-      deviceFlow: deviceFlow({ ...deps, server }),
+      deviceFlow: deviceFlow({ ...deps, server, detailTypes: parts.detailTypes }),
       ciba: cibaFeature({ ...deps, serverId: server.id }),
     },
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },

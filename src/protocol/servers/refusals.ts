@@ -110,6 +110,7 @@ const ROUTINE = new Set([
   'access_denied',
   'use_dpop_nonce',
   'authorization_pending',
+  'slow_down',
   'expired_token',
   'temporarily_unavailable',
   'server_error',

@@ -22,6 +22,7 @@ import { SessionEnded } from '../storage/protocol-writes.store.ts';
 import { beginRequest, requestStateOf, throwNoted } from '../storage/request-state.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { AccessTokenFormat } from '../token/access-token-format.ts';
+import { judgePoll } from '../token/polling.ts';
 import { clientInHeader, clientInQuery, handOver, prepareTokenForm, prepareUserinfo } from '../token/presented-token.ts';
 import type { Subjects } from '../token/subjects.ts';
 import { type UserinfoParts, userinfoAnswer, userinfoRule } from '../userinfo/userinfo.ts';
@@ -124,6 +125,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       // Told to who has proved itself, before what the library makes of the rest of the request.
       const refusal = isPush(ctx) && [200, 201, 400].includes(ctx.status) ? refusalOfPush(ctx) : undefined;
       if (refusal !== undefined) throw refusal;
+      if (ctx.path === ROUTES.token && ctx.status === 400) await judgePoll(ctx, state);
       if (ctx.path === ROUTES.device_authorization && ctx.status === 200) tellWhereToConfirm(ctx, config.baseUrl);
       // A JWT has been made of the same answers.
       if (ctx.status === 200 && typeof ctx.body === 'object') {

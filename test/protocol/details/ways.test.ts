@@ -95,7 +95,9 @@ test('a sign-in request of CIBA shows its details to the user, and its token has
   const browser = await signedIn(service, user);
   const asked = await request(service, one, { login_hint: user.login, authorization_details: JSON.stringify([PAYMENT]) }, 'bank');
   assert.equal(asked.status, 200, JSON.stringify(asked.body));
-  const consent = await browser.submit(await reviewed(browser), 'request-form', { confirm: 'yes' });
+  const asks = await reviewed(browser);
+  assert.match(asks.text, /Pay <bdi>120\.50<\/bdi>/, 'on the page of the request itself, for trusted applications have no other');
+  const consent = await browser.submit(asks, 'request-form', { confirm: 'yes' });
   assert.match(consent.text, /Pay <bdi>120\.50<\/bdi>/);
   await browser.submit(consent, 'consent', { decision: 'allow' });
   const { status, body } = await token({ grant_type: CIBA, auth_req_id: asked.body.auth_req_id }, one);

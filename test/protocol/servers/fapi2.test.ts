@@ -7,6 +7,7 @@ import * as client from 'openid-client';
 import { moveClock, stopClock } from '../../support/clock.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
+import { GRANT as CIBA, reviewed, signedIn } from '../ciba/sign-in-requests.ts';
 import { answerOf, authorizeUrl, CALLBACK, createClient } from './relying-party.ts';
 
 const now = () => Math.floor(Date.now() / 1000);
@@ -278,6 +279,20 @@ test('message signing: request objects are demanded and count alone; the respons
   assert.equal(decodeProtectedHeader(response).alg, 'ES256');
   const { state, iss, code } = decodeJwt(response);
   assert.deepEqual([state, iss, typeof code], [undefined, one.issuer, 'string'], 'what stands beside the request object does not count');
+});
+
+test('CIBA under the profile: the key of the client authenticates it, and the tokens are bound to a key', async (t) => {
+  const one = await bank(t, { settings: { grant_types: [CIBA, 'authorization_code', 'refresh_token'] } });
+  const user = await one.service.createUser();
+  const asked = await client.initiateBackchannelAuthentication(one.config, { scope: 'openid offline_access', login_hint: user.login });
+  const browser = await signedIn(one.service, user);
+  assert.match((await browser.submit(await reviewed(browser), 'request-form', { confirm: 'yes' })).text, /Allowed/);
+  const polling = { ...asked, interval: 0.1 };
+  const bare = client.pollBackchannelAuthenticationGrant(one.config, polling);
+  await assert.rejects(bare, (error: client.ResponseBodyError) => error.error === 'invalid_grant', 'without a proof');
+  const tokens = await client.pollBackchannelAuthenticationGrant(one.config, polling, undefined, { DPoP: one.DPoP });
+  assert.deepEqual([tokens.token_type, tokens.claims()?.sub], ['dpop', user.id]);
+  assert.equal((await client.refreshTokenGrant(one.config, tokens.refresh_token ?? '', undefined, { DPoP: one.DPoP })).token_type, 'dpop');
 });
 
 test('discovery announces the profile and nothing else', async (t) => {
