@@ -53,6 +53,12 @@ export async function person(api: ManagementApi, more: { orgId?: string; profile
   return answer.body;
 }
 
+/** As a member does who has become an owner. */
+export async function setPassword(api: ManagementApi, userId: string): Promise<void> {
+  const answer = await api.call('POST', `/users/${userId}`, { credentials: { password: { value: PASSWORD } } });
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+}
+
 /** The audit events about somebody, the oldest first. */
 export async function eventsAbout(api: ManagementApi, userId: string) {
   const { knex } = api.services.database;

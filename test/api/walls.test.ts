@@ -10,7 +10,7 @@ import { ORGANIZATION_PERMISSIONS } from '../../src/features/administrators/admi
 import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { type ErrorObject, type ManagementApi, startManagementApi } from '../support/management-api.ts';
-import { organization, person } from './people.ts';
+import { organization, person, setPassword } from './people.ts';
 import { type Make, makeWith, STORIES, type ValidCall } from './stories.ts';
 
 const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`;
@@ -40,6 +40,7 @@ describe('walls between organizations', () => {
       if (name === name.toUpperCase()) await api.call('POST', `/account/org/${own}/role`, { name, permissions: [name] });
       const given = await api.call('PUT', `/account/org/${own}/member/${id}/role`, { roles: [name] });
       assert.equal(given.status, 200, JSON.stringify(given.body));
+      if (name === 'owner') await setPassword(api, id);
       const { value } = await createApiToken(api.services, { name, userId: id }, SYSTEM);
       callers.set(name, (method, path, body) => api.call(method, path, body, { authorization: `SSWS ${value}` }));
     }

@@ -5,9 +5,9 @@ import { ORGANIZATION_PERMISSIONS, type OrganizationPermission } from '../../src
 import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { joinByInvitation } from '../../src/features/organization-invitations/accept-invitation.service.ts';
-import { insertInvitation } from '../../src/features/organization-invitations/organization-invitations.store.ts';
+import { type InvitationRow, insertInvitation } from '../../src/features/organization-invitations/organization-invitations.store.ts';
 import { digest, randomToken } from '../../src/platform/crypto/secrets.ts';
-import { administrator, eventsAbout, organization, person } from '../api/people.ts';
+import { administrator, eventsAbout, organization, PASSWORD, person, setPassword, type User, unique } from '../api/people.ts';
 import { type ManagementApi, startManagementApi } from '../support/management-api.ts';
 
 describe('attacks by those who administer organizations', () => {
@@ -24,6 +24,24 @@ describe('attacks by those who administer organizations', () => {
   };
   const define = async (orgId: string, name: string, permissions: readonly OrganizationPermission[]) =>
     assert.equal((await api.call('POST', `/account/org/${orgId}/role`, { name, permissions })).status, 201);
+
+  /** One that waits. @returns the token of its link */
+  async function invitation(
+    orgId: string,
+    createdBy: string,
+    given: Partial<Pick<InvitationRow, 'role' | 'roleId'>> = {},
+  ): Promise<string> {
+    const [token, now] = [randomToken(), new Date()];
+    const row = { id: unique('inv'), orgId, email: `${unique('guest')}@example.com`, role: 'member', roleId: null, depId: null } as const;
+    const times = { created: now, sent: now, expiresAt: new Date(now.getTime() + 60_000) };
+    await insertInvitation(api.services.database.knex, { ...row, ...given, tokenHash: digest(token), createdBy, ...times });
+    return token;
+  }
+  const join = (userId: string, token: string) => joinByInvitation(api.services, token, userId, SYSTEM);
+  const waysIn = async ({ profile: { login } }: User) => {
+    const { status } = await api.call('POST', '/authn', { username: login, password: PASSWORD }, { authorization: '' });
+    return status === 200 ? 'password' : 'none';
+  };
 
   /** Calls by a token of the user. */
   async function callerOf(id: string) {
@@ -60,12 +78,9 @@ describe('attacks by those who administer organizations', () => {
   it('an account that existed before and joined by invitation does not become the administrators’ to change, here or where they take it', async () => {
     const [own, second] = [await organization(api), await organization(api)];
     const user = await person(api);
-    const { knex } = api.services.database;
-    const [token, now] = [randomToken(), new Date()];
-    const expiresAt = new Date(now.getTime() + 60_000);
-    const row = { id: 'inv_joined', orgId: own, email: 'ada@example.com', role: 'member', roleId: null, depId: null } as const;
-    await insertInvitation(knex, { ...row, tokenHash: digest(token), createdBy: 'system', created: now, sent: now, expiresAt });
-    assert.deepEqual(await joinByInvitation(api.services, token, user.id, SYSTEM), { kind: 'joined' });
+    assert.deepEqual(await join(user.id, await invitation(own, (await administrator(api, { type: 'SUPER_ADMIN' })).id)), {
+      kind: 'joined',
+    });
 
     const admin = await administrator(api, { type: 'ORG_ADMIN', orgId: own }, { type: 'ORG_ADMIN', orgId: second });
     const refused = async (where: string) => {
@@ -108,5 +123,87 @@ describe('attacks by those who administer organizations', () => {
     for (const type of ['user.account.privilege.grant', 'user.account.privilege.revoke', 'org.membership.remove'])
       assert.ok(types.includes(type), type);
     assert.equal(await api.services.database.knex('api_tokens').where({ user_id: admin }).first(), undefined);
+  });
+
+  it('a member who becomes an owner keeps no password that an admin may have set, by a role or by an invitation', async () => {
+    const orgId = await organization(api);
+    const owner = await person(api, { orgId });
+    await give(orgId, owner.id, 'owner');
+    assert.equal(await waysIn(owner), 'none');
+    await setPassword(api, owner.id);
+    const admin = await administrator(api, { type: 'ORG_ADMIN', orgId });
+    const password = { credentials: { password: { value: PASSWORD } } };
+    const [byRole, byInvitation, remains] = [await person(api), await person(api), await person(api)];
+    for (const { id } of [byRole, byInvitation, remains]) {
+      assert.equal((await api.call('PUT', memberPath(orgId, id), {})).status, 200);
+      assert.equal((await admin.call('POST', `/users/${id}`, password)).status, 200);
+    }
+    await give(orgId, byRole.id, 'owner');
+    assert.equal(await waysIn(byRole), 'none');
+    const joined = await join(byInvitation.id, await invitation(orgId, owner.id, { role: 'owner' }));
+    assert.equal(joined.kind, 'password', 'they choose another one');
+    assert.equal(await waysIn(byInvitation), 'none');
+    assert.equal((await join(remains.id, await invitation(orgId, owner.id, { role: 'admin' }))).kind, 'joined');
+    assert.equal(await waysIn(remains), 'password', 'an admin may do no more than an admin');
+    await give(orgId, byRole.id, 'owner', 'admin');
+  });
+
+  it('who has a role that gets more permissions loses links and sessions that others may hold; one that gets fewer ends nothing', async () => {
+    const orgId = await organization(api);
+    await define(orgId, 'wide', []);
+    const [{ id: roleId } = { id: '' }] = (await api.call<{ id: string }[]>('GET', `/account/org/${orgId}/role`)).body;
+    const { id } = await person(api, { orgId });
+    await give(orgId, id, 'wide');
+    const link = async () => {
+      const { status } = await api.call('POST', `/users/${id}/lifecycle/reset_password?sendEmail=false`);
+      assert.equal(status, 200);
+    };
+    const links = async () => (await api.services.database.knex('one_time_links').where({ user_id: id })).length;
+    const change = async (permissions: readonly OrganizationPermission[]) =>
+      assert.equal((await api.call('PUT', `/account/org/${orgId}/role/${roleId}`, { name: 'wide', permissions })).status, 200);
+    await link();
+    await change(['MANAGE_MEMBERS', 'READ_LOG']);
+    assert.equal(await links(), 0);
+    await link();
+    await change(['MANAGE_MEMBERS']);
+    assert.equal(await links(), 1);
+  });
+
+  it('an invitation gives nothing any more that its sender may not give: demoted, deactivated or deleted', async () => {
+    const orgId = await organization(api);
+    await define(orgId, 'inviter', ['MANAGE_INVITATIONS']);
+    const sender = async () => {
+      const { id } = await person(api, { orgId });
+      await give(orgId, id, 'admin', 'inviter');
+      return id;
+    };
+    const outcomes: unknown[] = [];
+    const tryAfter = async (change: (id: string) => Promise<unknown>, role: 'admin' | 'member') => {
+      const id = await sender();
+      const token = await invitation(orgId, id, { role });
+      await change(id);
+      outcomes.push((await join((await person(api)).id, token)).kind);
+    };
+    await tryAfter((id) => give(orgId, id, 'inviter'), 'admin');
+    await tryAfter((id) => give(orgId, id, 'inviter'), 'member');
+    await tryAfter((id) => give(orgId, id), 'member');
+    await tryAfter((id) => api.call('POST', `/users/${id}/lifecycle/deactivate`), 'member');
+    await tryAfter((id) => api.call('POST', `/users/${id}/lifecycle/suspend`), 'member');
+    assert.deepEqual(outcomes, ['gone', 'joined', 'gone', 'gone', 'gone']);
+  });
+
+  it('the log has every membership, role and invitation that begins or ends by itself', async () => {
+    const orgId = await organization(api);
+    const { id } = await person(api, { orgId });
+    await give(orgId, id, 'admin');
+    const guest = await person(api);
+    await join(guest.id, await invitation(orgId, id, { role: 'admin' }));
+    const types = (await eventsAbout(api, guest.id)).map(({ event_type }) => event_type);
+    for (const type of ['org.membership.add', 'user.account.privilege.grant', 'org.invitation.accept'])
+      assert.ok(types.includes(type), type);
+    await invitation(orgId, id);
+    assert.equal((await api.call('DELETE', memberPath(orgId, id))).status, 200);
+    const about = (await eventsAbout(api, orgId)).map(({ event_type }) => event_type);
+    assert.ok(about.includes('org.invitation.revoke'), String(about));
   });
 });

@@ -77,6 +77,8 @@ export const isWithin = (reach: Reach, orgId: string): boolean => reach === 'eve
 /** What a user is about to get: a role, or membership of an organization. A role without one is for the whole service. */
 export interface Gain {
   readonly orgId?: string | undefined;
+  /** As an owner of it. */
+  readonly isOwner?: boolean | undefined;
 }
 
 /**
@@ -90,10 +92,12 @@ export function risesAbove(
     readonly orgIdsEver: readonly string[];
     readonly roles: readonly Role[];
   },
-  { orgId }: Gain,
+  { orgId, isOwner = false }: Gain,
 ): boolean {
   const isInReach = person.orgIdsEver.length > 0 && person.roles.every(({ type }) => type === 'ORG_ADMIN');
   if (!isInReach || orgId === undefined) return isInReach;
+  // Only owners change the accounts of owners: until now, admins who are none could.
+  if (isOwner) return !person.roles.some((role) => role.isOwner === true && role.orgId === orgId);
   // Who left the organization and comes back from another one was meanwhile in reach of that one's administrators alone.
   const isHeld = person.orgIds.includes(orgId) || person.roles.some((role) => role.orgId === orgId);
   return !isHeld && person.orgIdsEver.some((id) => id !== orgId);

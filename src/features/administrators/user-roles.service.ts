@@ -5,9 +5,8 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
-import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
-import { endApiTokens, endBrowserSessions } from '../users/account-state.store.ts';
+import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
+import { endApiTokens } from '../users/account-state.store.ts';
 import { LAST_SUPER_ADMIN } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -54,17 +53,13 @@ export async function grantRoles(
     return grants;
   });
   // What others wrote while the transaction was open.
-  for (const { user, rises } of grants) {
-    if (rises) await endHeld(services.database.knex, user.id);
-    await endWhatOthersMayHold(services.database.knex, user, request);
-  }
+  for (const { user, rises } of grants) await endForGainAgain(services.database.knex, user.id, rises, request);
   return grants.map(({ granted }) => granted);
 }
 
 async function grantWithin(trx: Executor, idOrLogin: string, role: Role, request: RequestContext) {
   const user = await lockChangeableUser(trx, idOrLogin, request);
-  const rises = await gainsRights(trx, user.id, role);
-  if (rises) await revokeCredentials(trx, user.id, request);
+  const rises = await endForGain(trx, user.id, role, request);
   const granted = await insertRole(trx, user.id, role, present());
   if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
   if (granted === 'held already') throw conflict({ field: 'type', message: `${user.login} has this role already` });
@@ -75,14 +70,7 @@ async function grantWithin(trx: Executor, idOrLogin: string, role: Role, request
     targets: targets(user, granted),
     after: described(granted),
   });
-  await endWhatOthersMayHold(trx, user, request);
   return { user, granted, rises };
-}
-
-/** Somebody else may hold a link or a session of this user, and must not get the new role by it. */
-async function endWhatOthersMayHold(executor: Executor, user: User, request: RequestContext): Promise<void> {
-  await deleteLinksOf(executor, user.id);
-  if (user.id !== request.actor.id) await endBrowserSessions(executor, user.id);
 }
 
 /** With the last role end the user's API tokens. @throws {ApiError} not found; wrong state when nobody would be left who administers the service */

@@ -53,7 +53,7 @@ export function createMailer(services: Services, patience?: MailPatience): Curre
 /** Seconds to the next attempt: a mail server asks to come again after minutes (RFC 5321 section 4.5.4.1); given up after a day or so. */
 const PAUSES: readonly number[] = [5, 60, 300, 900, 3600, 2 * 3600, 4 * 3600, 6 * 3600, 8 * 3600];
 
-const pageOf = (kind: MailKind): string => (kind === 'password-changed' ? '/forgot-password' : '/account');
+const pageOf = (kind: MailKind): string => (kind === 'password-changed' || kind === 'password-removed' ? '/forgot-password' : '/account');
 
 export function mailDelivery(services: Services, current: CurrentMailer): Carrier {
   const { config, database, keyring } = services;

@@ -22,6 +22,7 @@ export type AskedMail =
 export type Notice =
   | 'new-sign-in'
   | 'password-changed'
+  | 'password-removed'
   | 'factor-added'
   | 'factor-removed'
   | 'recovery-codes-replaced'

@@ -1,29 +1,34 @@
 /**
  * What the reader of an invitation does with it. The link proves the mailbox. An existing account joins once its user has signed in; a new account gets the
- * password that its user chooses. Each invitation is used by one conditional DELETE.
+ * password that its user chooses. Each invitation is used by one conditional DELETE, and gives only what its sender could give at that moment.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
-import { insertRole } from '../administrators/roles.store.ts';
+import { isWithin, reachOf } from '../administrators/administration.policy.ts';
+import { findRights } from '../administrators/rights.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
+import { mayGrant } from '../organization-roles/grantable-roles.policy.ts';
+import { setAdmin } from '../organization-roles/member-roles.service.ts';
 import { findMemberRoles, replaceMemberRoles } from '../organization-roles/member-roles.store.ts';
+import { BUILT_IN_ROLES } from '../organization-roles/organization-roles.resource.ts';
 import { listOrganizationRoles } from '../organization-roles/organization-roles.store.ts';
+import { recordNewMember } from '../organizations/members.service.ts';
 import { findMembership, insertMembership } from '../organizations/memberships.store.ts';
 import { target as organizationTarget } from '../organizations/organizations.service.ts';
 import { findOrganization, lockOrganization, type Organization } from '../organizations/organizations.store.ts';
 import { hashPassword } from '../passwords/passwords.service.ts';
-import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
+import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
 import { createPasswordLink } from '../sign-in/one-time-links.service.ts';
-import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { isActiveStatus } from '../users/user-lifecycle.policy.ts';
 import type { UserProfile } from '../users/user-profile.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { createUser } from '../users/users.service.ts';
-import { lockUser } from '../users/users.store.ts';
+import { findUserById, lockUser } from '../users/users.store.ts';
 import { consumeInvitation, findInvitationByToken, type InvitationRow } from './organization-invitations.store.ts';
 
 export interface OpenInvitation {
@@ -33,12 +38,12 @@ export interface OpenInvitation {
 
 /** @returns undefined when it is of no use, for whatever reason */
 export async function readInvitation({ database: { knex } }: Services, token: string): Promise<OpenInvitation | undefined> {
-  const row = await findInvitationByToken(knex, digest(token), present());
+  const row = await findUsable(knex, token);
   const organization = row && (await findOrganization(knex, row.orgId));
   return organization && row && { email: row.email, organization: { id: organization.id, name: organization.name } };
 }
 
-/** `gone`: the invitation is of no use. `password`: the user must choose a password, at this address: another organization's administrators may know the one before. */
+/** `gone`: the invitation is of no use. `password`: the user must choose a password, at this address: administrators may know the one before. */
 export type Joined = { readonly kind: 'gone' | 'joined' } | { readonly kind: 'password'; readonly link: string };
 
 /** An account joins whose user has just signed in. */
@@ -48,21 +53,20 @@ export async function joinByInvitation(services: Services, token: string, userId
     const used = await use(trx, token);
     const user = used && (await lockUser(trx, userId));
     if (used === undefined || user === undefined) return undefined;
-    const before = await findMembership(trx, used.row.orgId, userId);
-    const rises = before === undefined && (await gainsRights(trx, userId, { orgId: used.row.orgId }));
-    if (rises) await revokeCredentials(trx, userId, request);
+    const { orgId, depId, role } = used.row;
+    const before = await findMembership(trx, orgId, userId);
+    const rises = await endForGain(trx, userId, { orgId, isOwner: role === 'owner' }, asUser(request, user));
     if (before === undefined) {
-      const membership = { orgId: used.row.orgId, userId, depId: used.row.depId ?? undefined };
-      await insertMembership(trx, membership, present(), { isJoined: true });
-      await deleteLinksOf(trx, userId);
+      await insertMembership(trx, { orgId, userId, depId: depId ?? undefined }, present(), { isJoined: true });
+      await recordNewMember(trx, used.organization, user, depId ?? undefined, asUser(request, user));
     }
-    await giveRole(trx, used.row, userId);
+    await giveRole(trx, used, user, request);
     await record(trx, used, user, request);
-    return { rises };
+    return { rises, by: asUser(request, user) };
   });
   if (joined === undefined) return { kind: 'gone' };
+  await endForGainAgain(database.knex, userId, joined.rises, joined.by);
   if (!joined.rises) return { kind: 'joined' };
-  await endHeld(database.knex, userId);
   return { kind: 'password', link: await database.transaction((trx) => createPasswordLink(trx, services, userId, 'reset')) };
 }
 
@@ -89,7 +93,8 @@ export async function createByInvitation(
       const profile = { login: email, email, emailVerified: true } as UserProfile;
       const input = { profile, passwordHash, activate: true, orgId, depId: depId ?? undefined, isByMachine: true };
       const user = await createUser(within, input, { ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] });
-      await giveRole(trx, used.row, user.id);
+      await recordNewMember(trx, used.organization, user, depId ?? undefined, asUser(request, user));
+      await giveRole(trx, used, user, request);
       await record(trx, used, user, request);
       return user;
     });
@@ -106,20 +111,34 @@ interface Used {
 }
 
 async function use(trx: Executor, token: string): Promise<Used | undefined> {
-  const now = present();
-  const row = await findInvitationByToken(trx, digest(token), now);
-  // The organization first, as whoever changes its members.
-  const organization = row && (await lockOrganization(trx, row.orgId));
-  if (row === undefined || organization === undefined || !(await consumeInvitation(trx, digest(token), now))) return undefined;
+  const found = await findInvitationByToken(trx, digest(token), present());
+  // The organization first, as for every change of its members. What the sender may do there does not change any more then.
+  const organization = found && (await lockOrganization(trx, found.orgId));
+  const row = organization && (await findUsable(trx, token));
+  if (organization === undefined || row === undefined || !(await consumeInvitation(trx, digest(token), present()))) return undefined;
   return { row, organization };
 }
 
+/** An invitation whose sender is active and may still invite with this role. */
+async function findUsable(executor: Executor, token: string): Promise<InvitationRow | undefined> {
+  const row = await findInvitationByToken(executor, digest(token), present());
+  const sender = row && (await findUserById(executor, row.createdBy));
+  if (row === undefined || sender === undefined || !isActiveStatus(sender.status)) return undefined;
+  const rights = await findRights(executor, sender.id);
+  const given = [...BUILT_IN_ROLES, ...(await listOrganizationRoles(executor, row.orgId))].filter((role) =>
+    'id' in role ? role.id === row.roleId : role.name === row.role,
+  );
+  const mayInvite = isWithin(reachOf(rights, 'write', 'MANAGE_INVITATIONS'), row.orgId);
+  return mayInvite && given.every((role) => mayGrant(rights, row.orgId, role)) ? row : undefined;
+}
+
 /** What the member has already stays. */
-async function giveRole(trx: Executor, { orgId, role, roleId }: InvitationRow, userId: string): Promise<void> {
+async function giveRole(trx: Executor, { row: { orgId, role, roleId } }: Used, user: User, request: RequestContext): Promise<void> {
+  const userId = user.id;
   const held = (await findMemberRoles(trx, orgId, userId)) ?? [];
   const kept = (await listOrganizationRoles(trx, orgId)).filter(({ id, name }) => id === roleId || held.includes(name)).map(({ id }) => id);
   await replaceMemberRoles(trx, { orgId, userId }, { isOwner: role === 'owner' || held.includes('owner'), roleIds: kept });
-  if (role === 'admin') await insertRole(trx, userId, { type: 'ORG_ADMIN', orgId }, present());
+  if (role === 'admin') await setAdmin(trx, orgId, user, true, asUser(request, user));
 }
 
 const record = (trx: Executor, { row, organization }: Used, user: User, request: RequestContext): Promise<string> =>

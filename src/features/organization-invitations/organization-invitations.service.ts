@@ -28,6 +28,7 @@ import {
   findInvitation,
   type InvitationRow,
   insertInvitation,
+  listInvitationsBy,
   readInvitations,
   renewInvitation,
 } from './organization-invitations.store.ts';
@@ -95,10 +96,10 @@ export async function inviteToOrganization(
     const { builtIn, own } = await grantableRole(trx, orgId, role, request);
     if ((await countInvitations(trx, orgId)) >= MOST_INVITATIONS)
       throw wrongState(`${MOST_INVITATIONS} invitations of the organization wait already, revoke some first`);
-    const { token, ...sending } = newLink();
+    const { token, ...sending } = newLink(request);
     const row: InvitationRow = {
       ...{ id: newId('inv'), orgId, email, role: builtIn, roleId: own?.id ?? null, depId: depId || null },
-      ...{ createdBy: request.actor.id, created: sending.sent, ...sending },
+      ...{ created: sending.sent, ...sending },
     };
     const kept = await insertInvitation(trx, row);
     if (kept === 'invited already')
@@ -110,7 +111,7 @@ export async function inviteToOrganization(
   });
 }
 
-/** Sends another link; the one before ends. @throws {ApiError} not found, forbidden; wrong state: no mail can be sent; rate limited */
+/** Sends another link, in the caller's name; the one before ends. @throws {ApiError} not found, forbidden; wrong state: no mail can be sent; rate limited */
 export async function resendInvitation(services: Services, orgId: string, id: string, request: RequestContext): Promise<Invitation> {
   const { email, role } = await getInvitation(services, orgId, id, request);
   await requireMailTo(services, orgId, email, request);
@@ -118,7 +119,7 @@ export async function resendInvitation(services: Services, orgId: string, id: st
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
     await grantableRole(trx, orgId, role, request);
     const row = await findInvitation(trx, orgId, id);
-    const { token, ...sending } = newLink();
+    const { token, ...sending } = newLink(request);
     if (row === undefined || !(await renewInvitation(trx, id, sending))) throw notFound(id, 'Invitation');
     await mail(trx, services, organization, row, token, request);
     await record(trx, 'resend', organization, row, request, { after: { email, expiresAt: sending.expiresAt } });
@@ -131,9 +132,24 @@ export async function revokeInvitation(services: Services, orgId: string, id: st
   await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
     const row = await findInvitation(trx, orgId, id);
-    if (row === undefined || !(await deleteInvitation(trx, id))) throw notFound(id, 'Invitation');
-    await record(trx, 'revoke', organization, row, request, { before: { email: row.email, role: row.role, depId: row.depId ?? '' } });
+    if (row === undefined || !(await revokeWithin(trx, organization, row, request))) throw notFound(id, 'Invitation');
   });
+}
+
+/** Revokes those that a user has sent who leaves the organization. Needs its lock. */
+export async function revokeInvitationsBy(
+  trx: Executor,
+  organization: Organization,
+  userId: string,
+  request: RequestContext,
+): Promise<void> {
+  for (const row of await listInvitationsBy(trx, organization.id, userId)) await revokeWithin(trx, organization, row, request);
+}
+
+async function revokeWithin(trx: Executor, organization: Organization, row: InvitationRow, request: RequestContext): Promise<boolean> {
+  if (!(await deleteInvitation(trx, row.id))) return false;
+  await record(trx, 'revoke', organization, row, request, { before: { email: row.email, role: row.role, depId: row.depId ?? '' } });
+  return true;
 }
 
 /** @throws {ApiError} wrong state, rate limited */
@@ -156,10 +172,16 @@ async function grantableRole(trx: Executor, orgId: string, name: string, request
   return { builtIn: 'member', own } as const;
 }
 
-function newLink() {
+function newLink({ actor }: RequestContext) {
   const token = randomToken();
   const sent = present();
-  return { token, tokenHash: digest(token), sent, expiresAt: new Date(sent.getTime() + LIFETIMES.activationLink * 1000) };
+  return {
+    token,
+    tokenHash: digest(token),
+    createdBy: actor.id,
+    sent,
+    expiresAt: new Date(sent.getTime() + LIFETIMES.activationLink * 1000),
+  };
 }
 
 async function mail(

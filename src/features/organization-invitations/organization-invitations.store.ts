@@ -16,6 +16,7 @@ export interface InvitationRow {
   readonly depId: string | null;
   /** SHA-256 of the token. */
   readonly tokenHash: string;
+  /** Who sent it the last time. */
   readonly createdBy: string;
   readonly created: Date;
   /** The last time. */
@@ -64,13 +65,13 @@ export const findInvitation = (executor: Executor, orgId: string, id: string): P
 export const findInvitationByToken = (executor: Executor, tokenHash: string, now: Date): Promise<InvitationRow | undefined> =>
   executor('organization_invitations').where({ token_hash: tokenHash }).where('expires_at', '>', now).first<InvitationRow | undefined>(ROW);
 
-/** Another link in the place of the one before. @returns false when it is gone */
+/** Another link in the place of the one before, sent by somebody else perhaps. @returns false when it is gone */
 export async function renewInvitation(
   trx: Executor,
   id: string,
-  { tokenHash, sent, expiresAt }: Pick<InvitationRow, 'tokenHash' | 'sent' | 'expiresAt'>,
+  { tokenHash, createdBy, sent, expiresAt }: Pick<InvitationRow, 'tokenHash' | 'createdBy' | 'sent' | 'expiresAt'>,
 ): Promise<boolean> {
-  const changes = { token_hash: tokenHash, sent, expires_at: expiresAt };
+  const changes = { token_hash: tokenHash, created_by: createdBy, sent, expires_at: expiresAt };
   return (await trx('organization_invitations').where({ id }).update(changes)) === 1;
 }
 
@@ -83,10 +84,9 @@ export async function consumeInvitation(trx: Executor, tokenHash: string, now: D
 export const deleteInvitation = async (trx: Executor, id: string): Promise<boolean> =>
   (await trx('organization_invitations').where({ id }).delete()) === 1;
 
-/** Of an inviter who leaves the organization. */
-export async function deleteInvitationsBy(trx: Executor, orgId: string, userId: string): Promise<void> {
-  await trx('organization_invitations').where({ org_id: orgId, created_by: userId }).delete();
-}
+/** Those that a user has sent. */
+export const listInvitationsBy = (executor: Executor, orgId: string, userId: string): Promise<InvitationRow[]> =>
+  executor('organization_invitations').where({ org_id: orgId, created_by: userId }).orderBy('seq').select<InvitationRow[]>(ROW);
 
 /** @returns the number of invitations removed, at most `limit` */
 export async function deleteExpiredInvitations(executor: Executor, now: Date, limit: number): Promise<number> {

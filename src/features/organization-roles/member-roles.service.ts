@@ -11,8 +11,8 @@ import { deleteRole, findRoles, insertRole } from '../administrators/roles.store
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
-import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
-import { endApiTokens, endBrowserSessions } from '../users/account-state.store.ts';
+import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
+import { endApiTokens } from '../users/account-state.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
@@ -42,7 +42,8 @@ export async function getMemberRoles(
 }
 
 /**
- * Gives a member these roles and no others. Whoever gets more rights loses links and sessions that others may hold.
+ * Gives a member these roles and no others. Members who get more rights lose links and sessions that others may hold; those who become owners lose every way
+ * to sign in, and choose another password.
  * @param names as the organization calls them
  * @throws {ApiError} not found; validation: there is no such role; forbidden: a role that allows more than the caller may do; wrong state: the last owner
  */
@@ -53,9 +54,8 @@ export async function setMemberRoles(
   names: readonly string[],
   request: RequestContext,
 ): Promise<readonly string[]> {
-  const { after, gained } = await services.database.transaction((trx) => setWithin(trx, orgId, userId, names, request));
-  // What was being written while the transaction was open.
-  if (gained) await endWhatOthersMayHold(services.database.knex, userId, request);
+  const { after, rises } = await services.database.transaction((trx) => setWithin(trx, orgId, userId, names, request));
+  if (rises !== undefined) await endForGainAgain(services.database.knex, userId, rises, request);
   return after;
 }
 
@@ -70,15 +70,15 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
 
   const wanted = new Set([...names, 'member']);
   const changed = [...new Set([...wanted, ...before])].filter((name) => wanted.has(name) !== before.includes(name));
-  if (changed.length === 0) return { after: before, gained: false };
+  if (changed.length === 0) return { after: before };
   const roles = rolesNamed(changed, all);
   await refuseChange(trx, { orgId, userId, roles, losesOwner: changed.includes('owner') && before.includes('owner') }, request);
+  const gained = roles.some(({ name, permissions }) => wanted.has(name) && permissions.length > 0);
+  const gain = { orgId, isOwner: changed.includes('owner') && wanted.has('owner') };
+  const rises = gained ? await endForGain(trx, userId, gain, request) : undefined;
   if (changed.includes('admin')) await setAdmin(trx, orgId, user, wanted.has('admin'), request);
   const roleIds = all.filter(({ name }) => wanted.has(name)).map(({ id }) => id);
   await replaceMemberRoles(trx, { orgId, userId }, { isOwner: wanted.has('owner'), roleIds });
-
-  const gained = roles.some(({ name, permissions }) => wanted.has(name) && permissions.length > 0);
-  if (gained) await endWhatOthersMayHold(trx, userId, request);
   if ((await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
   const after = (await findMemberRoles(trx, orgId, userId)) ?? [];
   await recordEvent(trx, {
@@ -89,7 +89,7 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
     before: { roles: before },
     after: { roles: after },
   });
-  return { after, gained };
+  return { after, rises };
 }
 
 /**
@@ -125,7 +125,7 @@ const rolesNamed = (names: readonly string[], all: readonly OrganizationRole[]):
   [...BUILT_IN_ROLES, ...all].filter(({ name }) => names.includes(name));
 
 /** The built-in role admin is the administrator's role ORG_ADMIN of the organization, and its events are the same. */
-async function setAdmin(trx: Executor, orgId: string, user: User, isAdmin: boolean, request: RequestContext): Promise<void> {
+export async function setAdmin(trx: Executor, orgId: string, user: User, isAdmin: boolean, request: RequestContext): Promise<void> {
   if (isAdmin) {
     const given = await insertRole(trx, user.id, { type: 'ORG_ADMIN', orgId }, present());
     if (typeof given !== 'string') await recordAdmin(trx, 'grant', user, given, request);
@@ -146,9 +146,3 @@ const recordAdmin = (trx: Executor, step: 'grant' | 'revoke', user: User, role: 
     targets: [userTarget(user), { id: role.id, type: 'Role', displayName: role.type }],
     [step === 'grant' ? 'after' : 'before']: { type: role.type, orgId: role.orgId },
   });
-
-/** Somebody else may hold a link or a session of this user, and must not get the new rights by it. */
-async function endWhatOthersMayHold(executor: Executor, userId: string, request: RequestContext): Promise<void> {
-  await deleteLinksOf(executor, userId);
-  if (userId !== request.actor.id) await endBrowserSessions(executor, userId);
-}

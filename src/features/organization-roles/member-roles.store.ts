@@ -46,3 +46,7 @@ export async function replaceMemberRoles(
       .onConflict()
       .ignore();
 }
+
+/** Who has one of the organization's own roles, in the order in which rows are locked. @param most how many at most */
+export const listHolders = (executor: Executor, orgId: string, roleId: string, most: number): Promise<string[]> =>
+  executor('member_roles').where({ org_id: orgId, role_id: roleId }).orderBy('user_id').limit(most).pluck('user_id');

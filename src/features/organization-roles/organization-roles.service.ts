@@ -12,7 +12,9 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
 import { type Organization, organizationExists } from '../organizations/organizations.store.ts';
+import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
 import { mayGrant } from './grantable-roles.policy.ts';
+import { listHolders } from './member-roles.store.ts';
 import { isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
 import {
   deleteOrganizationRoleRow,
@@ -25,6 +27,8 @@ import {
 
 /** Of one organization. */
 const MOST_ORGANIZATION_ROLES = 100;
+/** Each of them loses links and sessions in the transaction that gives the role more permissions. */
+const MOST_HOLDERS_TO_WIDEN = 1000;
 
 export const organizationRoleFields = z.strictObject({
   name: shownText({ least: 1, most: 100 })
@@ -90,23 +94,41 @@ export function createOrganizationRole(
   });
 }
 
-/** Members who have the role keep it. @throws {ApiError} not found, forbidden; conflict of the name */
-export function updateOrganizationRole(
+/**
+ * Members who have the role keep it. When it gets more permissions, they lose links and sessions that others may hold, as when a role is given.
+ * @throws {ApiError} not found, forbidden; conflict of the name; wrong state: it gets more permissions, and too many members have it
+ */
+export async function updateOrganizationRole(
   services: Services,
   orgId: string,
   id: string,
   input: OrganizationRoleInput,
   request: RequestContext,
 ): Promise<OrganizationRole> {
-  return services.database.transaction(async (trx) => {
+  const { knex } = services.database;
+  const { role, raised } = await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     const before = await requireRole(trx, orgId, id);
     const after = { ...before, ...complete(input), lastUpdated: present() };
     refuseBeyondOwn([before, after], orgId, request);
+    const isWider = after.permissions.some((permission) => !before.permissions.includes(permission));
+    const raised = isWider ? await endForHolders(trx, orgId, id, request) : [];
     if (!(await updateOrganizationRoleRow(trx, after))) throw nameTaken();
     await record(trx, 'update', organization, request, { before, after });
-    return after;
+    return { role: after, raised };
   });
+  for (const { userId, rises } of raised) await endForGainAgain(knex, userId, rises, request);
+  return role;
+}
+
+/** @throws {ApiError} wrong state */
+async function endForHolders(trx: Executor, orgId: string, roleId: string, request: RequestContext) {
+  const holders = await listHolders(trx, orgId, roleId, MOST_HOLDERS_TO_WIDEN + 1);
+  if (holders.length > MOST_HOLDERS_TO_WIDEN)
+    throw wrongState(`more than ${MOST_HOLDERS_TO_WIDEN} members have the role: give the permissions to another role`);
+  const raised = [];
+  for (const userId of holders) raised.push({ userId, rises: await endForGain(trx, userId, { orgId }, request) });
+  return raised;
 }
 
 /** Nobody has it any more. @throws {ApiError} not found, forbidden */

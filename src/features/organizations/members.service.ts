@@ -8,7 +8,7 @@ import { isWithin, reachOf, type Verb } from '../administrators/administration.p
 import { findRights } from '../administrators/rights.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { deleteInvitationsBy } from '../organization-invitations/organization-invitations.store.ts';
+import { revokeInvitationsBy } from '../organization-invitations/organization-invitations.service.ts';
 import { takeMemberRoles } from '../organization-roles/member-roles.service.ts';
 import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
@@ -129,14 +129,16 @@ async function putWithin(
   if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
   // Former administrators may hold a link to choose the password.
   if (before === undefined) await deleteLinksOf(trx, userId);
-  await recordEvent(trx, {
-    eventType: before === undefined ? 'org.membership.add' : 'org.membership.update',
-    displayMessage: before === undefined ? 'Add member to organization' : 'Move member to another department',
-    request,
-    targets: targets(user, organization),
-    ...(before !== undefined && { before: described(before) }),
-    after: described(after),
-  });
+  if (before === undefined) await recordNewMember(trx, organization, user, after.depId, request);
+  else
+    await recordEvent(trx, {
+      eventType: 'org.membership.update',
+      displayMessage: 'Move member to another department',
+      request,
+      targets: targets(user, organization),
+      before: described(before),
+      after: described(after),
+    });
   return rises;
 }
 
@@ -163,7 +165,7 @@ export async function removeMember(services: Services, orgId: string, userId: st
     await deleteMembership(trx, orgId, userId);
     if (hadRights && (await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
     await endTokensOfMember(trx, userId, orgId);
-    await deleteInvitationsBy(trx, orgId, userId);
+    await revokeInvitationsBy(trx, organization, userId, request);
     await recordEvent(trx, {
       eventType: 'org.membership.remove',
       displayMessage: 'Remove member from organization',
@@ -192,6 +194,22 @@ async function personInReach(trx: Executor, userId: string, request: RequestCont
   if (!reaches('write', need)) throw forbidden();
   return user;
 }
+
+/** @param depId absent: directly in the organization */
+export const recordNewMember = (
+  trx: Executor,
+  organization: Organization,
+  user: User,
+  depId: string | undefined,
+  request: RequestContext,
+): Promise<string> =>
+  recordEvent(trx, {
+    eventType: 'org.membership.add',
+    displayMessage: 'Add member to organization',
+    request,
+    targets: targets(user, organization),
+    after: described({ depId }),
+  });
 
 const targets = (user: User, organization: Organization) => [userTarget(user), organizationTarget(organization)];
 

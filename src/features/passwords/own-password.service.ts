@@ -73,6 +73,7 @@ export async function removeOwnPassword(services: Services, userId: string, requ
     const before = await lockUser(trx, userId);
     if (before === undefined || !(await mayRemovePassword(services, trx, before))) return false;
     const now = present();
+    await queueNotice(trx, userId, 'password-removed', {}, asUser(request, before));
     await updateUser(trx, userId, { passwordHash: null, passwordChanged: now, lastUpdated: now });
     await rememberReplaced(trx, before);
     await deleteLinksOf(trx, userId);

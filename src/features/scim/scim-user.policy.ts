@@ -1,5 +1,4 @@
 /** A user as a SCIM resource, and what a SCIM resource wants of a user. */
-import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import {
   ADDED_SCHEMA_ID,
   ENTERPRISE,
@@ -58,11 +57,6 @@ export interface WantedUser {
   readonly externalId: string | undefined;
   readonly password: string | undefined;
 }
-
-const INACTIVE: ReadonlySet<UserStatus> = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
-
-/** May the user sign in, perhaps after they chose a password? */
-export const isActiveStatus = (status: UserStatus): boolean => !INACTIVE.has(status);
 
 /** The attributes that a client may write, as they are now. */
 export function writtenPart(

@@ -11,6 +11,7 @@ import { lockSuperAdmins } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
+import { isActiveStatus } from '../users/user-lifecycle.policy.ts';
 import { deleteUser, takeStep } from '../users/user-lifecycle.service.ts';
 import { searchUsersBy } from '../users/user-lists.service.ts';
 import { profileChanges, userCredentials, userProfile } from '../users/user-profile.service.ts';
@@ -25,7 +26,7 @@ import { notFoundHere, ScimError } from './scim-errors.policy.ts';
 import { canonicalResource } from './scim-names.policy.ts';
 import { applyOperations, type ScimOperation } from './scim-patch.service.ts';
 import { locationOf, readListFilter, readSliceOf, requireVersion, type ScimQuery, versionOf } from './scim-resources.service.ts';
-import { type Fields, isActiveStatus, userType, type WantedUser, wantedOf, writtenPart } from './scim-user.policy.ts';
+import { type Fields, userType, type WantedUser, wantedOf, writtenPart } from './scim-user.policy.ts';
 
 /** A user as a client sees them. */
 export interface ScimView {

@@ -18,6 +18,28 @@ import type { User } from '../users/users.resource.ts';
 import { lockUser, updateUser } from '../users/users.store.ts';
 import { deleteLinksOf } from './one-time-links.store.ts';
 
+/**
+ * Ends what others may hold of a user who gets a role, so that they do not get it too: everything where the role lifts the user above administrators who could
+ * change them, else links and, unless the user acts themselves, sessions.
+ * @param trx before the role is written
+ * @returns whether the user's credentials were revoked
+ */
+export async function endForGain(trx: Executor, userId: string, gain: Gain, request: RequestContext): Promise<boolean> {
+  const rises = await gainsRights(trx, userId, gain);
+  if (rises) await revokeCredentials(trx, userId, request);
+  else await endWhatOthersMayHold(trx, userId, request);
+  return rises;
+}
+
+/** After the commit: what was being written while the transaction of `endForGain` was open. @param rises what it returned */
+export const endForGainAgain = (executor: Executor, userId: string, rises: boolean, request: RequestContext): Promise<void> =>
+  rises ? endHeld(executor, userId) : endWhatOthersMayHold(executor, userId, request);
+
+async function endWhatOthersMayHold(executor: Executor, userId: string, request: RequestContext): Promise<void> {
+  await deleteLinksOf(executor, userId);
+  if (userId !== request.actor.id) await endBrowserSessions(executor, userId);
+}
+
 /** Would this role or organization open more to the user than to the administrators who can change the user, or could before? */
 export const gainsRights = async (executor: Executor, userId: string, gain: Gain): Promise<boolean> =>
   risesAbove(

@@ -44,6 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'organization-invitation': 'Invitation to an organization',
   'new-sign-in': 'New browser',
   'password-changed': 'Password changed',
+  'password-removed': 'Password removed',
   'factor-added': 'Second factor added',
   'factor-removed': 'Second factor removed',
   'recovery-codes-replaced': 'Recovery codes replaced',

@@ -92,6 +92,7 @@ test('a password is removed by a user who has a passkey, where the settings allo
   const done = await user.browser.submit(page, 'remove-password-form');
   isAt(done, PASSWORD_PAGE);
   assert.match(done.text, /Your password is removed/);
+  assert.match((await server.mail(EMAIL, 1, 'Your password was removed')).link, /\/forgot-password$/);
   assert.doesNotMatch(done.text, /id="current"|remove-password/);
   isAt(await user.browser.visit('/account'), '/account');
   isAt(await elsewhere.visit('/account'), '/signin');
