@@ -12,7 +12,7 @@ export const ROLE_NAMES: Readonly<Record<RoleType, string>> = {
 export const ROLE_OPTIONS: readonly Option[] = [
   { value: 'SUPER_ADMIN', label: ROLE_NAMES.SUPER_ADMIN, hint: 'Sees and changes everything, administrators included.' },
   { value: 'READ_ONLY_ADMIN', label: ROLE_NAMES.READ_ONLY_ADMIN, hint: 'Sees everything and changes nothing.' },
-  { value: 'ORG_ADMIN', label: ROLE_NAMES.ORG_ADMIN, hint: 'Looks after one organization, its departments and its people.' },
+  { value: 'ORG_ADMIN', label: ROLE_NAMES.ORG_ADMIN, hint: 'Looks after one organization, its departments and its users.' },
 ];
 
 /** What giving a role does to the user. */

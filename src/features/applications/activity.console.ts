@@ -97,7 +97,7 @@ const activate = step({
   path: 'activate',
   status: 'ACTIVE',
   title: 'Activate',
-  facts: ['People can sign in to it again, and its tokens that have not expired are accepted.'],
+  facts: ['Users can sign in to it again, and its tokens that have not expired are accepted.'],
   submit: 'Activate application',
   notice: 'application-activated',
 });

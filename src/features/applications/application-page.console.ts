@@ -18,7 +18,7 @@ export const APPLICATION_KINDS: readonly (Option & { readonly value: Application
   {
     value: 'web',
     label: 'Web application',
-    hint: 'Runs on a server that can keep a secret, e.g. in Java, PHP, Python or Node.js. People sign in to it in their browser.',
+    hint: 'Runs on a server that can keep a secret, e.g. in Java, PHP, Python or Node.js. Users sign in to it in their browser.',
   },
   {
     value: 'browser',

@@ -7,7 +7,7 @@ import { settingParts } from './settings.console.ts';
 
 /** The logo as pages for people show it: over https only. */
 function logoPart(logo: string): Part {
-  const title = 'Logo, as people see it';
+  const title = 'Logo, as users see it';
   return new URL(logo).protocol === 'https:'
     ? { kind: 'picture', title, src: logo, alt: 'The logo of the application' }
     : { kind: 'words', title, paragraphs: ['It is not shown: its address is not https.'], tone: 'warning' };

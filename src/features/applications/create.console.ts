@@ -67,7 +67,7 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
       kind: 'lines',
       name: 'post_logout_redirect_uris',
       label: 'Post-logout redirect URIs',
-      hint: 'Where the browser may go when people have signed out, one a line. May be empty.',
+      hint: 'Where the browser may go when users have signed out, one a line. May be empty.',
       rows: 2,
     }),
     setting({

@@ -67,7 +67,7 @@ export const applicationList: ConsolePage = {
     const isNarrowed = filter !== undefined || q !== '';
     return listPage({
       title: 'Applications',
-      lead: 'What people sign in to, and what calls your APIs: each is a client of OAuth with an id of its own.',
+      lead: 'What users sign in to, and what calls your APIs: each is a client of OAuth with an id of its own.',
       actions: mayWriteApplications(visit) ? [create] : [],
       list: {
         name: 'applications',

@@ -37,7 +37,7 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
             duration: inMinutes(decision.seconds),
           }),
         ],
-        advice: ['It ended by itself. Were it a whole office behind one address, its people can sign in again by now.'],
+        advice: ['It ended by itself. Were it a whole office behind one address, its users can sign in again by now.'],
       };
     case 'session':
       return sessionText(decision);

@@ -3,7 +3,7 @@
  * does not compile.
  */
 
-const ABOUT_PEOPLE = [
+const ABOUT_USERS = [
   'user.account.export_data',
   'user.account.expire_password',
   'user.account.lock',
@@ -166,7 +166,7 @@ const ABOUT_THE_SERVICE = [
 
 /** What hooks can be told of, by what it is about. */
 export const HOOK_EVENT_AREAS = {
-  people: ABOUT_PEOPLE,
+  users: ABOUT_USERS,
   organizations: ABOUT_ORGANIZATIONS_AND_GROUPS,
   applications: ABOUT_APPLICATIONS,
   servers: ABOUT_AUTHORIZATION_SERVERS,
@@ -188,7 +188,7 @@ const ABOUT_EVENT_HOOKS = [
 
 /** What hooks can be told of. */
 export const HOOK_EVENT_TYPES = [
-  ...ABOUT_PEOPLE,
+  ...ABOUT_USERS,
   ...ABOUT_ORGANIZATIONS_AND_GROUPS,
   ...ABOUT_APPLICATIONS,
   ...ABOUT_AUTHORIZATION_SERVERS,
@@ -203,7 +203,7 @@ export type EventType = HookEventType | (typeof UNTOLD_EVENT_TYPES)[number];
 
 /** All types, by what they are about. */
 export const EVENT_GROUPS = {
-  people: ABOUT_PEOPLE,
+  users: ABOUT_USERS,
   'organizations and groups': ABOUT_ORGANIZATIONS_AND_GROUPS,
   applications: ABOUT_APPLICATIONS,
   'authorization servers': ABOUT_AUTHORIZATION_SERVERS,

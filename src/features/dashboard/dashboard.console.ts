@@ -26,7 +26,7 @@ import { readStatistics } from './statistics.service.ts';
 const ROLES: Readonly<Record<RoleType, readonly [name: string, meaning: string]>> = {
   SUPER_ADMIN: ['Super administrator', 'You may see and change everything.'],
   READ_ONLY_ADMIN: ['Read-only administrator', 'You see everything and change nothing but what is your own.'],
-  ORG_ADMIN: ['Organization administrator', 'You look after this organization, its departments and its people:'],
+  ORG_ADMIN: ['Organization administrator', 'You look after this organization, its departments and its users:'],
 };
 
 const { version } = z

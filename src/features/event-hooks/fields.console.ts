@@ -18,7 +18,7 @@ const MOVED = 'Another address has to be verified again, and on another host eve
 type Area = keyof typeof HOOK_EVENT_AREAS;
 
 const AREAS: Readonly<Record<Area, string>> = {
-  people: 'Users, their sign-ins and accounts',
+  users: 'Users, their sign-ins and accounts',
   organizations: 'Organizations and groups',
   applications: 'Applications',
   servers: 'Authorization servers and their policies',

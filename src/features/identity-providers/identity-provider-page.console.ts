@@ -43,7 +43,7 @@ export const IDENTITY_PROVIDER_KINDS: Readonly<Record<IdentityProviderType, Kind
   },
   GOOGLE: {
     name: 'Google',
-    forWhom: 'People with a Google account, or those of one Google Workspace',
+    forWhom: 'Users with a Google account, or those of one Google Workspace',
     steps: [
       'In the Google Cloud console, under “APIs & Services” → “Credentials”, create an OAuth client ID of the type “Web application”.',
       'Enter the redirect URI under “Authorized redirect URIs”. Then fill in the client ID and the client secret.',
@@ -51,7 +51,7 @@ export const IDENTITY_PROVIDER_KINDS: Readonly<Record<IdentityProviderType, Kind
   },
   GITHUB: {
     name: 'GitHub',
-    forWhom: 'People with a GitHub account',
+    forWhom: 'Users with a GitHub account',
     steps: [
       'At GitHub, under “Settings” → “Developer settings” → “OAuth Apps”, create a new OAuth app.',
       'Enter the redirect URI as its “Authorization callback URL”. Then fill in the client ID and a client secret that you generate there.',
@@ -59,7 +59,7 @@ export const IDENTITY_PROVIDER_KINDS: Readonly<Record<IdentityProviderType, Kind
   },
   MICROSOFT: {
     name: 'Microsoft',
-    forWhom: 'People with a work, school or personal Microsoft account, or those of one tenant',
+    forWhom: 'Users with a work, school or personal Microsoft account, or those of one tenant',
     steps: [
       'In the Microsoft Entra admin center, under “App registrations”, make a new registration with the redirect URI, platform “Web”.',
       'Create a secret under “Certificates & secrets”. Then fill in the application (client) ID and the value of the secret.',
@@ -89,7 +89,7 @@ export const identityProviderSteps: readonly ConsolePage[] = [
     label: 'Deactivate',
     facts: [
       'Nobody signs in with it until it is activated again. Who is linked to it stays linked, and who is signed in stays signed in.',
-      'People without a password have no other way to sign in.',
+      'Users without a password have no other way to sign in.',
     ],
     notice: 'idp-deactivated',
     carryOut: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'INACTIVE', request),
@@ -98,8 +98,8 @@ export const identityProviderSteps: readonly ConsolePage[] = [
     path: '/security/identity-providers/:id/delete',
     label: 'Delete',
     facts: [
-      'Its settings, its client secret and the links of people to it are deleted; their accounts stay.',
-      'People without a password have no other way to sign in then.',
+      'Its settings, its client secret and the links of users to it are deleted; their accounts stay.',
+      'Users without a password have no other way to sign in then.',
       'This cannot be undone.',
     ],
     danger: true,

@@ -52,7 +52,7 @@ const list: ConsolePage = {
           actions: mayWrite ? [{ label: 'Unlink', href: `${at}/${encodeURIComponent(userId)}/unlink` }] : [],
         })),
         empty:
-          'Nobody is linked yet. People are linked when they sign in with the provider for the first time, as its settings allow, or by hand.',
+          'Nobody is linked yet. Users are linked when they sign in with the provider for the first time, as its settings allow, or by hand.',
         emptyAction: mayWrite ? link : undefined,
         pager: pagerOf(at, query, next),
       },

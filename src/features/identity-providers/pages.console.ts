@@ -72,7 +72,7 @@ const list: ConsolePage = {
         })),
         empty: isNarrowed
           ? 'No identity provider fits. Search for the beginning of its name.'
-          : 'There is no identity provider yet. People sign in with the password that they have here.',
+          : 'There is no identity provider yet. Users sign in with the password that they have here.',
         emptyAction: isNarrowed || !mayWrite(visit) ? undefined : add,
         search: {
           label: 'Name',
@@ -212,7 +212,7 @@ const one: ConsolePage = {
               value:
                 protocol.endpoints === undefined ? phrase('Read from the discovery document') : { text: endpointsOf(provider), code: true },
             },
-            { label: 'New people', value: await newPeople(visit, provider) },
+            { label: 'New users', value: await newPeople(visit, provider) },
             {
               label: 'Accounts are linked',
               value:

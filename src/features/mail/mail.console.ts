@@ -60,8 +60,8 @@ const MEANINGS: Readonly<Record<'mail' | 'none', readonly string[]>> = {
     'What cannot be sent is tried again for a day or so, and given up then.',
   ],
   none: [
-    'Links by which people choose a first or a new password are shown to the administrator who makes them, once. Hand them over yourself.',
-    'The sign-in page offers no “Forgot password”: people ask an administrator.',
+    'Links by which users choose a first or a new password are shown to the administrator who makes them, once. Hand them over yourself.',
+    'The sign-in page offers no “Forgot password”: users ask an administrator.',
     'Users are not notified of sign-ins with a new browser or of changes to their account, and no address can be confirmed.',
   ],
 };

@@ -29,7 +29,7 @@ import {
 
 const PERMISSIONS: Readonly<Record<OrganizationPermission, string>> = {
   MANAGE_MEMBERS: 'Manage members, departments and roles',
-  MANAGE_INVITATIONS: 'Invite people',
+  MANAGE_INVITATIONS: 'Invite users',
   MANAGE_DOMAINS: 'Manage domains',
   MANAGE_PROVIDERS: 'Manage identity providers',
   MANAGE_BRANDING: 'Change logo and colors',

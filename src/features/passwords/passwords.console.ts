@@ -95,7 +95,7 @@ const policy: ConsolePage = {
           paragraphs: [
             'The 49,000 most common passwords are rejected, also with digits or symbols added, and so are passwords made of the user’s names or of the name of this service.',
             'There are no rules about capitals, digits and marks: they make passwords harder to remember, and no harder to guess (NIST SP 800-63B).',
-            'Passwords that people have already stay as they are. What is new here is asked of the next one.',
+            'Passwords that users already have stay as they are. What is new here is asked of the next one.',
           ],
         },
       ],

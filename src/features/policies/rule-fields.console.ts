@@ -50,7 +50,7 @@ export async function ruleFields(
     {
       name: 'people',
       label: 'Applies to',
-      group: 'People',
+      group: 'Users',
       kind: 'radios',
       value: isOpen ? 'all' : 'some',
       options: [
@@ -68,7 +68,7 @@ export async function ruleFields(
         name: 'users',
         label: 'Users',
         what: 'users',
-        group: 'People',
+        group: 'Users',
         when: NAMED_PEOPLE,
         ids: isOpen ? [] : (conditions.people?.users?.include ?? []),
         alias: 'conditions.people.users.include',
@@ -81,7 +81,7 @@ export async function ruleFields(
         name: 'groups',
         label: 'Groups',
         what: 'groups',
-        group: 'People',
+        group: 'Users',
         when: NAMED_PEOPLE,
         ids: isOpen ? [] : (conditions.people?.groups?.include ?? []),
         alias: 'conditions.people.groups.include',
@@ -91,7 +91,7 @@ export async function ruleFields(
     {
       name: 'roles',
       label: 'Roles at the application',
-      group: 'People',
+      group: 'Users',
       when: NAMED_PEOPLE,
       kind: 'lines',
       rows: 2,

@@ -211,7 +211,7 @@ const application: ConsolePage = {
     const crumbs = [...CRUMBS, { label: 'Applications', href: `${HOME}/applications` }];
     const page = {
       title: phrase('Preview of {name}', { name: label }),
-      lead: 'The page where people sign in to this application, as it is now.',
+      lead: 'The page where users sign in to this application, as it is now.',
       crumbs,
     };
     return previewPage(page, { branding, application: { label, logo: settings.logo_uri, colour: settings.brand_color } });

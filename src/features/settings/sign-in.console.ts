@@ -27,7 +27,7 @@ const HOME = '/admin/security/sign-in-policy';
 const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> = {
   OPTIONAL: ['Users who have set one up', 'They need it at every sign-in; nobody else needs one.'],
   ADMINISTRATORS: ['Administrators', 'As above, and administrators must have one. Those without one set it up at their next sign-in.'],
-  EVERYONE: ['Everyone', 'All people must have one. Those without one set it up at their next sign-in; the password grant refuses them.'],
+  EVERYONE: ['Everyone', 'All users must have one. Those without one set it up at their next sign-in; the password grant refuses them.'],
 };
 
 const options = (Object.keys(MFA) as MfaPolicy[]).map((value) => ({ value, label: MFA[value][0], hint: MFA[value][1] }));
@@ -71,7 +71,7 @@ const fieldsOf = ({
     label: 'Accounts without a password',
     kind: 'check',
     checked: passwordOptional,
-    hint: 'People may sign up with a passkey alone, and users who have one may remove their password. Needs the passkey above.',
+    hint: 'Users may sign up with a passkey alone, and users who have one may remove their password. Needs the passkey above.',
   },
   {
     name: 'identifierFirst',
@@ -130,7 +130,7 @@ const policy: ConsolePage = {
         : [];
     return detailPage({
       title: 'Sign-in policy',
-      lead: 'What people are asked for when they sign in.',
+      lead: 'What users are asked for when they sign in.',
       crumbs: [{ label: 'Security' }],
       actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
       parts: [

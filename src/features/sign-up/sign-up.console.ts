@@ -37,7 +37,7 @@ const plainFields = (settings: SignUpSettings, askable: Askable): readonly Field
   const attributes = askable.map(({ name }) => ({ value: name, label: labelOf(name, askable) }));
   return [
     {
-      ...{ name: 'enabled', label: 'People can create accounts themselves', kind: 'check', checked: settings.enabled },
+      ...{ name: 'enabled', label: 'Users can create their own accounts', kind: 'check', checked: settings.enabled },
       hint: 'An application can say otherwise for its own sign-in page.',
     },
     {
@@ -91,7 +91,7 @@ const show: ConsolePage = {
     const isStuck = enabled && !(await mayMail(visit));
     return detailPage({
       title: 'Sign-up',
-      lead: 'People create accounts themselves. The e-mail address is proved before anything is stored under it.',
+      lead: 'Users create their own accounts. The e-mail address is proved before anything is stored under it.',
       crumbs: [{ label: 'Security' }],
       status: enabled ? { text: 'On', tone: 'good' } : { text: 'Off', tone: 'plain' },
       actions: mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],

@@ -136,7 +136,7 @@ const ACCESS: Readonly<Record<AccessReason, string>> = {
   'the policy is for other clients': 'Passed over: it is for other applications.',
   'the policy is for this client': 'It is for this application, so its rules decide.',
   'the rule is for another grant type': 'Passed over: it is for other grants.',
-  'the rule is for other people': 'Passed over: it is for other people.',
+  'the rule is for other people': 'Passed over: it is for other users.',
   'the rule is for other scopes': 'Passed over: the request is also for scopes that it does not name.',
   'the rule is for other actors': 'Passed over: it is for other actors, or for token exchanges alone.',
   'the rule fits': 'It fits, and allows.',

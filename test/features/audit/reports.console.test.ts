@@ -55,7 +55,7 @@ test('the system log is searched, narrowed by every field, paged with what narro
     const narrowings: readonly (readonly [Record<string, string>, number, RegExp])[] = [
       [{ q: 'org-07' }, 1, /Org-07/],
       [{ type: 'user.authentication.failure' }, 1, /INVALID_CREDENTIALS/],
-      [{ type: 'all people', outcome: 'FAILURE' }, 1, /user\.authentication\.failure/],
+      [{ type: 'all users', outcome: 'FAILURE' }, 1, /user\.authentication\.failure/],
       [{ target: user.id, type: 'user.lifecycle.create' }, 1, /user\.lifecycle\.create/],
       [{ target: user.login.toUpperCase(), outcome: 'FAILURE' }, 1, /Failure/],
       [{ actor: 'unknown' }, 1, /INVALID_CREDENTIALS/],

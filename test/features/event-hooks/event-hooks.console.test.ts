@@ -36,7 +36,7 @@ test('a hook is created, its secret told once, verified, and told of events that
     headers: 'X-Where: here: and there\nX-Other: 1',
     authKey: 'Authorization',
     authValue: 'Bearer of-the-receiver',
-    'events-people': ['user.lifecycle.create'],
+    'events-users': ['user.lifecycle.create'],
     'events-organizations': ['group.lifecycle.create'],
   };
   const created = await agent.submit(form, 'console-form', typed);
@@ -73,12 +73,12 @@ test('an address that does not answer is told on the form; what waits, and why, 
   const service = await startService(t, LOCAL);
   const receiver = await hookReceiver(t, (res) => res.writeHead(503).end());
   const { agent } = await enter(service);
-  const dead = await create(agent, { name: 'Dead', uri: 'http://127.0.0.1:9/', 'events-people': ['user.lifecycle.create'] });
+  const dead = await create(agent, { name: 'Dead', uri: 'http://127.0.0.1:9/', 'events-users': ['user.lifecycle.create'] });
   const refused = await agent.submit(await agent.visit(`${HOME}/${idIn(dead)}/verify`), 'console-form');
   assert.equal(refused.status, 400);
   assert.match(wordsOf(refused), /There is a problem The address cannot be reached there/);
 
-  const busy = await create(agent, { name: 'Busy', uri: receiver.uri, 'events-people': ['user.lifecycle.create'] });
+  const busy = await create(agent, { name: 'Busy', uri: receiver.uri, 'events-users': ['user.lifecycle.create'] });
   await agent.submit(await agent.visit(`${HOME}/${idIn(busy)}/verify`), 'console-form');
   await service.createUser();
   await receiver.received(1);
@@ -108,7 +108,7 @@ test('what is wrong stands beside its field, and what was typed stays but for th
     ['uri', 'Must be https, or http on a loopback address'],
     ['headers', 'Is a header that is set already'],
     ['authKey', 'Must be the name of a header'],
-    ['events-people', 'Must not be empty'],
+    ['events-users', 'Must not be empty'],
   ]) {
     assert.match(sent.text, new RegExp(`id="${field}-problem">${problem}<`), `${field}: ${sent.text.match(/class="problem"[^>]*>[^<]*/g)}`);
   }
@@ -118,11 +118,11 @@ test('what is wrong stands beside its field, and what was typed stays but for th
     name: 'x',
     uri: 'https://hooks.example/',
     headers: 'X-Where',
-    'events-people': ['user.session.start'],
+    'events-users': ['user.session.start'],
   });
   assert.match(half.text, /id="headers-problem">Is required</);
-  const unknown = await create(agent, { name: 'x', uri: 'https://hooks.example/', 'events-people': ['event_hook.delivery'] });
-  assert.match(unknown.text, /id="events-people-problem">Is not a type of event that hooks receive</);
+  const unknown = await create(agent, { name: 'x', uri: 'https://hooks.example/', 'events-users': ['event_hook.delivery'] });
+  assert.match(unknown.text, /id="events-users-problem">Is not a type of event that hooks receive</);
   assert.deepEqual((await service.api('GET', '/eventHooks')).body, []);
 });
 
@@ -134,7 +134,7 @@ test('a hook is changed with its header values kept, gets another secret, is swi
     name: 'Hook',
     uri: receiver.uri,
     headers: 'X-Where: here',
-    'events-people': ['user.lifecycle.create'],
+    'events-users': ['user.lifecycle.create'],
   });
   const at = `${HOME}/${idIn(made)}`;
   await agent.submit(await agent.visit(`${at}/verify`), 'console-form');
@@ -206,7 +206,7 @@ test(
     await page.keyboard.type('By keyboard');
     await tabTo('uri');
     await page.keyboard.type('https://hooks.example/');
-    await tabTo('events-people-0');
+    await tabTo('events-users-0');
     await page.keyboard.press('Space');
     await tabTo('Create event hook');
     await page.keyboard.press('Enter');

@@ -214,7 +214,7 @@ test('for ten different settings the simulator’s words agree with what a real 
   const passed = wordsOf(await compare({}, /^“Trusted” gets/));
   assert.match(
     passed,
-    /Policy 0 – Passed over: it is for other applications\. Policy 1 – It is for this application, so its rules decide\. Policy 1 Rule 0 Passed over: it is for other grants\. Policy 1 Rule 1 Passed over: it is for other people\. Policy 1 Rule 2 It fits, and allows\./,
+    /Policy 0 – Passed over: it is for other applications\. Policy 1 – It is for this application, so its rules decide\. Policy 1 Rule 0 Passed over: it is for other grants\. Policy 1 Rule 1 Passed over: it is for other users\. Policy 1 Rule 2 It fits, and allows\./,
   );
   await compare({ grant: 'password', scopes: 'profile' }, /^“Trusted” gets an access token for/);
   const denied = wordsOf(

@@ -124,5 +124,5 @@ test('of each scope it is told whether it is granted, left out or refused', () =
 
 test('each step says what came of it', () => {
   assert.equal(t(stepInWords({ policy: 'Q', reason: 'the policy is for other clients' })), 'Passed over: it is for other applications.');
-  assert.equal(t(stepInWords({ policy: 'P', rule: 'R', reason: 'the rule is for other people' })), 'Passed over: it is for other people.');
+  assert.equal(t(stepInWords({ policy: 'P', rule: 'R', reason: 'the rule is for other people' })), 'Passed over: it is for other users.');
 });

@@ -27,7 +27,7 @@ export const general: SettingGroup = {
       name: 'post_logout_redirect_uris',
       label: 'Post-logout redirect URIs',
       value: lines(settings.post_logout_redirect_uris),
-      hint: 'Where the browser may go when people have signed out, one a line.',
+      hint: 'Where the browser may go when users have signed out, one a line.',
     }),
     setting({
       kind: 'lines',
@@ -42,7 +42,7 @@ export const general: SettingGroup = {
       name: 'initiate_login_uri',
       label: 'Initiate-login URI',
       value: settings.initiate_login_uri,
-      hint: 'Where the application’s own sign-in starts; people are led there when a sign-in has taken too long. https.',
+      hint: 'Where the application’s own sign-in starts; users are led there when a sign-in has taken too long. https.',
     }),
   ],
   facts: ({ label, settings }) => [

@@ -31,7 +31,7 @@ export const reports: Tour = async (service) => {
     '',
     '/reports/log',
     '/reports/log/retention',
-    '/reports/log?after=9999&type=all+people&outcome=SUCCESS',
+    '/reports/log?after=9999&type=all+users&outcome=SUCCESS',
     `/reports/log?q=${LONG.toLowerCase()}-of-nobody`,
     '/reports/log?since=2020-01-01T00:00&until=2020-01-02T00:00&actor=nobody&target=nothing',
     '/reports/log?since=yesterday',
