@@ -4,9 +4,9 @@
  */
 import { recoverAdministrator } from '../features/administrators/lost-administrator.service.ts';
 import { isFirstStartDone } from '../features/settings/first-start.store.ts';
-import { openNotifications } from '../platform/database/notifications.ts';
 import { command, onDatabase, print } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
+import { hearChanges } from './startup.ts';
 
 export const administrator = command(
   1,
@@ -15,7 +15,7 @@ export const administrator = command(
       // Otherwise the first start would take the account for the one that it makes itself.
       if (!(await isFirstStartDone(ground.database.knex)))
         throw new StartFailure('Start the service once: it makes the first administrator itself.');
-      const notifications = await openNotifications(ground.direct, ground.log);
+      const notifications = await hearChanges(ground, ground.database);
       ground.open.add(() => notifications.close());
       const recovered = await recoverAdministrator({ ...ground, notifications }, login, { resetFactors });
       print(

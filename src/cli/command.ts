@@ -73,7 +73,7 @@ export async function onDatabase<T>({ env, stderr }: Terminal, work: (ground: Co
   try {
     const foundation = await findDatabase(config, log, open, (line) => print(stderr, line));
     await migrateSchema(foundation);
-    const database = await connectToDatabase(foundation.pooled, log, patient);
+    const database = await connectToDatabase(patient ? foundation.direct : foundation.pooled, log, patient);
     open.add(() => database.close());
     return await work({ ...foundation, database, keyring: await openKeyring(config), open });
   } finally {

@@ -11,10 +11,10 @@ import { type ImportCounts, importUsers } from '../features/import/user-import.s
 import { isFirstStartDone } from '../features/settings/first-start.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Services } from '../platform/database/dependencies.ts';
-import { openNotifications } from '../platform/database/notifications.ts';
 import { type CommandContext, command, type Output, onDatabase, print } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { showProgress } from './progress.ts';
+import { hearChanges } from './startup.ts';
 
 /** As many as the pool's connections allow, with some left over. */
 const AT_A_TIME = 8;
@@ -72,7 +72,7 @@ function cannotOpen(file: string, error: unknown): never {
 async function servicesOn(ground: CommandContext): Promise<Services> {
   // It would take the login of the first administrator for its own.
   if (!(await isFirstStartDone(ground.database.knex))) throw new StartFailure('Start the service once before importing users.');
-  const notifications = await openNotifications(ground.direct, ground.log);
+  const notifications = await hearChanges(ground, ground.database);
   ground.open.add(() => notifications.close());
   return { ...ground, notifications };
 }

@@ -7,10 +7,9 @@ import { rotateInTime } from '../features/authorization-servers/key-rotation.ser
 import { rollUpInTime } from '../features/dashboard/activity-counts.service.ts';
 import { sweepExpired } from '../features/expiry/expiry.service.ts';
 import type { Config } from '../platform/config/config.ts';
-import { openNotifications } from '../platform/database/notifications.ts';
 import { selfTest } from '../protocol/library/self-test.ts';
 import { type OpenResources, StartFailure } from './lifecycle.ts';
-import { connectToDatabase, openKeyring, type StartupContext } from './startup.ts';
+import { connectToDatabase, hearChanges, openKeyring, type StartupContext } from './startup.ts';
 
 /** Milliseconds that requests under way are given to end. */
 const DRAIN = 10_000;
@@ -29,12 +28,13 @@ const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectio
 const IDLE = { direct: 65_000, behindProxies: 620_000 };
 
 /** @throws {StartFailure} when the port is in use */
-export async function serve({ config, log, pooled, direct }: StartupContext, open: OpenResources): Promise<void> {
+export async function serve(foundation: StartupContext, open: OpenResources): Promise<void> {
+  const { config, log, pooled } = foundation;
   await selfTest();
   const keyring = await openKeyring(config);
   const database = await connectToDatabase(pooled, log);
   open.add(() => database.close());
-  const notifications = await openNotifications(direct, log);
+  const notifications = await hearChanges(foundation, database);
   open.add(() => notifications.close());
 
   const services = { config, log, keyring, notifications, database };

@@ -16,7 +16,8 @@ import { type Database, migrate, openDatabase } from '../platform/database/datab
 import { isUnavailable, wasHeldUp } from '../platform/database/database-failures.ts';
 import { isToTakeWrites, serversIn } from '../platform/database/database-url.ts';
 import type { Services } from '../platform/database/dependencies.ts';
-import { openNotifications } from '../platform/database/notifications.ts';
+import { type Notifications, openNotifications } from '../platform/database/notifications.ts';
+import { pollNotifications } from '../platform/database/polled-notifications.ts';
 import type { Connection } from '../platform/database/writable-server.ts';
 import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
@@ -26,7 +27,7 @@ export interface StartupContext {
   readonly log: Logger;
   /** For requests; a pooler in transaction mode may stand between. */
   readonly pooled: Connection;
-  /** For migrations, locks of a session and LISTEN. */
+  /** For migrations, for what takes its time, and for LISTEN. Where changes are polled for, a pooler may stand here, too. */
   readonly direct: Connection;
 }
 
@@ -34,8 +35,10 @@ export interface StartupContext {
 export async function findDatabase(config: Config, log: Logger, open: OpenResources, say: (line: string) => void): Promise<StartupContext> {
   if (config.databaseUrl !== undefined) {
     const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
-    const pooled = { ...connectionTo(databaseUrl), pooler: databaseDirectUrl !== databaseUrl };
-    return { config, log, pooled, direct: connectionTo(databaseDirectUrl) };
+    const isDirect = databaseDirectUrl !== databaseUrl;
+    const polls = config.notifications === 'poll';
+    const pooled = { ...connectionTo(databaseUrl), pooler: isDirect || polls };
+    return { config, log, pooled, direct: { ...connectionTo(databaseDirectUrl), pooler: polls && !isDirect } };
   }
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, say });
   open.add(() => embedded.stop());
@@ -52,6 +55,10 @@ function connectionTo(url: string): Connection {
 export const connectToDatabase = (connection: Connection, log: Logger, patient = false): Promise<Database> =>
   openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
 
+/** What other processes change, as `NOTIFICATIONS` says. @param database what is asked where changes are polled for; closed after the notifications */
+export const hearChanges = ({ config, direct, log }: StartupContext, database: Database): Promise<Notifications> =>
+  config.notifications === 'poll' ? pollNotifications(database, log) : openNotifications(direct, log);
+
 /** Brings the schema to the newest version. @throws {StartFailure} when the database cannot be reached */
 export async function migrateSchema({ direct, log }: StartupContext): Promise<void> {
   const database = await connectToDatabase(direct, log, true);
@@ -66,15 +73,13 @@ export async function migrateSchema({ direct, log }: StartupContext): Promise<vo
 }
 
 /** Carries out what the first start of all has to do, and brings the service's own applications in line with the configuration. */
-export async function completeFirstStart(
-  { config, log, direct }: StartupContext,
-  tell: (administrator: FirstAdministrator) => void,
-): Promise<void> {
+export async function completeFirstStart(foundation: StartupContext, tell: (administrator: FirstAdministrator) => void): Promise<void> {
+  const { config, log, direct } = foundation;
   const open = new OpenResources();
   try {
     const database = await connectToDatabase(direct, log, true);
     open.add(() => database.close());
-    const notifications = await openNotifications(direct, log);
+    const notifications = await hearChanges(foundation, database);
     open.add(() => notifications.close());
     const services = { config, log, database, notifications, keyring: await openKeyring(config) };
     await checkSecretKeys(services);

@@ -17,6 +17,8 @@ const OF_TESTS: Readonly<Timings> = {
   cache: 10 * MINUTE,
   optional: MINUTE,
 
+  noticePause: 50,
+
   outboxPause: 50,
   outboxPauseAfterFailure: 50,
 

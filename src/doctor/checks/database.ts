@@ -1,6 +1,6 @@
 /** Is the database there, does it keep what it is given, and has it room for all connections? */
 import { present } from '../../platform/clock/clock.ts';
-import { CONNECTIONS_OF_A_PROCESS, pendingMigrations } from '../../platform/database/database.ts';
+import { connectionsOfProcess, pendingMigrations } from '../../platform/database/database.ts';
 import { type DatabaseState, readDatabaseState } from '../../platform/database/database-state.ts';
 import { ageOfEmbedded } from '../../platform/embedded-postgres/release.ts';
 import { must, type Rule, section } from '../rule.ts';
@@ -48,9 +48,9 @@ export const database: readonly Rule<CheckContext>[] = section('Database', [
     id: 'database.connections',
     sentence: 'The database has room for the connections of every process (WORKERS).',
     async run(ground) {
-      const { workers } = ownConfig(ground);
+      const { workers, notifications } = ownConfig(ground);
       const { maxConnections, reservedConnections } = await state(ground);
-      const needed = workers * CONNECTIONS_OF_A_PROCESS;
+      const needed = workers * connectionsOfProcess(notifications);
       const there = maxConnections - reservedConnections;
       must(needed <= there, `${needed} are needed, ${there} are there: raise max_connections, put a pooler before it, or lower WORKERS`);
       return `${needed} of ${there}`;

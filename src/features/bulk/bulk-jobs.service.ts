@@ -78,25 +78,29 @@ export const draftImport = (
   rows: AsyncIterable<{ readonly name: string; readonly item: unknown }>,
   request: RequestContext,
 ): Promise<BulkJob> =>
-  database.transaction(async (trx) => {
-    const job = await insertDraft(trx, 'users.import', request);
-    let total = 0;
-    let batch: { readonly name: string; readonly item: unknown }[] = [];
-    const write = async () => {
-      await insertRows(trx, job.id, total + 1, batch);
-      total += batch.length;
-      batch = [];
-    };
-    for await (const row of rows) {
-      batch.push(row);
-      if (total + batch.length > MOST_ROWS) break;
-      if (batch.length === BATCH) await write();
-    }
-    const all = total + batch.length;
-    if (all <= MOST_ROWS) await write();
-    await setTotal(trx, job.id, all);
-    return job;
-  });
+  database.transaction(
+    async (trx) => {
+      const job = await insertDraft(trx, 'users.import', request);
+      let total = 0;
+      let batch: { readonly name: string; readonly item: unknown }[] = [];
+      const write = async () => {
+        await insertRows(trx, job.id, total + 1, batch);
+        total += batch.length;
+        batch = [];
+      };
+      for await (const row of rows) {
+        batch.push(row);
+        if (total + batch.length > MOST_ROWS) break;
+        if (batch.length === BATCH) await write();
+      }
+      const all = total + batch.length;
+      if (all <= MOST_ROWS) await write();
+      await setTotal(trx, job.id, all);
+      return job;
+      // The rows can be read once.
+    },
+    { repeatable: false },
+  );
 
 /** The jobs of the caller; of administrators of the whole service, those of everybody. The newest first. */
 export const listJobs = ({ database }: Services, window: Window, request: RequestContext): Promise<Page<BulkJob>> =>

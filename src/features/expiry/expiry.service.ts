@@ -4,6 +4,7 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { deleteOldNotices } from '../../platform/database/polled-notifications.ts';
 import { deleteExpiredFailures } from '../../platform/rate-limits/failures-by-address.store.ts';
 import { deleteExpired } from '../../protocol/storage/protocol-state.store.ts';
 import { deleteExpiredApplications } from '../applications/expired-applications.service.ts';
@@ -44,6 +45,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpiredTrustedBrowsers(knex, present(), limit),
     await deleteExpiredJobs(knex, present(), limit),
     await deleteExpiredFailures(knex, Date.now(), limit),
+    await deleteOldNotices(knex, limit),
     await deleteExpiredRegistrationTokens(knex, present(), limit),
     await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),
   );

@@ -37,18 +37,23 @@ export async function once<T>(
   const hashOf = (key: Buffer): string => createHmac('sha256', key).update(content).digest('base64url');
   const keys = keyring.keysOf('idempotent calls');
   const requestHash = hashOf(keys[0]);
-  return inOneTransaction(services, async (within, trx) => {
-    const now = present();
-    if (await claimCall(trx, { id, requestHash, expiresAt: new Date(now.getTime() + KEPT_MS) }, now)) {
-      const answer = await work(within);
-      await keepAnswer(trx, id, keyring.seal(JSON.stringify(answer), context));
-      return { answer, repeated: false };
-    }
-    const earlier = await findCall(trx, id);
-    // The earlier call may be of the time before SECRET_KEY got another key.
-    if (earlier === undefined || !keys.some((key) => hashOf(key) === earlier.requestHash) || earlier.answerSealed === null) {
-      throw conflict({ field: 'Idempotency-Key', message: 'was used for another call' });
-    }
-    return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
-  });
+  return inOneTransaction(
+    services,
+    async (within, trx) => {
+      const now = present();
+      if (await claimCall(trx, { id, requestHash, expiresAt: new Date(now.getTime() + KEPT_MS) }, now)) {
+        const answer = await work(within);
+        await keepAnswer(trx, id, keyring.seal(JSON.stringify(answer), context));
+        return { answer, repeated: false };
+      }
+      const earlier = await findCall(trx, id);
+      // The earlier call may be of the time before SECRET_KEY got another key.
+      if (earlier === undefined || !keys.some((key) => hashOf(key) === earlier.requestHash) || earlier.answerSealed === null) {
+        throw conflict({ field: 'Idempotency-Key', message: 'was used for another call' });
+      }
+      return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
+      // Some calls send a message to a phone, or read an upload. The caller may repeat any, for that is what the key is for.
+    },
+    { repeatable: false },
+  );
 }

@@ -1,19 +1,12 @@
 /** The mark that a first start was carried to its end, and the lock under which one process carries it out while others wait. */
+import { whileLocked } from '../../platform/database/advisory-lock.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
 
 const LOCK = 0x66697273;
 const MARK = 'first-start';
 
-/** Runs `work` while no other process runs any: a lock of the connection, freed also when the process dies. */
-export async function alone<T>(database: Database, work: () => Promise<T>): Promise<T> {
-  const client = await database.pool.connect();
-  try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    return await work();
-  } finally {
-    client.release(true);
-  }
-}
+/** Runs `work` while no other process runs any. */
+export const alone = <T>({ pool }: Database, work: () => Promise<T>): Promise<T> => whileLocked(pool, LOCK, work);
 
 export async function isFirstStartDone(executor: Executor): Promise<boolean> {
   return (await executor('settings').where({ name: MARK }).first('name')) !== undefined;

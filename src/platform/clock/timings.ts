@@ -34,6 +34,9 @@ export interface Timings {
   /** For what is good to have and not needed. */
   optional: number;
 
+  /** Between two looks for changes by other processes, where they are not listened for. */
+  noticePause: number;
+
   /** Between two looks for what is due in the outbox … */
   outboxPause: number;
   /** … and after one that failed, as while the database is away. */
@@ -85,6 +88,8 @@ export const PRODUCTION: Readonly<Timings> = {
 
   cache: 3000,
   optional: 1000,
+
+  noticePause: 1000,
 
   outboxPause: 1000,
   outboxPauseAfterFailure: 5000,

@@ -64,6 +64,7 @@ const environment = z.object({
   BASE_URL: baseUrl.optional(),
   DATABASE_URL: postgresUrl.optional(),
   DATABASE_DIRECT_URL: postgresUrl.optional(),
+  NOTIFICATIONS: z.enum(['listen', 'poll'], { error: 'must be listen or poll' }).default('listen'),
   DATA_DIR: z.string().default('./data'),
   SECRET_KEY: secretKeys.optional(),
   ADMIN_USERNAME: z.string().trim().min(1, 'must not be empty').max(255, 'must be at most 255 characters').default('admin'),
@@ -128,6 +129,8 @@ export interface Config {
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
+  /** How changes by other processes are noticed: by LISTEN on a direct connection, or by looking for them, also through a pooler. */
+  readonly notifications: 'listen' | 'poll';
   /** Absolute path. */
   readonly dataDir: string;
   /** The newest first; absent: generated into `dataDir` (embedded database only). */
@@ -222,6 +225,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     loopback,
     databaseUrl: read.DATABASE_URL,
     databaseDirectUrl: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
+    notifications: read.NOTIFICATIONS,
     dataDir: path.resolve(read.DATA_DIR),
     secretKeys: read.SECRET_KEY,
     admin: Object.freeze({ username: read.ADMIN_USERNAME, password: read.ADMIN_PASSWORD, apiToken: read.ADMIN_API_TOKEN }),

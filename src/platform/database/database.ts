@@ -7,8 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import { timings } from '../clock/timings.ts';
+import { whileLocked } from './advisory-lock.ts';
 import { ReadOnly } from './database-failures.ts';
 import { PreparingClient } from './prepared-statements.ts';
+import { repeatUndone } from './repetition.ts';
 import type { Connection } from './writable-server.ts';
 
 export interface Database {
@@ -16,8 +18,12 @@ export interface Database {
   readonly pool: pg.Pool;
   /** For management resources and migrations, over the same pool. Its `.stream()` would release a connection twice (knex 3.3.0). */
   readonly knex: Knex;
-  /** Commits what `work` did when it resolves, undoes it when it rejects. */
-  transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Commits what `work` did when it resolves, undoes it when it rejects. After a deadlock or a serialization failure the work is done again (repetition.ts),
+   * hence it has no effect but by `trx`.
+   * @param options.repeatable false: the work is done once, for it has other effects, or uses something up
+   */
+  transaction<T>(work: (trx: Knex.Transaction) => Promise<T>, options?: { readonly repeatable: boolean }): Promise<T>;
   /** @throws when the database cannot be reached, or takes no writes */
   ping(): Promise<void>;
   /** Waits for the work under way, then closes every connection. */
@@ -28,8 +34,8 @@ export interface Database {
 export type Executor = Knex | Knex.Transaction;
 
 const POOL_SIZE = 10;
-/** What one process of the service holds at most: its pool, and the one that listens to notifications. */
-export const CONNECTIONS_OF_A_PROCESS = POOL_SIZE + 1;
+/** @returns what one process of the service holds at most: its pool, and where it does not poll, the one that listens to notifications */
+export const connectionsOfProcess = (notifications: 'listen' | 'poll'): number => POOL_SIZE + (notifications === 'listen' ? 1 : 0);
 
 /**
  * Set by a statement, not at the start of the connection: poolers refuse start-up parameters they do not know. Said, too, where there is no limit: the
@@ -65,7 +71,8 @@ export async function openDatabase(options: {
     keepAliveInitialDelayMillis: 10_000,
     types: numbersForBigints(),
     onConnect: async (client) => {
-      await client.query(session(options.patient ? 0 : timings.databaseStatement));
+      // Through a pooler it would be the limit of others, too, who get the same connection later.
+      if (!(options.patient && options.connection.pooler)) await client.query(session(options.patient ? 0 : timings.databaseStatement));
       if (options.connection.pooler && client instanceof PreparingClient) await client.prepareOnlyWhereNamesLast();
     },
   });
@@ -86,7 +93,8 @@ export async function openDatabase(options: {
   return {
     pool,
     knex,
-    transaction: (work) => knex.transaction(work),
+    transaction: (work, { repeatable } = { repeatable: true }) =>
+      repeatable ? repeatUndone(() => knex.transaction(work)) : knex.transaction(work),
     async ping() {
       await Promise.race([askWhetherWritable(pool), answerWithin(timings.databasePing)]);
     },
@@ -125,23 +133,15 @@ function numbersForBigints(): pg.CustomTypesConfig {
 }
 
 /**
- * Brings the schema to the newest version. Any number of processes may call it at once, and one may be killed midway: the lock is
- * a connection's and goes with it, and what was half done is rolled back. It needs a session: no transaction-mode pooler between.
+ * Brings the schema to the newest version. Any number of processes may call it at once, and one may be killed midway: its lock ends with it, and what was
+ * half done is rolled back.
  */
-export async function migrate(database: Database): Promise<void> {
-  const lock = await database.pool.connect();
-  try {
-    // Asked again and again, not waited for: a waiting statement would hold up a migration that makes an index concurrently.
-    while (!(await lock.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [MIGRATION_LOCK])).rows[0]?.held) {
-      await delay(50);
-    }
+export const migrate = ({ pool, knex }: Database): Promise<void> =>
+  whileLocked(pool, MIGRATION_LOCK, async () => {
     // knex has a lock of its own, a row that outlives its holder.
-    await database.knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
-    await database.knex.migrate.latest(MIGRATIONS);
-  } finally {
-    lock.release(true);
-  }
-}
+    await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
+    await knex.migrate.latest(MIGRATIONS);
+  });
 
 /** @returns the names of the migrations that this database has not seen yet */
 export async function pendingMigrations({ knex }: Database): Promise<readonly string[]> {

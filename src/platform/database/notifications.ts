@@ -28,6 +28,9 @@ const CHANNEL = 'gatehouse';
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5000;
 
+/** @returns undefined where a newer version has sent what this one does not know */
+export const readChange = (message: unknown): Change | undefined => change.safeParse(message).data;
+
 /**
  * Listens on a connection of its own, and gets it back by itself when it is lost.
  * @param connection direct: a transaction-mode pooler forgets who listens
@@ -112,7 +115,7 @@ export async function openNotifications(connection: Connection, log: Logger): Pr
 
 function parse(payload: string | undefined): Change | undefined {
   try {
-    return change.parse(JSON.parse(payload ?? ''));
+    return readChange(JSON.parse(payload ?? ''));
   } catch {
     return undefined;
   }

@@ -4,22 +4,27 @@ import type { Services } from './dependencies.ts';
 import type { Change } from './notifications.ts';
 
 /**
- * Gives the work services that write in one transaction; their own transactions become savepoints of it.
+ * Gives the work services that write in one transaction; their own transactions become savepoints of it. The work may be done again, as in `Database.transaction`.
  * Other processes hear of the changes after the commit: a cache that is cleared earlier would be filled again with the former state.
  */
-export async function inOneTransaction<T>(services: Services, work: (within: Services, trx: Knex.Transaction) => Promise<T>): Promise<T> {
+export async function inOneTransaction<T>(
+  services: Services,
+  work: (within: Services, trx: Knex.Transaction) => Promise<T>,
+  options?: { readonly repeatable: boolean },
+): Promise<T> {
   const { database, notifications } = services;
-  const changes: Change[] = [];
-  const result = await database.transaction((trx) =>
-    work(
+  let changes: Change[] = [];
+  const result = await database.transaction((trx) => {
+    changes = [];
+    return work(
       {
         ...services,
         database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) },
         notifications: { ...notifications, announce: (change) => void changes.push(change) },
       },
       trx,
-    ),
-  );
+    );
+  }, options);
   for (const change of changes) notifications.announce(change);
   return result;
 }

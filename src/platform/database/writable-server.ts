@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { timings } from '../clock/timings.ts';
 import { isUnanswered, NoWritableServer, READ_ONLY_STATE } from './database-failures.ts';
+import { mayRepeat, pauseAfterAttempt } from './repetition.ts';
 
 /** How the service reaches its database. */
 export interface Connection extends pg.ClientConfig {
@@ -101,23 +102,40 @@ export class WritableClient extends pg.Client {
     connecting.then(() => callback(null, this), callback);
   }
 
+  /** A statement outside of any transaction that PostgreSQL undid is sent again. */
   // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads, handed on as they come
   override query(...args: any[]): any {
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    const send = super.query.bind(this) as any;
+    // A cursor or stream is an object of its own kind.
+    if (typeof args[0]?.submit === 'function') return send(...args);
     const callback = args.at(-1);
-    const note = (error: unknown): void => {
+    if (typeof callback === 'function') return this.#ask(send, args.slice(0, -1), callback);
+    return new Promise((resolve, reject) => {
+      this.#ask(send, args, (error, result) => (error ? reject(error) : resolve(result)));
+    }).catch((error: Error) => {
+      // As pg does: the stack of its reader says nothing about who asked.
+      Error.captureStackTrace(error);
+      throw error;
+    });
+  }
+
+  #ask(
+    send: (...args: unknown[]) => void,
+    args: readonly unknown[],
+    callback: (error: unknown, result: unknown) => void,
+    attempt = 1,
+  ): void {
+    send(...args, (error: unknown, result: unknown) => {
+      // The state before the statement: the server tells the one after it later. A commit that was refused is none to be sent again.
+      if (error && this.getTransactionStatus() === 'I' && mayRepeat(error, attempt)) {
+        setTimeout(() => this.#ask(send, args, callback, attempt + 1), pauseAfterAttempt(attempt));
+        return;
+      }
       // It would answer nobody else either, a rollback first of all, and they would wait as long again.
       if (isUnanswered(error)) this.end().catch(() => {});
-    };
-    if (typeof callback === 'function') {
-      args[args.length - 1] = (error: unknown, result: unknown) => {
-        note(error);
-        callback(error, result);
-      };
-    }
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    const asked = (super.query as any)(...args);
-    if (asked instanceof Promise) asked.catch(note);
-    return asked;
+      callback(error, result);
+    });
   }
 
   async #connectToOneOf(servers: readonly string[]): Promise<pg.Client> {

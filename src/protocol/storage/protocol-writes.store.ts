@@ -5,6 +5,7 @@
 import type pg from 'pg';
 import { writingEvent } from '../../features/audit/audit.store.ts';
 import { BACKCHANNEL_PING } from '../../features/backchannel-requests/ping.policy.ts';
+import { repeatUndone } from '../../platform/database/repetition.ts';
 import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
 import { endSuccessor } from './refresh-leeway.store.ts';
 import { hour, inserting, isUnused, type SingleUse, valueList, writeShared } from './shared-writes.store.ts';
@@ -86,7 +87,7 @@ export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<
   } catch (error) {
     const again = set.uses.find(({ leeway }) => leeway > 0);
     if (!(error instanceof AlreadyUsed) || again === undefined) throw error;
-    await writeAgain(pool, set, again, now);
+    await repeatUndone(() => writeAgain(pool, set, again, now));
   }
 }
 

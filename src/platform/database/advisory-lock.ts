@@ -1,0 +1,29 @@
+/** Work that one process of all does at a time, while the others wait (PostgreSQL manual, "Advisory Locks"). */
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+
+const PAUSE_MS = 50;
+
+/**
+ * Runs `work` while no other process runs any under the same key. The lock belongs to a transaction: a pooler in transaction mode may stand between, and the lock
+ * is free again when its process dies.
+ * @param pool has at least one more connection, for the work itself
+ */
+export async function whileLocked<T>(pool: pg.Pool, key: number, work: () => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    // Asked again and again, not waited for; in this isolation level; and without a parameter, for then the statement would stay open. Otherwise a snapshot is
+    // held, and holds up a migration that makes an index concurrently.
+    for (;;) {
+      // The connection is silent while the work goes on.
+      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0');
+      const { rows } = await client.query<{ held: boolean }>(`SELECT pg_try_advisory_xact_lock(${key}) AS held`);
+      if (rows[0]?.held === true) return await work();
+      await client.query('ROLLBACK');
+      await delay(PAUSE_MS);
+    }
+  } finally {
+    await client.query('ROLLBACK').catch(() => undefined);
+    client.release(true);
+  }
+}

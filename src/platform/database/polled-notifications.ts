@@ -1,0 +1,98 @@
+/**
+ * Notifications without LISTEN, for a database that is reached only through a pooler in transaction mode (`NOTIFICATIONS=poll`): a change is a row, and each process
+ * looks for rows that it has not seen. A row may become visible late, with the commit of a long transaction, so the last minute is read each time.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { present } from '../clock/clock.ts';
+import { timings } from '../clock/timings.ts';
+import type { Database, Executor } from './database.ts';
+import { type Change, type Notifications, readChange } from './notifications.ts';
+
+const WINDOW = "interval '1 minute'";
+/** More changes than that in the window: they are not told one by one. */
+const MOST = 500;
+/** Milliseconds. Longer than the window, so that no process misses one. */
+const KEPT = 600_000;
+
+interface Notice {
+  readonly id: string;
+  readonly change: unknown;
+}
+
+const RECENT = {
+  name: 'recent-change-notices',
+  text: `SELECT id, change FROM change_notices WHERE created > clock_timestamp() - ${WINDOW} ORDER BY created DESC LIMIT ${MOST + 1}`,
+};
+
+/**
+ * Looks every `timings.noticePause` milliseconds.
+ * @param database may be reached through a pooler
+ * @throws when the first look fails
+ */
+export async function pollNotifications({ pool }: Database, log: Logger): Promise<Notifications> {
+  const listeners: ((change: Change | 'everything') => void)[] = [];
+  const closed = new AbortController();
+  const tell = (news: Change | 'everything'): void => {
+    for (const listener of listeners) listener(news);
+  };
+  const look = async (): Promise<readonly Notice[]> => (await pool.query<Notice>(RECENT)).rows;
+
+  let seen = new Set((await look()).map(({ id }) => id));
+  let missed = false;
+
+  function hear(notices: readonly Notice[]): void {
+    const before = seen;
+    seen = new Set(notices.map(({ id }) => id));
+    if (missed || notices.length > MOST) {
+      tell('everything');
+      return;
+    }
+    for (const { id, change } of [...notices].reverse()) {
+      if (before.has(id)) continue;
+      const news = readChange(change);
+      if (news === undefined) log.warn('a notification of an unknown form was left out');
+      else tell(news);
+    }
+  }
+
+  async function keepLooking(): Promise<void> {
+    for (;;) {
+      await delay(timings.noticePause, undefined, { signal: closed.signal, ref: false }).catch(() => undefined);
+      if (closed.signal.aborted) return;
+      try {
+        hear(await look());
+        missed = false;
+      } catch (error) {
+        if (closed.signal.aborted) return;
+        // How long the database stays away is not known: what was changed meanwhile may be out of the window then.
+        missed = true;
+        log.warn({ err: error }, 'changes could not be looked for');
+      }
+    }
+  }
+  const looking = keepLooking();
+
+  return {
+    subscribe: (listener) => void listeners.push(listener),
+    async publish(trx, news) {
+      await trx('change_notices').insert({ change: JSON.stringify(news) });
+    },
+    announce: tell,
+    async close() {
+      closed.abort();
+      await looking;
+    },
+  };
+}
+
+/** @returns the number of notices removed, at most `limit`: those that every process has seen */
+export async function deleteOldNotices(executor: Executor, limit: number): Promise<number> {
+  const old = executor('change_notices')
+    .where('created', '<', new Date(present().getTime() - KEPT))
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+    .select('id');
+  return executor('change_notices').whereIn('id', old).delete();
+}
