@@ -1,4 +1,5 @@
-/** A part of the management API's operations: see operations.ts. */
-import { testOperations } from './operations.ts';
+/** A part of the management API's operations, called as they are to be. */
+import { describe } from 'node:test';
+import { operationAnswers } from './operation-answers.ts';
 
-testOperations(1);
+describe('every operation of the management API, part 1 of 2', operationAnswers(1));

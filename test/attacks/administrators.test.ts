@@ -1,6 +1,6 @@
 /**
  * Rights that somebody gives himself (OWASP ASVS 5.0 V8.2 and V15.3.3, mass assignment; CWE-1321, prototype pollution; CVE-2026-27946): what a body, a form or
- * an id may say beside what is meant. Who may call what at all is in test/api/every-operation-*.test.ts.
+ * an id may say beside what is meant. Who may call what at all is in test/api/every-refusal-*.test.ts.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -4,6 +4,7 @@
  */
 import { before, beforeEach } from 'node:test';
 import '../../src/protocol/library/library-warnings.ts';
+import './quick-keys.ts';
 import './short-waits.ts';
 
 /** Milliseconds for one test; those of test/long take their time. */

@@ -19,6 +19,7 @@ import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres/embe
 import { makeDataFolder } from './data-folder.ts';
 import { databaseUrl, dropDatabase, onServer } from './database.ts';
 import { divide, readDurations, shortName } from './durations.ts';
+import { findPrimes } from './quick-keys.ts';
 import { firstConfig } from './service.ts';
 import './short-waits.ts';
 
@@ -166,6 +167,7 @@ try {
     GATEHOUSE_TEST_SERVER: server.url,
     GATEHOUSE_TEST_TEMPLATE: template,
     GATEHOUSE_TEST_STARTED: started,
+    GATEHOUSE_TEST_PRIMES: findPrimes(),
     // Each process loads a thousand modules: from Node 22 on, the second takes from here what the first has compiled.
     NODE_COMPILE_CACHE: path.join(groups, 'compiled'),
   };

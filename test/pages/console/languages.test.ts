@@ -10,7 +10,7 @@ import type { UserAgent } from '../../support/user-agent.ts';
 import { enter } from './administrators.ts';
 import { isOfConsole, noticeTexts, sourceTexts, viewTexts } from './console-texts.ts';
 import { LONG } from './tour.ts';
-import { TOURS } from './tours.ts';
+import { everyStop } from './tours.ts';
 
 const LANGUAGES = ['de', 'es', 'zh-Hans'] as const;
 
@@ -96,8 +96,7 @@ test('every page of the console is translated', async (t) => {
       untranslated.set(text, `${lang} ${where}`);
   };
   const service = await startService(t, { env: { LOG_LEVEL: 'debug' }, onLog });
-  const stops: string[] = [];
-  for (const tour of Object.values(TOURS)) stops.push(...(await tour(service)));
+  const stops = await everyStop(service);
   const { agent } = await enter(service);
   const english = new Map<string, ReadonlySet<string>>();
   await speak(agent, 'en');

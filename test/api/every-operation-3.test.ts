@@ -1,4 +1,0 @@
-/** A part of the management API's operations: see operations.ts. */
-import { testOperations } from './operations.ts';
-
-testOperations(3);
