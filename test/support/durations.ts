@@ -1,12 +1,14 @@
 /** How long each test file took in an earlier run, and how the files are divided among processes because of it. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const FILE = fileURLToPath(new URL('../../../test/support/durations.json', import.meta.url));
 /** Seconds assumed for a file that is not listed. */
 const UNKNOWN = 3;
 /** Seconds below which it does not pay to divide a process's share further: each process loads and warms up the service. */
-const SMALLEST_SHARE = 16;
+const SMALLEST_SHARE = 30;
+/** Of all files, how many may be missing in the list. */
+const MISSING = 0.05;
 
 /** Seconds by file, named as `admin/groups`. */
 export type Durations = Readonly<Record<string, number>>;
@@ -16,9 +18,19 @@ export const shortName = (file: string): string => file.replace(/^.*\bdist\/test
 
 export const readDurations = (): Durations => JSON.parse(readFileSync(FILE, 'utf8')) as Durations;
 
-/** Replaces what is known of these files; rounds to tenths of a second so that a repeated run changes few lines. */
+/** @param ran short names @returns whether so many of them are missing in the list that a whole run is badly divided */
+export function isOutdated(ran: readonly string[]): boolean {
+  const known = readDurations();
+  return ran.filter((name) => !(name in known)).length > MISSING * Object.keys(known).length;
+}
+
+const isThere = (name: string): boolean => existsSync(fileURLToPath(new URL(`../../../test/${name}.test.ts`, import.meta.url)));
+
+/** Replaces what is known of these files, and forgets those that are gone; rounds to tenths of a second so that a repeated run changes few lines. */
 export function writeDurations(measured: Durations): void {
-  const all = Object.entries({ ...readDurations(), ...measured }).map(([name, seconds]) => [name, Math.round(seconds * 10) / 10] as const);
+  const all = Object.entries({ ...readDurations(), ...measured })
+    .filter(([name]) => isThere(name))
+    .map(([name, seconds]) => [name, Math.round(seconds * 10) / 10] as const);
   writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`);
 }
 

@@ -3,7 +3,7 @@
  * With WRITE_DURATIONS=true it also updates durations.json, by which the next runs schedule the files.
  */
 import type { TestEvent } from 'node:test/reporters';
-import { shortName, writeDurations } from './durations.ts';
+import { isOutdated, shortName, writeDurations } from './durations.ts';
 
 const SLOWEST = 10;
 
@@ -40,5 +40,7 @@ export default async function* timings(events: AsyncIterable<TestEvent>): AsyncG
     yield '\nBy folder:\n';
     yield* slowestFirst(folders).map(line);
   }
+  if (process.env.WRITE_DURATIONS !== 'true' && isOutdated([...files.keys()]))
+    yield '\nMany of these files are not in test/support/durations.json, by which they are divided among processes: WRITE_DURATIONS=true npm test\n';
   if (process.env.WRITE_DURATIONS === 'true') writeDurations(Object.fromEntries([...files].map(([name, { seconds }]) => [name, seconds])));
 }
