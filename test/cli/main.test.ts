@@ -45,9 +45,9 @@ test('a database that cannot be reached is one clear line without its password, 
 });
 
 test('SIGTERM: a request under way is answered, no new one is taken, and the exit code is 0', async (t) => {
-  const database = await emptyDatabase();
+  const database = await startedDatabase();
   afterwards(t, () => database.drop());
-  const service = await runService(t, { DATABASE_URL: database.url, SECRET_KEY: newSecretKey() });
+  const service = await runService(t, { DATABASE_URL: database.url, ...STARTED });
   const { hostname, port } = new URL(service.baseUrl);
   // As browsers open some in advance, without a request.
   const silent = connect(Number(port), hostname);

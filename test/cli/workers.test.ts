@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pauseAfter } from '../../src/cli/workers.ts';
 import { afterwards } from '../support/afterwards.ts';
-import { emptyDatabase } from '../support/database.ts';
+import { startedDatabase } from '../support/database.ts';
 import { eventually, gone, type RunningService, runService } from '../support/process.ts';
-import { newSecretKey } from '../support/service.ts';
+import { STARTED } from '../support/service.ts';
 
 /** The processes that have answered requests up to now, by the log. */
 const answering = ({ output }: RunningService): number[] => [
@@ -15,47 +15,51 @@ const answering = ({ output }: RunningService): number[] => [
 const ask = (service: RunningService, path: string) => fetch(service.baseUrl + path, { headers: { connection: 'close' } });
 
 async function startTwo(t: Parameters<typeof runService>[0]): Promise<RunningService> {
-  const database = await emptyDatabase();
+  const database = await startedDatabase();
   afterwards(t, () => database.drop());
-  const service = await runService(t, { DATABASE_URL: database.url, SECRET_KEY: newSecretKey(), WORKERS: '2', LOG_LEVEL: 'info' });
+  const service = await runService(t, { DATABASE_URL: database.url, ...STARTED, WORKERS: '2', LOG_LEVEL: 'info' });
   await eventually(async () => (await ask(service, '/health/ready')).ok && answering(service).length === 2, 'both answer');
   assert.ok(!answering(service).includes(service.child.pid ?? 0), 'the primary does not');
   return service;
 }
 
-test('a worker that dies is replaced, and meanwhile the other answers', async (t) => {
+test('two workers, one killed, then the primary', async (t) => {
   const service = await startTwo(t);
-  const [victim = 0] = answering(service);
-  process.kill(victim, 'SIGKILL');
-  await gone(victim);
-  assert.equal((await ask(service, '/health/ready')).status, 200);
-  await eventually(async () => (await ask(service, '/health/ready')).ok && answering(service).length === 3, 'a third one answers');
+
+  await t.test('a worker that dies is replaced, and meanwhile the other answers', async () => {
+    const [victim = 0] = answering(service);
+    process.kill(victim, 'SIGKILL');
+    await gone(victim);
+    assert.equal((await ask(service, '/health/ready')).status, 200);
+    await eventually(async () => (await ask(service, '/health/ready')).ok && answering(service).length === 3, 'a third one answers');
+  });
+
+  await t.test('workers do not outlive a primary that is killed', async () => {
+    service.child.kill('SIGKILL');
+    for (const worker of answering(service)) await gone(worker);
+  });
 });
 
-test('/metrics tells of all workers together, whichever is asked', async (t) => {
+test('two workers, from a request to the end', async (t) => {
   const service = await startTwo(t);
-  const total = async (): Promise<number> => {
-    const text = await (await ask(service, '/metrics')).text();
-    return Number(/^gatehouse_http_requests_total\{method="GET",family="\/health",status="200"\} (\d+)$/m.exec(text)?.[1]);
-  };
-  const before = await total();
-  for (let i = 0; i < 10; i += 1) await (await ask(service, '/health/live')).text();
-  // Asked several times: each worker in turn.
-  assert.deepEqual([await total(), await total()], [before + 10, before + 10]);
-});
 
-test('SIGTERM ends all workers, with exit code 0', async (t) => {
-  const service = await startTwo(t);
-  const workers = answering(service);
-  assert.equal(await service.stop(), 0);
-  for (const worker of workers) await gone(worker);
-  assert.ok(!service.output.stdout.includes('replaced'));
-});
+  await t.test('/metrics tells of all workers together, whichever is asked', async () => {
+    const total = async (): Promise<number> => {
+      const text = await (await ask(service, '/metrics')).text();
+      return Number(/^gatehouse_http_requests_total\{method="GET",family="\/health",status="200"\} (\d+)$/m.exec(text)?.[1]);
+    };
+    const before = await total();
+    for (let i = 0; i < 10; i += 1) await (await ask(service, '/health/live')).text();
+    // Asked several times: each worker in turn.
+    assert.deepEqual([await total(), await total()], [before + 10, before + 10]);
+  });
 
-test('workers do not outlive a primary that is killed', async (t) => {
-  const service = await startTwo(t);
-  service.child.kill('SIGKILL');
-  for (const worker of answering(service)) await gone(worker);
+  await t.test('SIGTERM ends all workers, with exit code 0', async () => {
+    const workers = answering(service);
+    assert.equal(await service.stop(), 0);
+    for (const worker of workers) await gone(worker);
+    assert.ok(!service.output.stdout.includes('replaced'));
+  });
 });
 
 test('workers that die at once are replaced more and more slowly', () => {
