@@ -19,7 +19,9 @@ import { idps } from '../features/identity-providers/identity-providers.api.ts';
 import { inlineHooks } from '../features/inline-hooks/inline-hooks.api.ts';
 import { mailSettingsEndpoints } from '../features/mail/mail-settings.api.ts';
 import { zoneEndpoints } from '../features/network-zones/network-zones.api.ts';
+import { domainEndpoints } from '../features/organization-domains/organization-domains.api.ts';
 import { organizationInvitationEndpoints } from '../features/organization-invitations/organization-invitations.api.ts';
+import { organizationProviderEndpoints } from '../features/organization-providers/organization-providers.api.ts';
 import { organizationRoleEndpoints } from '../features/organization-roles/organization-roles.api.ts';
 import { departmentEndpoints } from '../features/organizations/departments.api.ts';
 import { memberEndpoints } from '../features/organizations/members.api.ts';
@@ -72,6 +74,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...memberEndpoints,
   ...organizationInvitationEndpoints,
   ...organizationRoleEndpoints,
+  ...domainEndpoints,
+  ...organizationProviderEndpoints,
   ...userEndpoints,
   ...userLifecycle,
   ...userRoleEndpoints,

@@ -24,6 +24,8 @@ const READS = new Set(['POST /authorizationServers/:id/simulate', 'POST /setting
 const IN_BROWSERS = new Set(['DELETE /sessions/me']);
 /** What is there before and after, where the method does not say it. */
 const AROUND: Readonly<Record<string, readonly [isThereBefore: boolean, isThereAfter: boolean]>> = {
+  'POST /account/org/:orgId/domain/:domain/verify': [true, true],
+  'PUT /account/org/:orgId/idp/:idpId': [false, true],
   'PUT /account/org/:orgId/member/:userId': [false, true],
   'PUT /apps/:id/users/:userId': [false, true],
   'PUT /apps/:id/groups/:groupId': [false, true],

@@ -36,6 +36,10 @@ export interface Make {
   user(status?: 'STAGED' | 'ACTIVE' | 'SUSPENDED' | 'DEPROVISIONED', extra?: Record<string, unknown>): Promise<string>;
   /** Locked out by ten wrong passwords. */
   lockedUser(): Promise<string>;
+  /** One that the organization has verified, or has yet to. */
+  domain(orgId: string, isVerified?: boolean): Promise<string>;
+  /** One that is connected with the organization. */
+  orgIdp(orgId: string): Promise<string>;
   group(): Promise<string>;
   app(): Promise<string>;
   server(): Promise<string>;
@@ -124,6 +128,20 @@ export function makeWith(api: ManagementApi): Make {
         Array.from({ length: 10 }, () => authenticatePassword(api.services, { username: login, password: 'wrong' }, SYSTEM)),
       );
       return id;
+    },
+    async domain(orgId, isVerified = true) {
+      const { domain, verification } = await call('POST', `/account/org/${orgId}/domain`, {
+        domain: `${randomBytes(6).toString('hex')}.example`,
+      });
+      const { name, value } = verification as Readonly<Record<'name' | 'value', string>>;
+      api.dns.records.set(name, [value]);
+      if (isVerified) await call('POST', `/account/org/${orgId}/domain/${domain}/verify`);
+      return String(domain);
+    },
+    async orgIdp(orgId) {
+      const idpId = await make.idp();
+      await call('PUT', `/account/org/${orgId}/idp/${idpId}`, { domains: [await make.domain(orgId)] });
+      return idpId;
     },
     group: () => idOf('/groups', { profile: { name: unique('Group') } }),
     app: () => idOf('/apps', { label: unique('App'), ...redirectUris }),
@@ -364,6 +382,24 @@ export const STORIES: Readonly<Record<string, Story>> = {
     params: { userId: await make.user() },
     body: { depId: await make.department(orgId) },
   })),
+  'POST /account/org/:orgId/domain': inOrg(async () => ({ body: { domain: `${randomBytes(6).toString('hex')}.example` } })),
+  'GET /account/org/:orgId/domain': inOrg(async (make, orgId) => {
+    await make.domain(orgId, false);
+    return {};
+  }),
+  'GET /account/org/:orgId/domain/:domain': inOrg(async (make, orgId) => ({ params: { domain: await make.domain(orgId) } })),
+  'POST /account/org/:orgId/domain/:domain/verify': inOrg(async (make, orgId) => ({ params: { domain: await make.domain(orgId, false) } })),
+  'DELETE /account/org/:orgId/domain/:domain': inOrg(async (make, orgId) => ({ params: { domain: await make.domain(orgId) } })),
+  'GET /account/org/:orgId/idp': inOrg(async (make, orgId) => {
+    await make.orgIdp(orgId);
+    return {};
+  }),
+  'GET /account/org/:orgId/idp/:idpId': inOrg(async (make, orgId) => ({ params: { idpId: await make.orgIdp(orgId) } })),
+  'PUT /account/org/:orgId/idp/:idpId': inOrg(async (make, orgId) => ({
+    params: { idpId: await make.idp() },
+    body: { domains: [await make.domain(orgId)], mode: 'OFFERED', autoJoin: true, defaultDepId: await make.department(orgId) },
+  })),
+  'DELETE /account/org/:orgId/idp/:idpId': inOrg(async (make, orgId) => ({ params: { idpId: await make.orgIdp(orgId) } })),
   'DELETE /account/org/:orgId/member/:userId': inOrg(async (make, orgId) => {
     const userId = await make.user();
     await make.call('PUT', `/account/org/${orgId}/member/${userId}`, {});

@@ -17,6 +17,7 @@ import { openNotifications } from '../../src/platform/database/notifications.ts'
 import { publicFiles } from '../../src/platform/http/static.ts';
 import { createPages } from '../../src/platform/http/views.ts';
 import { testDatabase } from './database.ts';
+import { startDns, type TestDns } from './dns.ts';
 
 /** The documented error object. */
 export interface ErrorObject {
@@ -35,6 +36,8 @@ export interface Answer<T> {
 
 export interface ManagementApi {
   readonly services: Services;
+  /** Where the service looks domains up. */
+  readonly dns: TestDns;
   /** The administrator whose token signs the calls. */
   readonly admin: { readonly userId: string; readonly token: string };
   /** Calls as the administrator; a body that is no string goes as JSON. Headers given replace those it would set. */
@@ -45,8 +48,9 @@ export interface ManagementApi {
 }
 
 /** @returns everything a service needs, on a database of its own */
-export async function testServices(): Promise<{ services: Services; close(): Promise<void> }> {
+export async function testServices(): Promise<{ services: Services; dns: TestDns; close(): Promise<void> }> {
   const testDb = await testDatabase();
+  const dns = await startDns();
   const log = pino({ level: 'silent' });
   const database = await openDatabase({ connection: testDb.connection, onError: () => {} });
   const notifications = await openNotifications(testDb.connection, log);
@@ -54,15 +58,16 @@ export async function testServices(): Promise<{ services: Services; close(): Pro
     database,
     notifications,
     keyring: new Keyring([randomBytes(32)]),
-    config: loadConfig({ ALLOW_PRIVATE_NETWORK: 'true' }),
+    config: loadConfig({ ALLOW_PRIVATE_NETWORK: 'true', DNS_SERVERS: dns.server }),
     log,
   };
   const close = async () => {
     await notifications.close();
     await database.close();
     await testDb.drop();
+    dns.close();
   };
-  return { services, close };
+  return { services, dns, close };
 }
 
 /** The API alone has no sign-in, hence no browser has a session. */
@@ -89,7 +94,7 @@ export async function serve(services: Services, options: Partial<ManagementApiOp
 }
 
 export async function startManagementApi(options: Partial<ManagementApiOptions> = {}): Promise<ManagementApi> {
-  const { services, close } = await testServices();
+  const { services, dns, close } = await testServices();
   const server = await serve(services, options);
   const { id } = await createUser(
     services,
@@ -100,6 +105,7 @@ export async function startManagementApi(options: Partial<ManagementApiOptions> 
 
   return {
     services,
+    dns,
     admin: { userId: id, token: value },
     base: server.base,
     async call(method, path, body, headers) {

@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { CALLBACK } from '../protocol/servers/relying-party.ts';
 import { listen } from './listen.ts';
-import type { Service } from './service.ts';
+import type { ServiceCalls } from './service.ts';
 import type { Page, UserAgent } from './user-agent.ts';
 
 export const CLIENT = { id: 'gatehouse-at-upstream', secret: 'a-secret-that-only-both-know' };
@@ -242,7 +242,7 @@ export const idpBody = (
 });
 
 /** @returns its id */
-export async function createIdp(service: Service, body: Record<string, unknown>): Promise<string> {
+export async function createIdp(service: ServiceCalls, body: Record<string, unknown>): Promise<string> {
   const answer = await service.api('POST', '/idps', body);
   if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
   return answer.body.id;

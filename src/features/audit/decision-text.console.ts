@@ -43,6 +43,17 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
       return sessionText(decision);
     case 'sign-in-rule':
       return ruleText(decision);
+    case 'provider-required':
+      return {
+        ...NOTHING,
+        tone: 'bad',
+        sentences: [
+          phrase('The domain of the user requires the identity provider “{provider}”. The user was sent there.', {
+            provider: decision.provider,
+          }),
+        ],
+        advice: ['Which provider is required is shown on the page of the organization, under Sign-in.'],
+      };
     case 'consent':
       return consent(decision);
     case 'inline-hook':

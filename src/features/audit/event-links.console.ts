@@ -36,6 +36,10 @@ function pageOf({ id, type }: Party, beside: readonly Party[] = []): string | un
     const orgId = owner('Organization');
     return orgId && `${at('organizations')(orgId)}/departments/${encodeURIComponent(id)}`;
   }
+  if (type === 'Domain') {
+    const orgId = owner('Organization');
+    return orgId && `${at('organizations')(orgId)}/domains`;
+  }
   if (type === 'PolicyEntity') {
     const serverId = owner('AuthorizationServer');
     return serverId && policyLink(serverId, id);
@@ -59,6 +63,7 @@ const TYPES: Readonly<Record<string, string>> = {
   EventHook: 'event hook',
   InlineHook: 'inline hook',
   Zone: 'network zone',
+  Domain: 'domain',
   Token: 'API token',
   SystemPrincipal: 'the service itself',
 };

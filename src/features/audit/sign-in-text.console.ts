@@ -77,6 +77,11 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
         ],
         'How long a password lasts is set under Security → Passwords.',
       );
+    case 'PROVIDER_REQUIRED':
+      return bad(
+        ['The domain of the user requires an identity provider. No password is accepted.'],
+        'Which provider is required is shown on the page of the organization, under Sign-in.',
+      );
     case 'CHANGED_MEANWHILE':
       return bad(['The password was right when it was compared, but the account or its password was changed at the same moment.']);
     case 'NOT_ACTIVE':

@@ -36,6 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
   LOCKED_OUT: 'Locked after too many wrong passwords',
   USER_NOT_ACTIVE: 'The account is not active',
   PASSWORD_EXPIRED: 'The password had expired',
+  PROVIDER_REQUIRED: 'An identity provider is required',
   NOT_ASSIGNED: 'Not assigned to the application',
   ACCESS_POLICY: 'Refused by an access policy',
 };

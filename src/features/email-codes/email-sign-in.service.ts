@@ -4,13 +4,12 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
 import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { isKnownDevice } from '../sign-in/failed-sign-ins.store.ts';
 import { countCodeRequest, mayMailCode } from '../sign-in/failure-limits.service.ts';
-import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
+import { onlyProviderOf } from '../sign-in/fresh-sign-in.service.ts';
 import type { FirstStep } from '../sign-in/sign-in.service.ts';
 import { acceptInvitation } from '../users/user-lifecycle.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
@@ -73,11 +72,8 @@ const mayComeIn = ({ status }: User): boolean => status === 'ACTIVE' || status =
 async function mailTo(trx: Executor, services: Services, user: User, code: OpenCode, request: RequestContext): Promise<string | undefined> {
   if (!mayComeIn(user)) return 'USER_NOT_ACTIVE';
   if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
-  const links = await listLinksOf(trx, user.id);
-  const ways = await waysToSignIn(trx, user);
-  // As for a forgotten password: whom a provider lets in alone shall not come in by another door.
-  if (links.length > 0 && ways.every(({ kind }) => kind === 'identity-provider')) {
-    const provider = links.map(({ name }) => name).join(', ');
+  const provider = await onlyProviderOf(trx, user);
+  if (provider !== undefined) {
     await queueMail(trx, services.keyring, user, 'password-elsewhere', { to: user.email, values: { provider } }, request);
     return 'IDENTITY_PROVIDER_ONLY';
   }

@@ -97,11 +97,26 @@ export async function listActiveIdentityProviders(executor: Executor): Promise<I
   return executor('identity_providers').where({ status: 'ACTIVE' }).orderBy('seq').select<IdentityProvider[]>(IDENTITY_PROVIDER);
 }
 
-export type OfferedProvider = Pick<IdentityProvider, 'id' | 'name' | 'type' | 'status'>;
+/** Those that the user may connect an account of, oldest first: of those that organizations have connected, only those of the user's own. */
+export async function listConnectableProviders(executor: Executor, userId: string): Promise<IdentityProvider[]> {
+  const connected = executor('organization_providers AS o').whereRaw('o.idp_id = identity_providers.id').select(executor.raw('1'));
+  const own = connected.clone().join('memberships AS m', 'm.org_id', 'o.org_id').where('m.user_id', userId);
+  return executor('identity_providers')
+    .where({ status: 'ACTIVE' })
+    .where((either) => either.whereNotExists(connected).orWhereExists(own))
+    .orderBy('seq')
+    .select<IdentityProvider[]>(IDENTITY_PROVIDER);
+}
+
+export interface OfferedProvider extends Pick<IdentityProvider, 'id' | 'name' | 'type' | 'status'> {
+  /** Is it connected with an organization, whose users alone are shown it? */
+  readonly isOfOrganization: boolean;
+}
 
 /** The same as they were committed, whatever transaction is under way, and as much of them as the sign-in page shows. */
 export async function listCommittedActiveProviders(pool: pg.Pool): Promise<OfferedProvider[]> {
-  const text = "SELECT id, name, type, status FROM identity_providers WHERE status = 'ACTIVE' ORDER BY seq";
+  const text = `SELECT id, name, type, status, EXISTS (SELECT FROM organization_providers o WHERE o.idp_id = i.id) AS "isOfOrganization"
+    FROM identity_providers i WHERE status = 'ACTIVE' ORDER BY seq`;
   return (await pool.query<OfferedProvider>({ name: 'list-active-providers', text })).rows;
 }
 

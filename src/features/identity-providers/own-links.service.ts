@@ -17,7 +17,7 @@ import {
   findIdentityLink,
   findLinkOfSubject,
   insertIdentityLink,
-  listActiveIdentityProviders,
+  listConnectableProviders,
   listLinksOf,
   lockIdentityProvider,
   type NamedLink,
@@ -35,7 +35,7 @@ export interface OwnLinks {
 /** Oldest first. */
 export async function ownLinks({ database: { knex } }: Services, userId: string): Promise<OwnLinks> {
   const connected = await listLinksOf(knex, userId);
-  const active = await listActiveIdentityProviders(knex);
+  const active = await listConnectableProviders(knex, userId);
   return { connected, others: active.filter(({ id }) => connected.every(({ idpId }) => idpId !== id)) };
 }
 

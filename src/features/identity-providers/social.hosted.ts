@@ -8,13 +8,15 @@ import { carryOn, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { Pages } from '../../platform/http/views.ts';
+import { providersOfName } from '../organization-providers/home-realm.service.ts';
 import { continueSignIn } from '../sign-in/continue-sign-in.hosted.ts';
 import { reauthentication } from '../sign-in/fresh-sign-in.hosted.ts';
 import { type InteractionDetails, InteractionGone, type SignInDeps } from '../sign-in/interactions.hosted.ts';
 import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
+import { linksTo, type ProviderLink } from './upstream-links.hosted.ts';
 import { offeredProvider } from './upstream-offers.service.ts';
-import { CHOOSE_PARAMETER, explainProblem } from './upstream-problem.hosted.ts';
+import { explainProblem, wantsToChoose } from './upstream-problem.hosted.ts';
 import { addressOut, CALLBACK_PARAMETERS, showOnward, takeAnswer } from './upstream-redirect.hosted.ts';
 import { canReauthenticate } from './upstream-request.policy.ts';
 import { recordUpstreamFailure, signInUpstream } from './upstream-sign-in.service.ts';
@@ -25,12 +27,34 @@ const FEDERATED_AMR: readonly string[] = ['fed'];
 
 const LONGEST = 4096;
 
-/** Sends the browser to the provider that the application has named. @returns false when it has named none, or the user wants to choose */
+/**
+ * Sends the browser to the provider that the application has named, or that the domain of `login_hint` requires.
+ * @returns false when there is none, or the user wants to choose
+ */
 export async function goStraight(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<boolean> {
   const { idp } = details.upstream ?? {};
-  if (idp === undefined || CHOOSE_PARAMETER in ctx.query) return false;
+  if (idp === undefined) return details.loginHint !== undefined && (await goHome(deps, ctx, details, details.loginHint)) === undefined;
+  if (wantsToChoose(ctx)) return false;
   await begin(deps, ctx, details, idp);
   return true;
+}
+
+/**
+ * Home-realm discovery: sends the browser to the provider that the domain of the typed user name requires. Nobody is looked up: for everybody of a domain it is
+ * the same, whether they have an account or not.
+ * @returns undefined when the browser was sent there; else the providers that the domain leads to, of which none is required, or the user wants to choose
+ */
+export async function goHome(
+  deps: SignInDeps,
+  ctx: Koa.Context,
+  place: SignInPlace,
+  username: string,
+): Promise<readonly ProviderLink[] | undefined> {
+  const found = await providersOfName(deps.services, username);
+  const [first] = found;
+  if (!first?.isRequired || wantsToChoose(ctx)) return linksTo(ctx, place, found);
+  await begin(deps, ctx, place, first.id, username);
+  return undefined;
 }
 
 /** GET …/upstream/:idp: a button was pressed. A page of another site that leads here only shows the sign-in page: nobody is signed in behind their back. */
@@ -39,11 +63,11 @@ export async function beginUpstream(deps: SignInDeps, ctx: RouterContext, place:
   await begin(deps, ctx, place, ctx.params.idp ?? '');
 }
 
-async function begin(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, idpId: string): Promise<void> {
+async function begin(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, idpId: string, typed?: string): Promise<void> {
   const wishes = place === 'standalone' ? undefined : place.upstream;
   const provider = await offeredProvider(deps.services, idpId, wishes);
   if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
-  const { loginHint, display, uiLocales } = place === 'standalone' ? {} : place;
+  const { loginHint = typed, display, uiLocales } = place === 'standalone' ? {} : place;
   const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
   // For a change of the user's own: a session at the provider does not show who sits at the browser.
   const isAnew = place === 'standalone' && canReauthenticate(provider.type) && (await reauthentication(deps, ctx)) !== undefined;

@@ -17,6 +17,8 @@ export interface LinkCandidate {
   readonly groupIds: readonly string[];
   /** The organizations that the user belongs to. */
   readonly orgIds: readonly string[];
+  /** The organization that has verified the domain of the address, and has connected the provider with it; undefined: none has. */
+  readonly connection: { readonly orgId: string; readonly isRequired: boolean } | undefined;
 }
 
 export type LinkRefusal =
@@ -35,10 +37,17 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
   if (candidate.administrator) return 'USER_IS_ADMINISTRATOR';
   if (candidate.linkedAlready) return 'USER_LINKED_TO_ANOTHER';
   // An administrator of an organization can make an account with anybody's address, and set its password later.
-  if (candidate.orgIds.some((id) => id !== provisioning.orgId)) return 'USER_OF_ANOTHER_ORGANIZATION';
+  if (candidate.orgIds.some((id) => id !== provisioning.orgId && id !== candidate.connection?.orgId)) return 'USER_OF_ANOTHER_ORGANIZATION';
   // Anyone who made the account with another's address has the password of it, and would share it from now on.
-  if (!candidate.emailProved && !candidate.untouched) return 'LOCAL_EMAIL_NOT_VERIFIED';
+  if (!candidate.emailProved && !candidate.untouched && !isVouchedFor(candidate)) return 'LOCAL_EMAIL_NOT_VERIFIED';
   const groups = accountLink.filter?.groups.include;
   if (groups !== undefined && !candidate.groupIds.some((id) => groups.includes(id))) return 'USER_NOT_IN_GROUPS';
   return undefined;
 }
+
+/**
+ * The owner of the domain vouches for the mailbox: for its own members, and where its provider is required for everybody of the domain, so that no password counts
+ * any more.
+ */
+export const isVouchedFor = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
+  connection !== undefined && (connection.isRequired || orgIds.includes(connection.orgId));

@@ -13,5 +13,12 @@ export interface ProviderLink {
 
 export async function providerLinks(services: Services, ctx: Koa.Context, place: SignInPlace): Promise<readonly ProviderLink[]> {
   const offered = await offeredProviders(services, place === 'standalone' ? undefined : place.upstream);
-  return offered.map(({ id, name }) => ({ name, href: carryOn(ctx, `${transactionPath(place)}/upstream/${id}`) }));
+  return linksTo(ctx, place, offered);
 }
+
+/** @returns a link for each, that begins a sign-in there */
+export const linksTo = (
+  ctx: Koa.Context,
+  place: SignInPlace,
+  providers: readonly { readonly id: string; readonly name: string }[],
+): readonly ProviderLink[] => providers.map(({ id, name }) => ({ name, href: carryOn(ctx, `${transactionPath(place)}/upstream/${id}`) }));

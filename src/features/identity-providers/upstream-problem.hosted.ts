@@ -11,8 +11,14 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { UpstreamProblem } from './upstream-failure.service.ts';
 import { transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
 
-/** With it the sign-in page is shown also where the application has named a provider. */
-export const CHOOSE_PARAMETER = 'choose';
+/** With it the sign-in page is shown also where the application has named a provider, or a domain requires one. */
+const CHOOSE_PARAMETER = 'choose';
+
+export const wantsToChoose = ({ query }: Koa.Context): boolean => CHOOSE_PARAMETER in query;
+
+/** @returns the address, where the user still may choose */
+export const stillChoosing = (ctx: Koa.Context, address: string): string =>
+  wantsToChoose(ctx) ? `${address}${address.includes('?') ? '&' : '?'}${CHOOSE_PARAMETER}=` : address;
 
 /** over: the answer was used, took too long, or belongs to another browser. other-session: it is not the user's session any more who asked. */
 type Problem = UpstreamProblem | 'over' | 'other-session';

@@ -12,8 +12,10 @@ import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import { listGroupIds } from '../groups/groups.store.ts';
 import { tellFormerAddress } from '../mail/mail.service.ts';
+import { connectionOf, joinOrganization } from '../organization-providers/automatic-membership.service.ts';
 import { findOrgIds } from '../organizations/memberships.store.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
+import { endHeld } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import type { SignedInUser } from '../sign-in/sign-in.service.ts';
 import { acceptInvitation } from '../users/user-lifecycle.service.ts';
@@ -99,6 +101,7 @@ async function admit(admission: Admission): Promise<SignedInUser> {
   const himself: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: mastered.login }, roles: [] };
   const targets = [userTarget(mastered), identityProviderTarget(provider)];
   const { amr, acr } = identity.claims;
+  await joinOrganization(trx, provider, identity.email, mastered, request);
   await recordEvent(trx, {
     eventType: 'user.authentication.auth_via_IDP',
     displayMessage: 'Authenticate user via identity provider',
@@ -147,20 +150,27 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   const user = await lockUser(trx, id);
   if (user === undefined) throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
   const isAddress = isSameAddress(user.email, email);
+  const orgIds = await findOrgIds(trx, id);
+  const connection = await connectionOf(trx, provider.id, email);
+  const untouched = user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id));
+  const emailProved = isAddress && user.emailVerified;
   const refusal = linkRefusal(provider.policy, {
     // Invited: the provider proves the mailbox as the link would.
     active: user.status === 'ACTIVE' || user.status === 'PROVISIONED',
     administrator: (await findRights(trx, id)).length > 0,
-    emailProved: isAddress && user.emailVerified,
-    untouched: user.passwordHash === null && user.lastLogin === null && !(await hasLinks(trx, id)) && !(await hasFactor(trx, id)),
+    emailProved,
+    untouched,
     linkedAlready: (await findIdentityLink(trx, provider.id, id)) !== undefined,
     groupIds: await listGroupIds(trx, id),
-    orgIds: await findOrgIds(trx, id),
+    orgIds,
+    connection,
   });
   if (refusal !== undefined) throw new UpstreamFailure('not-admitted', refusal);
   await linkUser(services, provider.id, id, identity.subject, request);
   // A link to choose a password, in anyone's hands, would be a second key to what is now theirs.
   await deleteLinksOf(trx, id);
+  // Somebody else may have signed in with the address before its owner came.
+  if (!emailProved && !untouched) await endHeld(trx, id);
   await acceptInvitation(trx, user, request);
   if (isAddress && !user.emailVerified) await updateUser(trx, id, { emailVerified: true });
   return (await findUserById(trx, id)) ?? user;

@@ -3,7 +3,7 @@
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
-import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
+import { isWithin, mayCall, type OrganizationPermission, reachOf } from '../administrators/administration.policy.ts';
 import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
 
 export const ORGANIZATIONS_PATH = '/admin/organizations';
@@ -13,13 +13,19 @@ export const organizationPath = (orgId: string): string => `${ORGANIZATIONS_PATH
 export const orgIdIn = ({ params }: ConsoleRequest): string => params.orgId ?? '';
 
 /** May this organization, its departments and its members be changed from here? */
-export const mayChangeOrganization = ({ request }: ConsoleRequest, orgId: string): boolean =>
-  isWithin(reachOf(request.roles, 'write', 'MANAGE_MEMBERS'), orgId);
+export const mayChangeOrganization = (
+  { request }: ConsoleRequest,
+  orgId: string,
+  need: OrganizationPermission = 'MANAGE_MEMBERS',
+): boolean => isWithin(reachOf(request.roles, 'write', need), orgId);
 
 /** For a page that changes the organization. @throws {ApiError} not found, forbidden */
-export async function organizationToChange(visit: ConsoleRequest): Promise<OrganizationDetail> {
+export async function organizationToChange(
+  visit: ConsoleRequest,
+  need: OrganizationPermission = 'MANAGE_MEMBERS',
+): Promise<OrganizationDetail> {
   const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
-  if (!mayChangeOrganization(visit, organization.id)) throw forbidden();
+  if (!mayChangeOrganization(visit, organization.id, need)) throw forbidden();
   return organization;
 }
 
@@ -59,6 +65,12 @@ export function organizationHead(visit: ConsoleRequest, organization: Organizati
         : [{ label: 'Overview', href: address }]),
       ...(isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_INVITATIONS'), organization.id)
         ? [{ label: 'Invitations', href: `${address}/invitations` }]
+        : []),
+      ...(isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_DOMAINS'), organization.id)
+        ? [{ label: 'Domains', href: `${address}/domains` }]
+        : []),
+      ...(isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_PROVIDERS'), organization.id)
+        ? [{ label: 'Sign-in', href: `${address}/sign-in` }]
         : []),
       ...(seesAll
         ? [

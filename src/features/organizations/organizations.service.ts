@@ -145,7 +145,7 @@ export async function lockForChange(
 }
 
 /** The organization as an event of the audit log names it. */
-export const target = ({ id, name }: Organization) => ({ id, type: 'Organization', displayName: name });
+export const target = ({ id, name }: Pick<Organization, 'id' | 'name'>) => ({ id, type: 'Organization', displayName: name });
 
 const described = ({ name, originId, type }: Organization) => ({ name, originId, type });
 

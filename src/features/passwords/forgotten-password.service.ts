@@ -10,14 +10,13 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY, type RequestContext } from '../audit/audit-event.policy.ts';
 import { limitUnproved } from '../bots/bots.service.ts';
-import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
 import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
 import type { Carrier } from '../outbox/outbox.service.ts';
 import { insertEntry, laneOf } from '../outbox/outbox.store.ts';
 import { isKnownDevice } from '../sign-in/failed-sign-ins.store.ts';
 import { countResetRequest, mayMailReset, networkOf } from '../sign-in/failure-limits.service.ts';
-import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
+import { onlyProviderOf } from '../sign-in/fresh-sign-in.service.ts';
 import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -112,11 +111,8 @@ async function answer(
 async function mailAnswer(trx: Executor, services: Services, user: User, request: RequestContext): Promise<string | undefined> {
   if (statusAfterChoosing(user.status, 'reset') === undefined) return 'USER_NOT_ACTIVE';
   if (!hasMailAddress(user)) return 'NO_EMAIL_ADDRESS';
-  const links = await listLinksOf(trx, user.id);
-  const ways = await waysToSignIn(trx, user);
-  // Also where the provider is not active now: whom an administrator has shut out by it shall not come in by another door.
-  if (links.length > 0 && ways.every(({ kind }) => kind === 'identity-provider')) {
-    const provider = links.map(({ name }) => name).join(', ');
+  const provider = await onlyProviderOf(trx, user);
+  if (provider !== undefined) {
     await queueMail(trx, services.keyring, user, 'password-elsewhere', { to: user.email, values: { provider } }, request);
     return undefined;
   }

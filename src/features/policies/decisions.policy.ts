@@ -11,7 +11,7 @@ import type { AccessDecision, AccessGrantType, AccessReason } from './access-pol
 /** Of a password that was not enough. */
 export interface PasswordRefused {
   readonly kind: 'password';
-  readonly reason: 'UNKNOWN_USER' | 'WRONG_PASSWORD' | 'LOCKED' | 'NOT_ACTIVE' | 'EXPIRED' | 'CHANGED_MEANWHILE';
+  readonly reason: 'UNKNOWN_USER' | 'WRONG_PASSWORD' | 'LOCKED' | 'NOT_ACTIVE' | 'EXPIRED' | 'PROVIDER_REQUIRED' | 'CHANGED_MEANWHILE';
   /** The account's, at that moment. */
   readonly status?: string;
   /** Wrong ones since the last right one or the last lock, this one included. */
@@ -141,12 +141,22 @@ export interface HookAsked {
   readonly changed?: readonly string[];
 }
 
+/** Another way to sign in than the identity provider that the user's domain requires. */
+export interface ProviderDemanded {
+  readonly kind: 'provider-required';
+  /** Its name. */
+  readonly provider: string;
+  /** What was proved instead (RFC 8176). */
+  readonly amr: readonly string[];
+}
+
 export type Decision =
   | PasswordRefused
   | FactorTried
   | AddressBarred
   | SessionBegun
   | SignInRuled
+  | ProviderDemanded
   | RequestRefused
   | ConsentAsked
   | HookAsked;

@@ -14,7 +14,7 @@ import { decideSignIn, type SignInDecision, type SignInFacts } from './sign-in-r
 
 /** A rule of the sign-in policy refuses the sign-in, or asks for a second factor that the user does not have. */
 export class SignInDenied extends Error {
-  override readonly name = 'SignInDenied';
+  override readonly name: string = 'SignInDenied';
 }
 
 const ALLOWED: SignInDecision = { action: 'ALLOW', rule: undefined, steps: [] };

@@ -6,6 +6,7 @@ import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts'
 import { seeOther } from '../../platform/http/forms.ts';
 import { keepTrustToken } from '../../platform/http/trust-cookie.ts';
 import { isAdministrator } from '../administrators/administrators.service.ts';
+import { ProviderRequired } from '../organization-providers/required-provider.service.ts';
 import { offerPasskey } from '../passkeys/passkey-offer.service.ts';
 import { adoptLanguage } from '../users/own-language.hosted.ts';
 import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from './fresh-sign-in.hosted.ts';
@@ -25,7 +26,19 @@ export async function afterwards(deps: SignInDeps, ctx: Koa.Context, userId: str
 /** Leads on from the first step: to the next page, or to the end of the sign-in. */
 export async function continueSignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, first: FirstStep): Promise<void> {
   const isFresh = place === 'standalone' && pageAfterSignIn(deps, ctx) !== undefined;
-  await goOn(deps, ctx, place, await afterFirstStep(deps.services, first, { ...demandOf(place), isFresh }, visitor(ctx, deps.config)));
+  await orAtProvider(ctx, place, async () =>
+    goOn(deps, ctx, place, await afterFirstStep(deps.services, first, { ...demandOf(place), isFresh }, visitor(ctx, deps.config))),
+  );
+}
+
+/** Somebody who has proved who they are, but not by the provider that is required of them, is sent there. */
+export async function orAtProvider(ctx: Koa.Context, place: SignInPlace, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof ProviderRequired)) throw error;
+    seeOther(ctx, carryOn(ctx, `${pathOfPlace(place)}/upstream/${error.idpId}`));
+  }
 }
 
 /** Leads on from a right password. @param again shows the first step, when the password was changed meanwhile */

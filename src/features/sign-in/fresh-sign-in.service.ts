@@ -3,6 +3,7 @@ import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
+import { findRequiredProvider } from '../organization-providers/home-realm.store.ts';
 import { listPasskeys } from '../passkeys/passkeys.store.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
 import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
@@ -39,4 +40,18 @@ export async function waysToSignIn(executor: Executor, user: Pick<User, 'id' | '
     ...(await listPasskeys(executor, user.id)).map(({ id }) => ({ kind: 'passkey', id }) as const),
     ...links.map(({ idpId }) => ({ kind: 'identity-provider', id: idpId }) as const),
   ];
+}
+
+/**
+ * The names of the identity providers that alone let the user in: the one that their domain requires, or those that they have instead of other ways. Also where
+ * it is not active now: whom an administrator has shut out by it shall not come in by another door.
+ * @returns undefined: there is another way, or none yet
+ */
+export async function onlyProviderOf(executor: Executor, user: Pick<User, 'id' | 'passwordHash'>): Promise<string | undefined> {
+  const required = await findRequiredProvider(executor, user.id);
+  if (required !== undefined) return required.name;
+  const links = await listLinksOf(executor, user.id);
+  const ways = await waysToSignIn(executor, user);
+  const isOnly = links.length > 0 && ways.every(({ kind }) => kind === 'identity-provider');
+  return isOnly ? links.map(({ name }) => name).join(', ') : undefined;
 }

@@ -28,7 +28,7 @@ import {
 import type { Proof } from '../second-factors/factor-proofs.service.ts';
 import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
 import { daysOfTrust } from '../trusted-browsers/trusted-browsers.service.ts';
-import { endHostedSignIn, goOn } from './continue-sign-in.hosted.ts';
+import { endHostedSignIn, goOn, orAtProvider } from './continue-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
@@ -57,7 +57,9 @@ export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place:
 /** @returns false when another window went on with it */
 async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<boolean> {
   try {
-    await goOn(deps, ctx, place, await takeFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config)));
+    await orAtProvider(ctx, place, async () =>
+      goOn(deps, ctx, place, await takeFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config))),
+    );
     return true;
   } catch (error) {
     if (!(error instanceof StepGone)) throw error;

@@ -34,11 +34,14 @@ export interface Failure {
   readonly knownBrowser: boolean;
 }
 
+type FailedUser = User & { readonly requiredProvider: string | null };
+
 /** @param user undefined: nobody has that name */
-export async function recordFailure(trx: Executor, user: User | undefined, failed: Failure, request: RequestContext): Promise<void> {
+export async function recordFailure(trx: Executor, user: FailedUser | undefined, failed: Failure, request: RequestContext): Promise<void> {
   const { right, expired, decision } = failed;
   const notNow = expired ? 'PASSWORD_EXPIRED' : 'USER_NOT_ACTIVE';
-  const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? notNow : 'INVALID_CREDENTIALS';
+  const wrong = user?.requiredProvider ? 'PROVIDER_REQUIRED' : 'INVALID_CREDENTIALS';
+  const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? notNow : wrong;
   await recordEvent(trx, {
     eventType: 'user.authentication.failure',
     displayMessage: 'User login',
@@ -60,7 +63,7 @@ export async function recordFailure(trx: Executor, user: User | undefined, faile
   });
 }
 
-function whyRefused(user: User | undefined, { right, expired, decision, knownBrowser }: Failure): PasswordRefused {
+function whyRefused(user: FailedUser | undefined, { right, expired, decision, knownBrowser }: Failure): PasswordRefused {
   if (user === undefined) return { kind: 'password', reason: 'UNKNOWN_USER' };
   const { failures, lockedUntil } = decision.remembered;
   const { status } = user;
@@ -72,7 +75,7 @@ function whyRefused(user: User | undefined, { right, expired, decision, knownBro
     ...(lockedUntil && { lockedUntil: lockedUntil.toISOString() }),
   } as const;
   if (decision.reason === 'locked') return { ...facts, reason: 'LOCKED' };
-  if (!right) return { ...facts, reason: 'WRONG_PASSWORD' };
+  if (!right) return { ...facts, reason: user.requiredProvider ? 'PROVIDER_REQUIRED' : 'WRONG_PASSWORD' };
   if (expired) return { ...facts, reason: 'EXPIRED' };
   return { ...facts, reason: status === 'ACTIVE' ? 'CHANGED_MEANWHILE' : 'NOT_ACTIVE' };
 }

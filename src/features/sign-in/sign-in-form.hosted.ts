@@ -42,6 +42,8 @@ export interface SignInForm {
   readonly methods: Readonly<Record<SignInMethod, boolean>>;
   /** External providers, beside the password. */
   readonly providers?: readonly ProviderLink[];
+  /** Those that the domain of the typed user name leads to: before everything else. */
+  readonly home?: readonly ProviderLink[];
   /** Beside the password; absent: there are none here. */
   readonly passkey?: PasskeyForm | undefined;
   /** Origin that the browser goes to afterwards, see PageSources. */
@@ -75,6 +77,7 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
   const failed = problems.length > 0;
   const unknown = problems.find((problem) => problem.unknown !== undefined)?.unknown;
   const passkey = form.methods.passkey ? form.passkey && { ...form.passkey, unknown } : undefined;
+  const home = form.identifierFirst === true && (form.username ?? '') !== '' ? (form.home ?? []) : [];
   const nameOnly = form.identifierFirst === true && (form.username ?? '') === '';
   const locals = {
     ...language,
@@ -92,7 +95,8 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
     forgotten: form.forgotten,
     methods: form.methods,
     signUp: form.signUp,
-    providers: form.providers ?? [],
+    home,
+    providers: (form.providers ?? []).filter(({ href }) => home.every((first) => first.href !== href)),
     problems: problems.map(({ message, field }) => ({ field, message: text(message) })),
     passkey,
     proof: form.proof,
@@ -105,6 +109,9 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
   const formAction = form.redirectOrigins ?? [];
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
 }
+
+/** What was typed as the user name; empty: nothing was. */
+export const usernameIn = (posted: URLSearchParams): string => posted.get('username')?.trim() ?? '';
 
 /** What is missing before it is worth a look into the database. */
 function missing(username: string, password: string): readonly SignInProblem[] {
@@ -127,7 +134,7 @@ export async function submitSignIn(
   posted: URLSearchParams,
   purpose: Purpose,
 ): Promise<PasswordCheck | undefined> {
-  const username = posted.get('username')?.trim() ?? '';
+  const username = usernameIn(posted);
   const password = posted.get('password') ?? '';
   // The name alone: no matter whose it is, the visitor is asked for the password, so that the step tells nobody who has an account.
   if (form.identifierFirst && username !== '' && !posted.has('password')) {

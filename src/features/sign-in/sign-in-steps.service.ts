@@ -10,6 +10,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { factorCodeKey } from '../message-factors/factor-codes.service.ts';
+import { demandProvider } from '../organization-providers/required-provider.service.ts';
 import { checkFactorProof, type Proof } from '../second-factors/factor-proofs.service.ts';
 import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
@@ -96,10 +97,14 @@ export async function finishSteps(
 
 export const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
 
-/** Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed @throws {SignInDenied} */
+/**
+ * Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed
+ * @throws {SignInDenied} also as {ProviderRequired}
+ */
 export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const { user, amr, expired } = first;
   if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
+  if (!first.stepsUp) await demandProvider(services, first, request);
   const finish = () => services.database.transaction((trx) => finishSteps(trx, user, amr, { ...first, purpose: demand }, request));
   const factors = isMultiFactor(amr) ? [] : await listUsableFactors(services.database.knex, user.id, amr);
   const canProve = isMultiFactor(amr) || factors.length > 0;
@@ -139,7 +144,7 @@ export const keepFirstStep = async (services: Services, first: FirstStep, place:
 export async function takeFirstStep(services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const first = await inStep(services, stateToken, { ...request, place: demand.place }, 'GO_ON', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
-    return { user, amr: state.amr, authenticatedAt: state.authenticatedAt };
+    return { user, amr: state.amr, authenticatedAt: state.authenticatedAt, idp: state.idp };
   });
   return afterFirstStep(services, first, demand, request);
 }

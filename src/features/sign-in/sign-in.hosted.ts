@@ -7,15 +7,16 @@ import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { beginSignInByCode } from '../email-codes/email-code.hosted.ts';
-import { goStraight } from '../identity-providers/social.hosted.ts';
+import { goHome, goStraight } from '../identity-providers/social.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
+import { stillChoosing } from '../identity-providers/upstream-problem.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { receiveSignUp, showSignUp, signUpPath } from '../sign-up/sign-up.hosted.ts';
 import { continueByPassword, continueSignIn } from './continue-sign-in.hosted.ts';
 import { mayStepUp } from './fresh-sign-in.hosted.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 import { type StepReceiver, showPendingStep } from './second-step.hosted.ts';
-import { type SignInForm, type SignInProblem, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
+import { type SignInForm, type SignInProblem, showSignIn, submitSignIn, usernameIn } from './sign-in-form.hosted.ts';
 import { methodsHere } from './sign-in-methods.hosted.ts';
 import { purposeOf } from './sign-in-place.hosted.ts';
 import { rememberSignIn } from './suspended-sign-in.hosted.ts';
@@ -23,7 +24,7 @@ import { rememberSignIn } from './suspended-sign-in.hosted.ts';
 const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<SignInForm> => {
   const { serverId, uid, application, loginHint, stepUp, redirectOrigins, uiLocales } = details;
   return {
-    action: carryOn(ctx, `/interaction/${serverId}/${uid}/login`),
+    action: stillChoosing(ctx, carryOn(ctx, `/interaction/${serverId}/${uid}/login`)),
     cancel: carryOn(ctx, `/interaction/${serverId}/${uid}/cancel`),
     application,
     redirectOrigins,
@@ -80,8 +81,11 @@ export const nextStep =
 /** Checks what was typed; asks again when it is wrong. */
 export async function receiveSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const posted = await readForm(ctx);
+  const home = await goHome(deps, ctx, details, usernameIn(posted));
+  if (home === undefined) return;
   if (await beginSignInByCode(deps, ctx, details, posted)) return;
-  const checked = await submitSignIn(deps, ctx, await formFor(deps, ctx, details), posted, purposeOf(details));
+  const form = { ...(await formFor(deps, ctx, details)), home };
+  const checked = await submitSignIn(deps, ctx, form, posted, purposeOf(details));
   if (checked === undefined) return;
   await continueByPassword(deps, ctx, details, checked, () => askAnew(deps, ctx, details, 'sign-in.begin-again'));
 }

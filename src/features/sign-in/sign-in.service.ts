@@ -126,10 +126,12 @@ export async function tellPassword(
   const begins = () => {
     begun = performance.now();
   };
-  const right =
+  const isCompared =
     user !== undefined && compared === PASSWORD_ELSEWHERE
       ? await verifyElsewhere(services, user, credentials.password, begins, request)
       : await verifyPassword(compared ?? null, credentials.password, begins);
+  // Where an identity provider is required, no password is right. It is compared all the same, and takes as long.
+  const right = isCompared && user?.requiredProvider === null;
   const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
   const policy = await currentSettings(services, 'password');
   // A right password that is refused all the same takes as long as a wrong one.
@@ -154,7 +156,7 @@ const isKnownTo = (user: SignInCandidate | undefined, now: Date): boolean =>
   user !== undefined && user.deviceExpires !== null && user.deviceExpires > now;
 
 interface Attempt {
-  readonly user: User | undefined;
+  readonly user: SignInCandidate | undefined;
   /** Was the password the user's when it was compared? */
   readonly right: boolean;
   readonly rehashed: Rehashed | undefined;

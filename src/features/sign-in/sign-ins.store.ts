@@ -7,6 +7,7 @@ import type pg from 'pg';
 import { eventRow, writingEvent } from '../audit/audit.store.ts';
 import type { AuditEvent } from '../audit/events.resource.ts';
 import { hasMessageFactor } from '../message-factors/message-factors.store.ts';
+import { requiredProviderOf } from '../organization-providers/home-realm.store.ts';
 import type { NewEntry } from '../outbox/outbox.store.ts';
 import type { User } from '../users/users.resource.ts';
 import { composedName, USER_AMONG_OTHERS } from '../users/users.store.ts';
@@ -20,6 +21,8 @@ export interface SignInCandidate extends User {
   readonly deviceLockedUntil: Date | null;
   /** Until when this browser counts as theirs; null: they have not signed in with it. */
   readonly deviceExpires: Date | null;
+  /** The identity provider that they must sign in by, so that no password counts; null: there is none. */
+  readonly requiredProvider: string | null;
   /** Did the user get an e-mail about this browser? null: as before. */
   readonly deviceTold: boolean | null;
 }
@@ -46,7 +49,7 @@ const FIND = {
   name: 'find-candidates',
   text: `SELECT found.*, (SELECT greatest(1, ceil((coalesce(expire, 0) - $4::bigint) / 1000.0))::integer ${FAILURES('$3', '$4', '$5')}) AS barred
     FROM (SELECT) AS always LEFT JOIN (
-      SELECT names.*, ${HAS_FACTOR('names.id')} AS enrolled,
+      SELECT names.*, ${HAS_FACTOR('names.id')} AS enrolled, ${requiredProviderOf('names')} AS "requiredProvider",
           d.locked_until AS "deviceLockedUntil", d.expires_at AS "deviceExpires", d.told AS "deviceTold"
         FROM ((SELECT 'login' AS by, ${COLUMNS} FROM users WHERE lower(login) = lower($1::text) LIMIT 1)
           UNION ALL (SELECT 'email' AS by, ${COLUMNS} FROM users WHERE lower(email) = lower($1::text) LIMIT 2)) AS names

@@ -3,7 +3,9 @@ import type Koa from 'koa';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { beginSignInByCode } from '../email-codes/email-code.hosted.ts';
+import { goHome } from '../identity-providers/social.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-links.hosted.ts';
+import { stillChoosing } from '../identity-providers/upstream-problem.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { signUpPath } from '../sign-up/sign-up.hosted.ts';
 import { afterwards, continueByPassword } from './continue-sign-in.hosted.ts';
@@ -11,14 +13,14 @@ import { ACCOUNT, pageAfterSignIn, reauthentication } from './fresh-sign-in.host
 import { isFreshSignIn } from './fresh-sign-in.service.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { type StepReceiver, showPendingStep } from './second-step.hosted.ts';
-import { type SignInForm, showSignIn, submitSignIn } from './sign-in-form.hosted.ts';
+import { type SignInForm, showSignIn, submitSignIn, usernameIn } from './sign-in-form.hosted.ts';
 import { methodsHere } from './sign-in-methods.hosted.ts';
 import { purposeOf } from './sign-in-place.hosted.ts';
 
 export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignInForm> {
   const anew = await reauthentication(deps, ctx);
   return {
-    action: '/signin',
+    action: stillChoosing(ctx, '/signin'),
     hidden: deps.formTokens.field(ctx),
     notice: anew !== undefined ? 'sign-in.once-more' : 'signed-out' in ctx.query ? 'sign-in.signed-out' : undefined,
     username: anew?.login,
@@ -45,8 +47,11 @@ export async function signInPage(deps: SignInDeps, ctx: Koa.Context): Promise<vo
 export async function receiveStandaloneSignIn(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
+  const home = await goHome(deps, ctx, 'standalone', usernameIn(form));
+  if (home === undefined) return;
   if (await beginSignInByCode(deps, ctx, 'standalone', form)) return;
-  const checked = await submitSignIn(deps, ctx, await formFor(deps, ctx), form, purposeOf('standalone'));
+  const shown = { ...(await formFor(deps, ctx)), home };
+  const checked = await submitSignIn(deps, ctx, shown, form, purposeOf('standalone'));
   if (checked === undefined) return;
   await continueByPassword(deps, ctx, 'standalone', checked, async () =>
     showSignIn(deps.pages, ctx, { ...(await formFor(deps, ctx)), notice: 'sign-in.begin-again' }),

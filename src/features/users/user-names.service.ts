@@ -1,11 +1,13 @@
 /** Which names a user may have: login and e-mail address. */
 
 import type { Executor } from '../../platform/database/database.ts';
+import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { conflict } from '../../platform/errors/errors.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { listActiveIdentityProviders } from '../identity-providers/identity-providers.store.ts';
 import { domainOf } from '../identity-providers/upstream-claims.policy.ts';
+import { findConnectedOrganization } from '../organization-providers/organization-providers.store.ts';
 import type { User } from './users.resource.ts';
 import { findTakenNames } from './users.store.ts';
 
@@ -32,7 +34,7 @@ async function refuseTakenNames(trx: Executor, user: User, request: RequestConte
 }
 
 /**
- * A provider vouches for the addresses of its domains. An administrator of an organization may not make accounts with them, unless the provider's own
+ * A provider vouches for the addresses of its domains, an organization's provider for those of the organization. An administrator of an organization may not make accounts with them, unless the provider's own
  * users belong to that organization.
  * @throws {ApiError} conflict
  */
@@ -55,7 +57,9 @@ async function refuseVouchedNames(
   const domains = new Set(foreign.flatMap(({ policy }) => policy.subject.emailDomains ?? []));
   for (const name of ['login', 'email'] as const) {
     const value = after[name];
-    if (value !== null && value !== before?.[name] && domains.has(domainOf(value)))
+    if (value === null || value === before?.[name]) continue;
+    const owner = await findConnectedOrganization(trx, domainOfAddress(value));
+    if (domains.has(domainOf(value)) || (owner !== undefined && !reach.has(owner)))
       throw conflict({ field: `profile.${name}`, message: 'is in a domain that an identity provider vouches for' });
   }
 }

@@ -4,6 +4,7 @@
 const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/users\/import/, 'how-to/move-users-in'],
   [/^\/admin\/users\/invite/, 'how-to/invite-users'],
+  [/^\/admin\/organizations\/[^/]+\/(domains|sign-in)/, 'how-to/customers-own-provider'],
   [/^\/admin\/(users|groups|organizations|bulk)/, 'how-to/manage-many-users'],
   [/^\/admin\/applications/, 'how-to/connect-a-framework'],
   [/^\/admin\/api\/servers\/[^/]+\/details/, 'how-to/authorization-details'],

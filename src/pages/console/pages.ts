@@ -17,7 +17,9 @@ import { importPage } from '../../features/import/user-import.console.ts';
 import { inlineHookPages } from '../../features/inline-hooks/inline-hooks.console.ts';
 import { mailPages } from '../../features/mail/mail.console.ts';
 import { zonePages } from '../../features/network-zones/network-zones.console.ts';
+import { domainPages } from '../../features/organization-domains/domains.console.ts';
 import { organizationInvitationPages } from '../../features/organization-invitations/invitations.console.ts';
+import { organizationSignInPages } from '../../features/organization-providers/sign-in.console.ts';
 import { organizationRolePages } from '../../features/organization-roles/roles.console.ts';
 import { departmentPages } from '../../features/organizations/departments.console.ts';
 import { memberPages } from '../../features/organizations/members.console.ts';
@@ -47,6 +49,8 @@ export const PAGES: readonly ConsolePage[] = [
   ...organizationInvitationPages,
   ...organizationRolePages,
   ...memberPages,
+  ...domainPages,
+  ...organizationSignInPages,
   ...bulkPages,
   importPage,
   ...userPages,

@@ -55,6 +55,12 @@ const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 const isRange = (range: string): boolean => (range.includes('/') ? ipaddr.isValidCIDR(range) : ipaddr.isValid(range));
 
+/** An address, with a port where it is not 53. */
+const isDnsServer = (server: string): boolean => {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(server) ?? [];
+  return isIP(server) === 6 || (isIP(bracketed ?? plain ?? '') === (bracketed === undefined ? 4 : 6) && Number(port ?? 53) <= 65535);
+};
+
 /** Not a list of them, and nothing that begins another header (RFC 5322 section 3.6.2). */
 const MAIL_FROM = /^([^<>,;:"\p{C}]*|"[^<>"\p{C}]*")<[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+>$|^[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+$/u;
 
@@ -103,6 +109,14 @@ const environment = z.object({
     .regex(
       /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/,
       'must be the name of a host, such as login.example.com',
+    )
+    .optional(),
+  DNS_SERVERS: z
+    .string()
+    .transform((list) => list.split(',').map((server) => server.trim()))
+    .refine(
+      (servers) => servers.every(isDnsServer),
+      'must be IP addresses with commas between them, each with a port where it is not 53: 192.0.2.53, [2001:db8::53]:5353',
     )
     .optional(),
   SMTP_URL: z
@@ -160,6 +174,8 @@ export interface Config {
   readonly strictAssertionAudience: boolean;
   /** The host that passkeys belong to (WebAuthn "RP ID"); absent: that of `baseUrl`. */
   readonly passkeyRpId: string | undefined;
+  /** DNS servers that verify domains, `address` or `address:port`; empty: those of the system. */
+  readonly dnsServers: readonly string[];
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly playground: boolean;
@@ -246,6 +262,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
           }),
     strictAssertionAudience: read.STRICT_ASSERTION_AUDIENCE,
     passkeyRpId: read.PASSKEY_RP_ID,
+    dnsServers: Object.freeze(read.DNS_SERVERS ?? []),
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
     playground: read.PLAYGROUND ?? loopback,

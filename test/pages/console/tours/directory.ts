@@ -1,4 +1,5 @@
 /** Organizations with departments and members. */
+import { onServer } from '../../../support/database.ts';
 import { createOrganization } from '../administrators.ts';
 import { LONG, type Tour } from '../tour.ts';
 
@@ -14,6 +15,21 @@ export const directory: Tour = async (service) => {
   const { id: roleId } = (await service.api('POST', `/account/org/${orgId}/role`, role)).body;
   const { id: invitationId } = (await service.api('POST', `/account/org/${orgId}/invitation`, { email: 'ada@example.com' })).body;
   for (let n = 0; n < 21; n += 1) await createOrganization(service, `Organization ${n}`);
+  const domains: string[] = [];
+  for (const name of ['a.example', 'xn--bcher-kva.example'])
+    domains.push((await service.api('POST', `/account/org/${orgId}/domain`, { domain: name })).body.domain);
+  await onServer(service.database.url, (client) =>
+    client.query('UPDATE organization_domains SET verified = now() WHERE domain = $1', [domains[0]]),
+  );
+  const client = { client_id: 'at-the-provider', client_secret: 'a-secret-of-the-provider' };
+  const policy = { accountLink: { action: 'AUTO' } };
+  const { body: idp } = await service.api('POST', '/idps', {
+    name: 'A customer',
+    type: 'GOOGLE',
+    protocol: { credentials: { client } },
+    policy,
+  });
+  await service.api('PUT', `/account/org/${orgId}/idp/${idp.id}`, { domains: [domains[0]], mode: 'REQUIRED', defaultDepId: depId });
   const organization = `/organizations/${orgId}`;
   return [
     '/organizations',
@@ -29,6 +45,13 @@ export const directory: Tour = async (service) => {
     `${organization}/departments/${depId}`,
     `${organization}/departments/${depId}/edit`,
     `${organization}/departments/${depId}/delete`,
+    `${organization}/domains`,
+    `${organization}/domains/new`,
+    ...domains.flatMap((domain) => [`${organization}/domains/${domain}`, `${organization}/domains/${domain}/remove`]),
+    `${organization}/sign-in`,
+    `${organization}/sign-in/new`,
+    `${organization}/sign-in/${idp.id}`,
+    `${organization}/sign-in/${idp.id}/remove`,
     `${organization}/members`,
     `${organization}/members?department=${depId}`,
     `${organization}/members/new`,

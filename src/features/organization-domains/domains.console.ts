@@ -1,0 +1,145 @@
+/** Organization → Domains: which e-mail domains are the organization's, and the record that proves it. */
+import { z } from 'zod';
+import { listPage, type Piece } from '../../pages/console/detail-page.ts';
+import { formPage, typedValues } from '../../pages/console/form.ts';
+import { momentOf } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import {
+  mayChangeOrganization,
+  organizationCrumbs,
+  organizationHead,
+  organizationPath,
+  organizationToChange,
+  orgIdIn,
+} from '../organizations/organization-page.console.ts';
+import { getOrganization } from '../organizations/organizations.service.ts';
+import { challengeName, type OrganizationDomain } from './organization-domains.resource.ts';
+import { addDomain, getDomain, listDomains, removeDomain, verifyDomain } from './organization-domains.service.ts';
+
+const homeOf = (orgId: string): string => `${organizationPath(orgId)}/domains`;
+const addressOf = ({ orgId, domain }: Pick<OrganizationDomain, 'orgId' | 'domain'>): string => `${homeOf(orgId)}/${domain}`;
+const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
+  ...organizationCrumbs(organization),
+  { label: 'Domains', href: homeOf(organization.id) },
+];
+
+const statusOf = ({ verified }: OrganizationDomain): Piece =>
+  verified === null ? { text: 'To be verified', tone: 'warning' } : { text: 'Verified', tone: 'good' };
+
+const list: ConsolePage = {
+  path: '/organizations/:orgId/domains',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const organization = await getOrganization(services, orgIdIn(visit), request);
+    const home = homeOf(organization.id);
+    const { items, next } = await listDomains(services, organization.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_DOMAINS');
+    const add = { label: 'Add domain', href: `${home}/new`, main: true };
+    return listPage({
+      ...organizationHead(visit, organization),
+      lead: 'E-mail domains of the organization. A verified domain decides where its users sign in.',
+      actions: isChangeable ? [add] : [],
+      list: {
+        name: 'Domains',
+        columns: ['Domain', 'Status', 'Verified on'],
+        rows: items.map((item) => ({
+          cells: [
+            isChangeable ? { text: shownDomain(item.domain), href: addressOf(item) } : shownDomain(item.domain),
+            statusOf(item),
+            item.verified === null ? '' : { moment: momentOf(item.verified) },
+          ],
+          actions: isChangeable
+            ? [
+                ...(item.verified === null ? [{ label: 'Verify', href: addressOf(item) }] : []),
+                { label: 'Remove', href: `${addressOf(item)}/remove` },
+              ]
+            : [],
+        })),
+        empty: 'No domains. Add one so that its users can sign in with a provider of their own.',
+        emptyAction: isChangeable ? add : undefined,
+        pager: pagerOf(home, query, next),
+      },
+    });
+  },
+};
+
+const add: ConsolePage = {
+  path: '/organizations/:orgId/domains/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit, 'MANAGE_DOMAINS');
+    const fields = [
+      { name: 'domain', label: 'Domain', required: true, hint: 'The part of e-mail addresses after the @, such as example.com.' },
+    ];
+    return formPage(
+      { title: 'Add domain', crumbs: crumbsTo(organization), fields, submit: 'Add domain', cancel: homeOf(organization.id) },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const { domain } = parse(z.object({ domain: organizationDomain }), typedValues([{ name: 'domain', label: 'Domain' }], form));
+    return { goTo: addressOf(await addDomain(visit.services, orgIdIn(visit), domain, visit.request)), notice: 'domain-added' };
+  },
+};
+
+const domainIn = (visit: ConsoleRequest): Promise<OrganizationDomain> =>
+  getDomain(visit.services, orgIdIn(visit), visit.params.domain ?? '', visit.request);
+
+const verify: ConsolePage = {
+  path: '/organizations/:orgId/domains/:domain',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit, 'MANAGE_DOMAINS');
+    const found = await domainIn(visit);
+    const page = { title: verbatim(shownDomain(found.domain)), crumbs: crumbsTo(organization), cancel: homeOf(organization.id) };
+    if (found.verified !== null)
+      return formPage({ ...page, facts: ['The domain is verified. You may remove the DNS record.'], submit: 'Back to the domains' }, typed);
+    return formPage(
+      {
+        ...page,
+        facts: ['Add this TXT record to the DNS of the domain, then verify it.', 'Changes of DNS can take an hour to arrive.'],
+        copies: [
+          { label: 'Name', text: challengeName(found.domain) },
+          { label: 'Value', text: found.challenge },
+        ],
+        submit: 'Verify',
+      },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const { orgId, domain } = await domainIn(visit);
+    await verifyDomain(visit.services, orgId, domain, visit.request);
+    return { goTo: homeOf(orgId), notice: 'domain-verified' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/organizations/:orgId/domains/:domain/remove',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit, 'MANAGE_DOMAINS');
+    const { domain } = await domainIn(visit);
+    const title = phrase('Remove “{domain}” from “{organization}”?', { domain: shownDomain(domain), organization: organization.name });
+    const facts = ['Afterwards another organization can verify it.'];
+    return formPage(
+      { title, crumbs: crumbsTo(organization), facts, submit: 'Remove domain', danger: true, cancel: homeOf(organization.id) },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const { orgId, domain } = await domainIn(visit);
+    await removeDomain(visit.services, orgId, domain, visit.request);
+    return { goTo: homeOf(orgId), notice: 'domain-removed' };
+  },
+};
+
+export const domainPages: readonly ConsolePage[] = [list, add, verify, remove];

@@ -1,0 +1,62 @@
+/** Domains of organizations. The only SQL that writes that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { OrganizationDomain } from './organization-domains.resource.ts';
+
+const DOMAIN: Columns<OrganizationDomain> = {
+  orgId: 'org_id',
+  domain: 'domain',
+  challenge: 'challenge',
+  created: 'created',
+  verified: 'verified',
+};
+
+/** @returns false when the organization has the domain already */
+export async function insertDomain(trx: Executor, domain: OrganizationDomain): Promise<boolean> {
+  return (
+    (await trx('organization_domains').insert(toRow(DOMAIN, domain)).onConflict(['org_id', 'domain']).ignore().returning('domain'))
+      .length === 1
+  );
+}
+
+/** Oldest first. */
+export const selectDomains = (executor: Executor, orgId: string, window: Window): Promise<Page<OrganizationDomain>> =>
+  readPage<OrganizationDomain>(executor('organization_domains').where({ org_id: orgId }), DOMAIN, window);
+
+export async function findDomain(executor: Executor, orgId: string, domain: string): Promise<OrganizationDomain | undefined> {
+  return executor('organization_domains').where({ org_id: orgId, domain }).first<OrganizationDomain | undefined>(DOMAIN);
+}
+
+export async function countDomains(executor: Executor, orgId: string): Promise<number> {
+  const row = await executor('organization_domains').where({ org_id: orgId }).first<{ n: number }>(executor.raw('count(*)::int AS n'));
+  return row.n;
+}
+
+/** In alphabetical order. */
+export async function listVerifiedDomains(executor: Executor, orgId: string): Promise<string[]> {
+  return executor('organization_domains').where({ org_id: orgId }).whereNotNull('verified').orderBy('domain').pluck('domain');
+}
+
+/** @returns `taken`: another organization has verified it; the transaction is then good for nothing more. `gone`: it was verified or removed meanwhile */
+export async function markVerified(trx: Executor, orgId: string, domain: string, verified: Date): Promise<'verified' | 'taken' | 'gone'> {
+  try {
+    const count = await trx('organization_domains').where({ org_id: orgId, domain, verified: null }).update({ verified });
+    return count === 1 ? 'verified' : 'gone';
+  } catch (error) {
+    if (violatedConstraint(error) === 'organization_domains_verified') return 'taken';
+    throw error;
+  }
+}
+
+/** @returns `used`: an identity provider of the organization is for it; the transaction is then good for nothing more */
+export async function deleteDomainRow(trx: Executor, orgId: string, domain: string): Promise<'deleted' | 'used'> {
+  try {
+    await trx('organization_domains').where({ org_id: orgId, domain }).delete();
+    return 'deleted';
+  } catch (error) {
+    if (violatedConstraint(error) === 'organization_provider_domains_verified') return 'used';
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+/** A sign-in by an organization's provider makes the user a member, where the organization wants that and nobody else could have prepared the account. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { domainOfAddress } from '../../platform/dns/domain-name.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { IdentityProvider } from '../identity-providers/identity-providers.resource.ts';
+import { findMembership, insertMembership } from '../organizations/memberships.store.ts';
+import { target as organizationTarget } from '../organizations/organizations.service.ts';
+import { gainsRights } from '../sign-in/credential-revocation.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { type DomainConnection, findDomainConnection } from './organization-providers.store.ts';
+
+/** @returns the organization that has verified the domain of the address and connected it with the provider; undefined: none has */
+export async function connectionOf(executor: Executor, idpId: string, email: string | undefined): Promise<DomainConnection | undefined> {
+  const domain = email === undefined ? undefined : domainOfAddress(email);
+  return domain === undefined ? undefined : findDomainConnection(executor, idpId, domain);
+}
+
+/**
+ * In the transaction of the sign-in. Members of other organizations do not join by themselves: those administrators may know a way to sign in as
+ * them, and must not come along.
+ * @param email that the provider has verified
+ */
+export async function joinOrganization(
+  trx: Executor,
+  provider: Pick<IdentityProvider, 'id'>,
+  email: string | undefined,
+  user: Pick<User, 'id' | 'login'>,
+  request: RequestContext,
+): Promise<void> {
+  const connection = await connectionOf(trx, provider.id, email);
+  if (connection === undefined || !connection.autoJoin) return;
+  const { orgId, orgName, defaultDepId } = connection;
+  if ((await findMembership(trx, orgId, user.id)) !== undefined || (await gainsRights(trx, user.id, { orgId }))) return;
+  await insertMembership(trx, { orgId, userId: user.id, depId: defaultDepId ?? undefined }, present());
+  await recordEvent(trx, {
+    eventType: 'org.membership.add',
+    displayMessage: 'Add member to organization',
+    request,
+    targets: [userTarget(user), organizationTarget({ id: orgId, name: orgName })],
+    after: { depId: defaultDepId ?? '', idpId: provider.id },
+  });
+}

@@ -1,0 +1,55 @@
+/** Which providers a domain leads to, and which one a user must use. Each is one read by an index. */
+import type pg from 'pg';
+import type { Executor } from '../../platform/database/database.ts';
+import { administersOrganization } from '../administrators/rights.store.ts';
+
+/** A provider that addresses of a domain lead to. */
+export interface DomainProvider {
+  readonly id: string;
+  readonly name: string;
+  readonly isRequired: boolean;
+}
+
+const BY_DOMAIN = {
+  name: 'find-domain-providers',
+  text: `SELECT i.id, i.name, d.required AS "isRequired" FROM organization_provider_domains d
+    JOIN identity_providers i ON i.id = d.idp_id WHERE d.domain = $1 AND i.status = 'ACTIVE' ORDER BY d.required DESC, i.seq`,
+};
+
+/** Active ones; the required one is the first. @param domain in ASCII; undefined: it is asked for all the same, so that it takes as long */
+export async function findDomainProviders(pool: pg.Pool, domain: string | undefined): Promise<readonly DomainProvider[]> {
+  return (await pool.query<DomainProvider>({ ...BY_DOMAIN, values: [domain ?? ''] })).rows;
+}
+
+const domainOf = (address: string): string => `lower(substring(${address} from '@([^@]+)$'))`;
+
+/**
+ * The id of the provider that the user must sign in by, as SQL: the active one that the domain of their user name or e-mail address requires. Left out are those
+ * who could then not sign in at all (docs/decisions/0082): administrators of the service, and, as long as they have no account at the provider that is
+ * linked to theirs, administrators of organizations and members of other organizations.
+ * @param user has the columns id, login and email
+ */
+export const requiredProviderOf = (user: string): string => `(SELECT d.idp_id FROM organization_provider_domains d
+    JOIN identity_providers i ON i.id = d.idp_id AND i.status = 'ACTIVE'
+  WHERE d.required AND (d.domain IN (${domainOf(`${user}.login`)}, ${domainOf(`${user}.email`)})
+      OR d.spelling IN (${domainOf(`${user}.login`)}, ${domainOf(`${user}.email`)}))
+    AND NOT EXISTS (SELECT FROM roles r WHERE r.user_id = ${user}.id AND r.type <> 'ORG_ADMIN')
+    AND (EXISTS (SELECT FROM identity_provider_links l WHERE l.user_id = ${user}.id AND l.idp_id = d.idp_id)
+      OR (NOT ${administersOrganization(`${user}.id`)}
+        AND NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = ${user}.id AND m.org_id <> d.org_id)))
+  ORDER BY d.domain LIMIT 1)`;
+
+/** @returns the provider that the user must sign in by; undefined: any way will do */
+export async function findRequiredProvider(
+  executor: Executor,
+  userId: string,
+): Promise<{ readonly id: string; readonly name: string } | undefined> {
+  return executor('identity_providers')
+    .where(
+      'id',
+      executor('users AS u')
+        .where('u.id', userId)
+        .select(executor.raw(requiredProviderOf('u'))),
+    )
+    .first<{ id: string; name: string } | undefined>('id', 'name');
+}

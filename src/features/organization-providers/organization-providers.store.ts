@@ -1,0 +1,129 @@
+/** Identity providers of organizations, with their domains. The only SQL that writes those tables. */
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { shownDomain } from '../../platform/dns/domain-name.ts';
+import type { OrganizationProvider } from './organization-providers.resource.ts';
+
+type Row = Omit<OrganizationProvider, 'domains'> & { readonly domains: string[] | null };
+
+const DOMAINS = `(SELECT array_agg(d.domain ORDER BY d.domain) FROM organization_provider_domains d
+  WHERE d.org_id = o.org_id AND d.idp_id = o.idp_id)`;
+
+const COLUMNS = {
+  orgId: 'o.org_id',
+  idpId: 'o.idp_id',
+  name: 'i.name',
+  status: 'i.status',
+  mode: 'o.mode',
+  autoJoin: 'o.auto_join',
+  defaultDepId: 'o.default_dep_id',
+  created: 'o.created',
+  lastUpdated: 'o.last_updated',
+} as const;
+
+const providersOf = (executor: Executor, orgId: string) =>
+  executor('organization_providers AS o').join('identity_providers AS i', 'i.id', 'o.idp_id').where('o.org_id', orgId);
+
+const complete = (row: Row): OrganizationProvider => ({ ...row, domains: row.domains ?? [] });
+
+/** Oldest first. */
+export async function selectOrganizationProviders(executor: Executor, orgId: string, window: Window): Promise<Page<OrganizationProvider>> {
+  const columns = { ...COLUMNS, domains: executor.raw(DOMAINS) };
+  const { items, next } = await readPage<Row>(providersOf(executor, orgId), columns, window, { by: 'o.seq' });
+  return { items: items.map(complete), next };
+}
+
+export async function findOrganizationProvider(
+  executor: Executor,
+  orgId: string,
+  idpId: string,
+): Promise<OrganizationProvider | undefined> {
+  const row = await providersOf(executor, orgId)
+    .where('o.idp_id', idpId)
+    .first<Row | undefined>(COLUMNS, executor.raw(`${DOMAINS} AS domains`));
+  return row && complete(row);
+}
+
+export type Unfit =
+  | { readonly field: 'defaultDepId' }
+  | { readonly field: 'domains'; readonly domain: string; readonly why: 'unverified' | 'required elsewhere' };
+
+/** @returns what does not fit and kept it out; the transaction is then good for nothing more */
+export async function putOrganizationProvider(
+  trx: Executor,
+  { orgId, idpId, domains, mode, autoJoin, defaultDepId, created, lastUpdated }: Omit<OrganizationProvider, 'name' | 'status'>,
+): Promise<Unfit | undefined> {
+  const key = { org_id: orgId, idp_id: idpId };
+  const settings = { mode, auto_join: autoJoin, default_dep_id: defaultDepId, last_updated: lastUpdated };
+  try {
+    await trx('organization_providers')
+      .insert({ ...key, ...settings, created })
+      .onConflict(['org_id', 'idp_id'])
+      .merge(settings);
+  } catch (error) {
+    if (violatedConstraint(error) === 'organization_providers_department') return { field: 'defaultDepId' };
+    throw error;
+  }
+  // The lock keeps the domains verified, and there, until the commit.
+  const verified = await trx('organization_domains')
+    .where({ org_id: orgId })
+    .whereIn('domain', [...domains])
+    .whereNotNull('verified')
+    .forKeyShare()
+    .pluck('domain');
+  const unverified = domains.find((domain) => !verified.includes(domain));
+  if (unverified !== undefined) return { field: 'domains', domain: unverified, why: 'unverified' };
+  await trx('organization_provider_domains').where(key).delete();
+  for (const domain of domains) {
+    try {
+      await trx('organization_provider_domains').insert({ ...key, domain, spelling: shownDomain(domain), required: mode === 'REQUIRED' });
+    } catch (error) {
+      if (violatedConstraint(error) === 'organization_provider_domains_required')
+        return { field: 'domains', domain, why: 'required elsewhere' };
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+export async function deleteOrganizationProvider(trx: Executor, orgId: string, idpId: string): Promise<void> {
+  await trx('organization_providers').where({ org_id: orgId, idp_id: idpId }).delete();
+}
+
+/** Is the provider one of an organization, so that only its users are shown it? */
+export async function isOrganizationProvider(executor: Executor, idpId: string): Promise<boolean> {
+  return (await executor('organization_providers').where({ idp_id: idpId }).first('org_id')) !== undefined;
+}
+
+/** What an address of a domain means at a provider. */
+export interface DomainConnection {
+  readonly orgId: string;
+  readonly orgName: string;
+  readonly isRequired: boolean;
+  readonly autoJoin: boolean;
+  readonly defaultDepId: string | null;
+}
+
+/** @returns the organization that has connected the domain with the provider; it has verified the domain */
+export async function findDomainConnection(executor: Executor, idpId: string, domain: string): Promise<DomainConnection | undefined> {
+  return executor('organization_provider_domains AS d')
+    .join('organization_providers AS o', { 'o.org_id': 'd.org_id', 'o.idp_id': 'd.idp_id' })
+    .join('organizations AS g', 'g.id', 'd.org_id')
+    .where({ 'd.idp_id': idpId, 'd.domain': domain })
+    .first<DomainConnection | undefined>({
+      orgId: 'd.org_id',
+      orgName: 'g.name',
+      isRequired: 'd.required',
+      autoJoin: 'o.auto_join',
+      defaultDepId: 'o.default_dep_id',
+    });
+}
+
+/** @returns the organization that has a provider for the domain, which it has verified */
+export async function findConnectedOrganization(executor: Executor, domain: string | undefined): Promise<string | undefined> {
+  const row = await executor('organization_provider_domains')
+    .where({ domain: domain ?? '' })
+    .first<{ org_id: string } | undefined>('org_id');
+  return row?.org_id;
+}

@@ -1,0 +1,41 @@
+/** The provider that the domain of a user requires: every other way to sign in leads there, or is refused (docs/decisions/0082). */
+import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { identityProviderTarget } from '../identity-providers/identity-providers.service.ts';
+import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { findRequiredProvider } from './home-realm.store.ts';
+
+/** The user has proved who they are, but must do so at this provider. */
+export class ProviderRequired extends SignInDenied {
+  constructor(
+    /** Of the provider. */
+    readonly idpId: string,
+  ) {
+    super();
+  }
+}
+
+/** What has been proved, and by which provider. */
+interface Proved {
+  readonly user: Pick<User, 'id' | 'login'>;
+  readonly amr: readonly string[];
+  readonly idp?: string | null | undefined;
+}
+
+/** @throws {ProviderRequired} the user must sign in by another provider; that is in the audit log then */
+export async function demandProvider({ database }: Services, { user, amr, idp }: Proved, request: RequestContext): Promise<void> {
+  const required = await findRequiredProvider(database.knex, user.id);
+  if (required === undefined || required.id === idp) return;
+  await recordEvent(database.knex, {
+    eventType: 'policy.evaluate_sign_on',
+    displayMessage: 'Evaluation of sign-on policy',
+    request,
+    targets: [userTarget(user), identityProviderTarget(required)],
+    failure: 'PROVIDER_REQUIRED',
+    decision: { kind: 'provider-required', provider: required.name, amr },
+  });
+  throw new ProviderRequired(required.id);
+}

@@ -1,0 +1,214 @@
+/** Organization → Sign-in: the identity providers of the organization, and for which of its domains each is. */
+import { departmentsIn } from '../../pages/console/candidates.ts';
+import { listPage, type Piece } from '../../pages/console/detail-page.ts';
+import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { type Candidates, pickedId, pickField } from '../../pages/console/picker.ts';
+import { shownDomain } from '../../platform/dns/domain-name.ts';
+import { ApiError, forbidden } from '../../platform/errors/errors.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { getIdentityProvider, listIdentityProviders } from '../identity-providers/identity-providers.service.ts';
+import { verifiedDomains } from '../organization-domains/organization-domains.service.ts';
+import {
+  mayChangeOrganization,
+  organizationCrumbs,
+  organizationHead,
+  organizationPath,
+  organizationToChange,
+  orgIdIn,
+} from '../organizations/organization-page.console.ts';
+import { getOrganization } from '../organizations/organizations.service.ts';
+import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
+import { type OrganizationProvider, organizationProviderBody } from './organization-providers.resource.ts';
+import { getProviderOf, listProvidersOf, putProviderOf, removeProviderOf } from './organization-providers.service.ts';
+
+const homeOf = (orgId: string): string => `${organizationPath(orgId)}/sign-in`;
+const addressOf = ({ orgId, idpId }: Pick<OrganizationProvider, 'orgId' | 'idpId'>): string =>
+  `${homeOf(orgId)}/${encodeURIComponent(idpId)}`;
+const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
+  ...organizationCrumbs(organization),
+  { label: 'Sign-in', href: homeOf(organization.id) },
+];
+
+/** Which providers there are, is a matter of the service. */
+const mayConnect = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
+
+const modeOf = ({ mode, status }: OrganizationProvider): Piece => {
+  if (status === 'INACTIVE') return { text: 'Inactive', tone: 'plain' };
+  return mode === 'REQUIRED' ? { text: 'Required', tone: 'good' } : { text: 'Offered', tone: 'plain' };
+};
+
+const list: ConsolePage = {
+  path: '/organizations/:orgId/sign-in',
+  access: 'organizations',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const organization = await getOrganization(services, orgIdIn(visit), request);
+    const home = homeOf(organization.id);
+    const { items, next } = await listProvidersOf(services, organization.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_PROVIDERS');
+    const add = { label: 'Connect provider', href: `${home}/new`, main: true };
+    return listPage({
+      ...organizationHead(visit, organization),
+      lead: 'Identity providers of the organization. The domain of the typed e-mail address leads to them.',
+      actions: mayConnect(visit) ? [add] : [],
+      list: {
+        name: 'Identity providers',
+        columns: ['Provider', 'Use', 'Domains', 'Membership'],
+        rows: items.map((item) => ({
+          cells: [
+            isChangeable ? { text: item.name, href: addressOf(item) } : item.name,
+            modeOf(item),
+            item.domains.map((domain) => ({ text: shownDomain(domain) })),
+            item.autoJoin ? phrase('Automatic') : phrase('By administrators'),
+          ],
+          actions: isChangeable ? [{ label: 'Remove', href: `${addressOf(item)}/remove` }] : [],
+        })),
+        empty: 'No identity providers. Users of the organization sign in like everybody else.',
+        emptyAction: mayConnect(visit) ? add : undefined,
+        pager: pagerOf(home, query, next),
+      },
+    });
+  },
+};
+
+/** Without the department, which is picked from a list. */
+async function fieldsOf(visit: ConsoleRequest, orgId: string, now?: OrganizationProvider): Promise<readonly Field[]> {
+  const domains = await verifiedDomains(visit.services, orgId, visit.request);
+  return [
+    {
+      name: 'domains',
+      label: 'Domains',
+      kind: 'checks',
+      hint:
+        domains.length === 0
+          ? 'The organization has no verified domain yet. Add one under Domains.'
+          : 'Users of these domains are led to the provider.',
+      values: now?.domains ?? domains,
+      options: domains.map((domain) => ({ value: domain, label: verbatim(shownDomain(domain)) })),
+    },
+    {
+      name: 'mode',
+      label: 'Use',
+      kind: 'radios',
+      value: now?.mode ?? 'OFFERED',
+      options: [
+        { value: 'OFFERED', label: 'Offered', hint: 'Its button stands first. Passwords and other ways still work.' },
+        { value: 'REQUIRED', label: 'Required', hint: 'Users of the domains sign in there only. Try it as “Offered” first.' },
+      ],
+    },
+    {
+      name: 'autoJoin',
+      label: 'Make its users members',
+      kind: 'check',
+      checked: now?.autoJoin ?? true,
+      hint: 'At their first sign-in with an address of these domains. Members of other organizations are added by hand.',
+    },
+  ];
+}
+
+const departmentField = async (visit: ConsoleRequest, orgId: string, value: string | null | undefined, typed: Typed): Promise<Field> =>
+  pickField(
+    await departmentsIn(visit, orgId),
+    { name: 'defaultDepId', label: 'Department of new members', value: value ?? undefined, none: NO_DEPARTMENT },
+    typed,
+  );
+
+async function settingsIn(visit: ConsoleRequest, form: URLSearchParams) {
+  const orgId = orgIdIn(visit);
+  const defaultDepId = (await pickedId(await departmentsIn(visit, orgId), 'defaultDepId', form.get('defaultDepId') ?? '')) ?? null;
+  return parse(organizationProviderBody, { ...typedValues(await fieldsOf(visit, orgId), form), defaultDepId });
+}
+
+/** All providers of the service. */
+const providersIn = ({ services }: ConsoleRequest): Candidates => ({
+  async find(words, most) {
+    if (!isPrintable(words)) return [];
+    const { items } = await listIdentityProviders(services, { q: words === '' ? undefined : words }, { limit: most });
+    return items.map(({ id, name }) => ({ id, label: name }));
+  },
+  async byId(id) {
+    try {
+      const { name } = await getIdentityProvider(services, isPrintable(id) ? id : '');
+      return { id, label: name };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    }
+  },
+});
+
+const add: ConsolePage = {
+  path: '/organizations/:orgId/sign-in/new',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit, 'MANAGE_PROVIDERS');
+    if (!mayConnect(visit)) throw forbidden();
+    const provider = await pickField(
+      providersIn(visit),
+      { name: 'idpId', label: 'Provider', required: true, hint: 'Add it under Security → Identity providers first.' },
+      typed,
+    );
+    const fields = [provider, ...(await fieldsOf(visit, organization.id)), await departmentField(visit, organization.id, undefined, typed)];
+    const page = { title: 'Connect provider', crumbs: crumbsTo(organization), fields, submit: 'Connect provider' };
+    return formPage({ ...page, cancel: homeOf(organization.id) }, typed);
+  },
+  async receive(visit, form) {
+    const orgId = orgIdIn(visit);
+    const idpId = (await pickedId(providersIn(visit), 'idpId', form.get('idpId') ?? '')) ?? '';
+    await putProviderOf(visit.services, orgId, idpId, await settingsIn(visit, form), visit.request);
+    return { goTo: homeOf(orgId), notice: 'provider-connected' };
+  },
+};
+
+const providerIn = (visit: ConsoleRequest): Promise<OrganizationProvider> =>
+  getProviderOf(visit.services, orgIdIn(visit), visit.params.idpId ?? '', visit.request);
+
+const edit: ConsolePage = {
+  path: '/organizations/:orgId/sign-in/:idpId',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit, 'MANAGE_PROVIDERS');
+    const found = await providerIn(visit);
+    const fields = [
+      ...(await fieldsOf(visit, organization.id, found)),
+      await departmentField(visit, organization.id, found.defaultDepId, typed),
+    ];
+    const page = { title: verbatim(found.name), crumbs: crumbsTo(organization), fields, submit: 'Save' };
+    return formPage({ ...page, cancel: homeOf(organization.id) }, typed);
+  },
+  async receive(visit, form) {
+    const { orgId, idpId } = await providerIn(visit);
+    await putProviderOf(visit.services, orgId, idpId, await settingsIn(visit, form), visit.request);
+    return { goTo: homeOf(orgId), notice: 'provider-connection-changed' };
+  },
+};
+
+const remove: ConsolePage = {
+  path: '/organizations/:orgId/sign-in/:idpId/remove',
+  access: 'organizations',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit, 'MANAGE_PROVIDERS');
+    const { name } = await providerIn(visit);
+    const title = phrase('Remove “{provider}” from “{organization}”?', { provider: name, organization: organization.name });
+    const facts = ['The domains lead there no more. Members stay members.'];
+    return formPage(
+      { title, crumbs: crumbsTo(organization), facts, submit: 'Remove provider', danger: true, cancel: homeOf(organization.id) },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const { orgId, idpId } = await providerIn(visit);
+    await removeProviderOf(visit.services, orgId, idpId, visit.request);
+    return { goTo: homeOf(orgId), notice: 'provider-disconnected' };
+  },
+};
+
+export const organizationSignInPages: readonly ConsolePage[] = [list, add, edit, remove];

@@ -1,0 +1,21 @@
+/** TXT records of DNS, from the servers that `DNS_SERVERS` names, or those of the system. */
+import { Resolver } from 'node:dns/promises';
+import type { Config } from '../config/config.ts';
+
+/** Milliseconds for one server, and how often each is asked. */
+const PATIENCE = { timeout: 2000, tries: 2 };
+
+/** What a server answers where there is no such name, or no such record. */
+const NOTHING: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** @returns the records of the name, each as one string; `unreachable`: no server has answered */
+export async function txtRecords({ dnsServers }: Pick<Config, 'dnsServers'>, name: string): Promise<readonly string[] | 'unreachable'> {
+  const resolver = new Resolver(PATIENCE);
+  if (dnsServers.length > 0) resolver.setServers(dnsServers);
+  try {
+    // RFC 7208 section 3.3: the strings of one record belong together, without a space.
+    return (await resolver.resolveTxt(name)).map((strings) => strings.join(''));
+  } catch (error) {
+    return NOTHING.has((error as NodeJS.ErrnoException).code) ? [] : 'unreachable';
+  }
+}
