@@ -49,5 +49,5 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
  * The owner of the domain vouches for the mailbox: for its own members, and where its provider is required for everybody of the domain, so that no password counts
  * any more.
  */
-export const isVouchedFor = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
+const isVouchedFor = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
   connection !== undefined && (connection.isRequired || orgIds.includes(connection.orgId));

@@ -142,7 +142,7 @@ export interface HookAsked {
 }
 
 /** Another way to sign in than the identity provider that the user's domain requires. */
-export interface ProviderDemanded {
+interface ProviderDemanded {
   readonly kind: 'provider-required';
   /** Its name. */
   readonly provider: string;
