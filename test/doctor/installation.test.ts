@@ -14,8 +14,11 @@ import { loadConfig } from '../../src/platform/config/config.ts';
 import { EMBEDDED_RELEASE } from '../../src/platform/embedded-postgres/release.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer } from '../support/database.ts';
+import { startDns } from '../support/dns.ts';
 import { freePort, runCommand } from '../support/process.ts';
 import { API_TOKEN, newSecretKey, type Service, STARTED, startService } from '../support/service.ts';
+import { connect, createOrg, verifyDomainOf } from '../support/tenants.ts';
+import { createIdp } from '../support/upstream.ts';
 import { outcomes } from './altered-service.ts';
 
 async function examine(t: TestContext, service: Service, env: Readonly<Record<string, string>>) {
@@ -150,6 +153,7 @@ test('the installation', async (t) => {
       [
         ...['database.version', 'database.migrations', 'database.durability', 'database.connections'],
         ...['data.logins', 'data.sealed', 'clock.database'],
+        ...['organizations.providers', 'organizations.open-domains', 'organizations.domains'],
       ],
       text,
     );
@@ -180,4 +184,37 @@ test('administrators who need no second factor on a network are told', async (t)
   await assert.rejects(async () => at(service.baseUrl), /on this machine alone/);
   await service.api('PUT', '/settings/sign-in', { mfa: 'ADMINISTRATORS' });
   await at('https://id.example.com');
+});
+
+test('domains and identity providers of organizations that do not lead where they should, each in its line', async (t) => {
+  const dns = await startDns();
+  t.after(() => dns.close());
+  const env = { ALLOW_PRIVATE_NETWORK: 'true', DNS_SERVERS: dns.server };
+  const service = await startService(t, { env });
+  const [acme, beta] = [await createOrg(service, 'Acme'), await createOrg(service, 'Beta')];
+  for (const domain of ['acme.example', 'second.example', 'third.example']) await verifyDomainOf(service, dns, acme, domain);
+  const client = { client_id: 'gatehouse', client_secret: 'known to the provider' };
+  const protocol = { issuer: { url: 'https://idp.example' }, credentials: { client } };
+  const policy = { accountLink: { action: 'AUTO' } };
+  const idpId = await createIdp(service, { name: 'Acme Login', type: 'OIDC', protocol, policy });
+  const put = (domains: string[]) => connect(service, acme, idpId, { domains, mode: 'REQUIRED' });
+  await put(['acme.example', 'second.example', 'third.example']);
+  const right = await examine(t, service, env);
+  for (const id of ['organizations.providers', 'organizations.open-domains', 'organizations.domains'])
+    assert.ok(right.ok.includes(id), right.text);
+  assert.match(right.lineOf('organizations.domains'), /other organization that claims it\.$/);
+
+  await put(['acme.example']);
+  await service.api('POST', `/idps/${idpId}/lifecycle/deactivate`);
+  dns.records.delete('_gatehouse-challenge.third.example');
+  const claim = (await service.api('POST', `/account/org/${beta}/domain`, { domain: 'second.example' })).body;
+  dns.records.set(claim.verification.name, [claim.verification.value]);
+  const wrong = await examine(t, service, env);
+  assert.match(wrong.lineOf('organizations.providers'), /Acme Login of Acme is inactive, so passwords count/);
+  assert.match(wrong.lineOf('organizations.open-domains'), /passwords count for second\.example of Acme, third\.example of Acme/);
+  assert.match(wrong.lineOf('organizations.domains'), /— second\.example of Acme may have a new owner/);
+  dns.records.delete(claim.verification.name);
+  const { ok, lineOf } = await examine(t, service, env);
+  assert.ok(ok.includes('organizations.domains'), 'a record may be removed');
+  assert.match(lineOf('organizations.domains'), /no longer in DNS, which is allowed: second\.example, third\.example/);
 });

@@ -9,6 +9,7 @@ import { hooks } from './hooks.ts';
 import { keys } from './keys.ts';
 import { mail } from './mail.ts';
 import { mutualTls } from './mutual-tls.ts';
+import { organizations } from './organizations.ts';
 import { passwordChecks } from './passwords.ts';
 
 export const INSTALLATION: readonly Rule<CheckContext>[] = [
@@ -21,4 +22,5 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...mutualTls,
   ...passwordChecks,
   ...hooks,
+  ...organizations,
 ];

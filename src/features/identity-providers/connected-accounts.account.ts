@@ -16,7 +16,7 @@ import { isFreshSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { connectOwn, disconnectOwn, isOnlyWay, ownLinks, recordConnectionFailure } from './own-links.service.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
-import { offeredProvider } from './upstream-offers.service.ts';
+import { connectableProvider } from './upstream-offers.service.ts';
 import { explainProblem } from './upstream-problem.hosted.ts';
 import { addressOut, showOnward, takeAnswer } from './upstream-redirect.hosted.ts';
 
@@ -38,7 +38,7 @@ export async function accountsOn({ services }: HostedDeps, user: User, day: (at:
 export const connectAccount = change<AccountDeps>(async (deps, ctx, session, form) => {
   const { accountId: userId } = session;
   const framed = framedOn(deps, ctx, 'security', session);
-  const provider = await offeredProvider(deps.services, form.get('idp') ?? '');
+  const provider = await connectableProvider(deps.services, form.get('idp') ?? '', userId);
   if (provider === undefined) return explainProblem(deps, ctx, 'account', undefined, 'not-offered', framed);
   const { lang } = pageLanguage(ctx);
   await explaining(deps, ctx, { provider, userId, framed }, async () => {
@@ -59,7 +59,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
   // Fresh was asked for when it was begun; users who signed in otherwise, or set a second factor up since, have to prove again who they are.
   if (userId === undefined || session?.accountId !== userId || !(await isFreshSignIn(deps, session, kept.begun)))
     return explainProblem(deps, ctx, 'account', undefined, 'other-session', framed);
-  const provider = await offeredProvider(services, kept.idpId);
+  const provider = await connectableProvider(services, kept.idpId, userId);
   if (provider === undefined) return explainProblem(deps, ctx, 'account', undefined, 'not-offered', framed);
   await explaining(deps, ctx, { provider, userId, framed }, async () => {
     await connectOwn(services, provider.id, await upstream.identify(provider, kept, answer), userId, visitor(ctx, deps.config));

@@ -5,6 +5,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { findRequiredProvider } from '../organization-providers/home-realm.store.ts';
 import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -39,9 +40,11 @@ export async function ownLinks({ database: { knex } }: Services, userId: string)
   return { connected, others: active.filter(({ id }) => connected.every(({ idpId }) => idpId !== id)) };
 }
 
-/** May the user do without their account there? */
-export const isOnlyWay = async (executor: Executor, user: Pick<User, 'id' | 'passwordHash'>, idpId: string): Promise<boolean> =>
-  (await waysToSignIn(executor, user)).every((way) => way.kind === 'identity-provider' && way.id === idpId);
+/** Is the user's account there the one that they must sign in by, or the only one that they can? */
+export async function isOnlyWay(executor: Executor, user: Pick<User, 'id' | 'passwordHash'>, idpId: string): Promise<boolean> {
+  if ((await findRequiredProvider(executor, user.id))?.id === idpId) return true;
+  return (await waysToSignIn(executor, user)).every((way) => way.kind === 'identity-provider' && way.id === idpId);
+}
 
 /**
  * One account at each provider. Who is connected so already stays it.

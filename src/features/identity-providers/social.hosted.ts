@@ -4,11 +4,12 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
+import { carryOn, DOMAIN_PARAMETER, parameterOf, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
+import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { Pages } from '../../platform/http/views.ts';
-import { providersOfName } from '../organization-providers/home-realm.service.ts';
+import { providersOfDomain } from '../organization-providers/home-realm.service.ts';
 import { continueSignIn } from '../sign-in/continue-sign-in.hosted.ts';
 import { reauthentication } from '../sign-in/fresh-sign-in.hosted.ts';
 import { type InteractionDetails, InteractionGone, type SignInDeps } from '../sign-in/interactions.hosted.ts';
@@ -50,30 +51,43 @@ export async function goHome(
   place: SignInPlace,
   username: string,
 ): Promise<readonly ProviderLink[] | undefined> {
-  const found = await providersOfName(deps.services, username);
+  const domain = domainOfAddress(username);
+  const found = await providersOfDomain(deps.services, domain);
   const [first] = found;
-  if (!first?.isRequired || wantsToChoose(ctx)) return linksTo(ctx, place, found);
-  await begin(deps, ctx, place, first.id, username);
+  if (!first?.isRequired || wantsToChoose(ctx)) return linksTo(ctx, place, found, domain);
+  await begin(deps, ctx, place, first.id, { username, domain });
   return undefined;
 }
 
 /** GET …/upstream/:idp: a button was pressed. A page of another site that leads here only shows the sign-in page: nobody is signed in behind their back. */
 export async function beginUpstream(deps: SignInDeps, ctx: RouterContext, place: SignInPlace): Promise<void> {
   if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, carryOn(ctx, transactionPath(place)));
-  await begin(deps, ctx, place, ctx.params.idp ?? '');
+  await begin(deps, ctx, place, ctx.params.idp ?? '', { domain: parameterOf(ctx, DOMAIN_PARAMETER) });
 }
 
-async function begin(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, idpId: string, typed?: string): Promise<void> {
+/** What was typed. */
+interface Typed {
+  readonly username?: string;
+  readonly domain?: string | undefined;
+}
+
+async function begin(
+  deps: SignInDeps,
+  ctx: Koa.Context,
+  place: SignInPlace,
+  idpId: string,
+  { username, domain }: Typed = {},
+): Promise<void> {
   const wishes = place === 'standalone' ? undefined : place.upstream;
-  const provider = await offeredProvider(deps.services, idpId, wishes);
+  const provider = await offeredProvider(deps.services, idpId, wishes, domain);
   if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
-  const { loginHint = typed, display, uiLocales } = place === 'standalone' ? {} : place;
+  const { loginHint = username, display, uiLocales } = place === 'standalone' ? {} : place;
   const idpScope = wishes?.idp === idpId ? wishes.idpScope : undefined;
   // For a change of the user's own: a session at the provider does not show who sits at the browser.
   const isAnew = place === 'standalone' && canReauthenticate(provider.type) && (await reauthentication(deps, ctx)) !== undefined;
   const maxAge = isAnew ? 0 : wishes?.maxAge;
   const asked = { loginHint, display, uiLocales, idpScope, maxAge };
-  const kept = maxAge === undefined ? {} : { maxAge };
+  const kept = { ...(maxAge !== undefined && { maxAge }), ...(domain !== undefined && { domain }) };
   await explaining(deps, ctx, place, provider, async () => seeOther(ctx, (await addressOut(deps, ctx, provider, place, asked, kept)).href));
 }
 
@@ -102,7 +116,7 @@ export async function finishUpstream(deps: SignInDeps, ctx: Koa.Context, place: 
   const taken = await takeAnswer(deps, ctx, place);
   if (taken === undefined) return explainProblem(deps, ctx, place, undefined, 'over');
   const { kept, answer } = taken;
-  const provider = await offeredProvider(services, kept.idpId, place === 'standalone' ? undefined : place.upstream);
+  const provider = await offeredProvider(services, kept.idpId, place === 'standalone' ? undefined : place.upstream, kept.domain);
   if (provider === undefined) return explainProblem(deps, ctx, place, undefined, 'not-offered');
   await explaining(deps, ctx, place, provider, async () => {
     const identity = await upstream.identify(provider, kept, answer);

@@ -19,10 +19,13 @@ export interface LinkCandidate {
   readonly orgIds: readonly string[];
   /** The organization that has verified the domain of the address, and has connected the provider with it; undefined: none has. */
   readonly connection: { readonly orgId: string; readonly isRequired: boolean } | undefined;
+  /** Is the provider connected with organizations, and the address of none of their domains? */
+  readonly isOutside: boolean;
 }
 
 export type LinkRefusal =
   | 'ACCOUNT_LINK_DISABLED'
+  | 'EMAIL_NOT_OF_ORGANIZATION'
   | 'USER_NOT_ACTIVE'
   | 'USER_IS_ADMINISTRATOR'
   | 'USER_LINKED_TO_ANOTHER'
@@ -33,6 +36,8 @@ export type LinkRefusal =
 /** @returns why not; undefined: they may */
 export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolicy, candidate: LinkCandidate): LinkRefusal | undefined {
   if (accountLink.action !== 'AUTO') return 'ACCOUNT_LINK_DISABLED';
+  // A customer's provider vouches for the mailboxes of its own domains: it could write anybody's address.
+  if (candidate.isOutside) return 'EMAIL_NOT_OF_ORGANIZATION';
   if (!candidate.active) return 'USER_NOT_ACTIVE';
   if (candidate.administrator) return 'USER_IS_ADMINISTRATOR';
   if (candidate.linkedAlready) return 'USER_LINKED_TO_ANOTHER';

@@ -1,6 +1,6 @@
 /** The external providers that a sign-in page offers, each as a link that begins a sign-in there; which they are is the application's to narrow. */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { beginningAt, carryOn } from '../../pages/hosted/carried-parameters.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import { offeredProviders } from './upstream-offers.service.ts';
@@ -16,9 +16,11 @@ export async function providerLinks(services: Services, ctx: Koa.Context, place:
   return linksTo(ctx, place, offered);
 }
 
-/** @returns a link for each, that begins a sign-in there */
+/** @param domain that has led to them @returns a link for each, that begins a sign-in there */
 export const linksTo = (
   ctx: Koa.Context,
   place: SignInPlace,
   providers: readonly { readonly id: string; readonly name: string }[],
-): readonly ProviderLink[] => providers.map(({ id, name }) => ({ name, href: carryOn(ctx, `${transactionPath(place)}/upstream/${id}`) }));
+  domain?: string,
+): readonly ProviderLink[] =>
+  providers.map(({ id, name }) => ({ name, href: carryOn(ctx, beginningAt(`${transactionPath(place)}/upstream/${id}`, domain)) }));

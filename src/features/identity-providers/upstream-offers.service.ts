@@ -3,15 +3,23 @@
 import { CachedValue } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { findDomainProviders } from '../organization-providers/home-realm.store.ts';
 import { isOrganizationProvider } from '../organization-providers/organization-providers.store.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
-import { findIdentityProvider, listCommittedActiveProviders, type OfferedProvider } from './identity-providers.store.ts';
+import {
+  findIdentityProvider,
+  listCommittedActiveProviders,
+  listConnectableProviders,
+  type OfferedProvider,
+} from './identity-providers.store.ts';
 import { canReauthenticate } from './upstream-request.policy.ts';
 
 /** What an application wants of them. */
 export interface UpstreamWishes {
   /** The ids of those that it offers; absent: all that are active. */
   readonly identityProviders?: readonly string[] | undefined;
+  /** The id of the one that the authorization request names. */
+  readonly idp?: string | undefined;
   /** Seconds that an authentication may be old. */
   readonly maxAge?: number | undefined;
 }
@@ -42,15 +50,30 @@ export async function offeredProviders(services: Services, wishes: UpstreamWishe
   return (await activeProviders(services)).filter((provider) => fits(provider, wishes) && isShown(provider, wishes));
 }
 
-/** As it is now. One of an organization is open wherever its domain leads to it. @returns undefined when it is not offered */
+/**
+ * As it is now.
+ * @param domain of the user name that was typed: where it leads, is open
+ * @returns undefined when it is not offered
+ */
 export async function offeredProvider(
-  { database }: Services,
+  services: Services,
   id: string,
   wishes: UpstreamWishes = {},
+  domain?: string,
 ): Promise<IdentityProvider | undefined> {
-  const provider = isPrintable(id) ? await findIdentityProvider(database.knex, id) : undefined;
+  const provider = isPrintable(id) ? await findIdentityProvider(services.database.knex, id) : undefined;
   if (provider === undefined || !fits(provider, wishes)) return undefined;
-  const { identityProviders } = wishes;
-  const isAllowed = identityProviders === undefined || identityProviders.includes(id) || (await isOrganizationProvider(database.knex, id));
-  return isAllowed ? provider : undefined;
+  return (await isOpen(services, id, wishes, domain)) ? provider : undefined;
+}
+
+/** One of an organization is no general offer. */
+async function isOpen({ database }: Services, id: string, { identityProviders, idp }: UpstreamWishes, domain?: string): Promise<boolean> {
+  if (identityProviders?.includes(id)) return true;
+  if (domain !== undefined && (await findDomainProviders(database.pool, domain)).some((found) => found.id === id)) return true;
+  return identityProviders === undefined && (idp === id || !(await isOrganizationProvider(database.knex, id)));
+}
+
+/** One that the user may connect an account of. @returns undefined when it is not offered */
+export async function connectableProvider({ database }: Services, id: string, userId: string): Promise<IdentityProvider | undefined> {
+  return (await listConnectableProviders(database.knex, userId)).find((provider) => provider.id === id);
 }

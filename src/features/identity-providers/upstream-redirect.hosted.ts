@@ -29,7 +29,7 @@ export async function addressOut(
   provider: IdentityProvider,
   place: UpstreamPlace,
   asked: AskedOfUpstream,
-  kept: Pick<KeptTransaction, 'maxAge' | 'userId'>,
+  kept: Pick<KeptTransaction, 'maxAge' | 'domain' | 'userId'>,
 ): Promise<URL> {
   const random = randomToken();
   const transaction = { nonce: randomToken(), codeVerifier: randomToken(), begun: epochSeconds(), ...kept };

@@ -12,7 +12,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import { listGroupIds } from '../groups/groups.store.ts';
 import { tellFormerAddress } from '../mail/mail.service.ts';
-import { connectionOf, joinOrganization } from '../organization-providers/automatic-membership.service.ts';
+import { connectionOf, isOutside, joinOrganization } from '../organization-providers/automatic-membership.service.ts';
 import { findOrgIds } from '../organizations/memberships.store.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
 import { endHeld } from '../sign-in/credential-revocation.service.ts';
@@ -92,7 +92,7 @@ async function admit(admission: Admission): Promise<SignedInUser> {
   const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
   // A deletion of the provider or its deactivation meanwhile counts.
   if (linked !== undefined && (await findIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
-  const user = linked === undefined ? await firstSignIn(admission) : await lockUser(trx, linked.userId);
+  const { user, isNew = false } = linked === undefined ? await firstSignIn(admission) : { user: await lockUser(trx, linked.userId) };
   if (user?.status !== 'ACTIVE') throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
   const mastered = linked !== undefined && provider.policy.provisioning.profileMaster ? await masterProfile(admission, user) : user;
 
@@ -101,7 +101,7 @@ async function admit(admission: Admission): Promise<SignedInUser> {
   const himself: RequestContext = { ...request, actor: { id: user.id, type: 'User', displayName: mastered.login }, roles: [] };
   const targets = [userTarget(mastered), identityProviderTarget(provider)];
   const { amr, acr } = identity.claims;
-  await joinOrganization(trx, provider, identity.email, mastered, request);
+  await joinOrganization(trx, provider, { email: identity.email, user: mastered, isNew }, request);
   await recordEvent(trx, {
     eventType: 'user.authentication.auth_via_IDP',
     displayMessage: 'Authenticate user via identity provider',
@@ -120,16 +120,16 @@ const words = (values: unknown): string[] =>
     .slice(0, 10);
 
 /** Nobody is linked to the subject yet. The provider's row is locked: of many at once the first decides. */
-async function firstSignIn(admission: Admission): Promise<User | undefined> {
+async function firstSignIn(admission: Admission): Promise<{ readonly user: User | undefined; readonly isNew?: boolean }> {
   const { trx, provider, identity } = admission;
   if ((await lockIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
   const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
-  if (linked !== undefined) return lockUser(trx, linked.userId);
+  if (linked !== undefined) return { user: await lockUser(trx, linked.userId) };
 
   const candidate = identity.email === undefined ? undefined : await findByEmail(trx, provider, identity.email);
-  if (candidate !== undefined) return linkCandidate(admission, candidate, identity.email ?? '');
+  if (candidate !== undefined) return { user: await linkCandidate(admission, candidate, identity.email ?? '') };
   if (provider.policy.provisioning.action !== 'AUTO') throw new UpstreamFailure('not-admitted', 'NO_LINKED_USER');
-  return createNew(admission);
+  return { user: await createNew(admission), isNew: true };
 }
 
 /** What the verified address names here: a login, an e-mail address of one user only, or either, if it is the same user's. */
@@ -164,6 +164,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
     groupIds: await listGroupIds(trx, id),
     orgIds,
     connection,
+    isOutside: await isOutside(trx, provider.id, email),
   });
   if (refusal !== undefined) throw new UpstreamFailure('not-admitted', refusal);
   await linkUser(services, provider.id, id, identity.subject, request);
@@ -193,6 +194,7 @@ async function createNew(admission: Admission): Promise<User> {
   const { orgId, groups } = provider.policy.provisioning;
   const given = mappedLogin(provider.policy, identity.claims, identity.email);
   if (given === undefined) throw new UpstreamFailure('no-email', 'NO_VERIFIED_LOGIN');
+  if (await isOutside(trx, provider.id, identity.email)) throw new UpstreamFailure('not-admitted', 'EMAIL_NOT_OF_ORGANIZATION');
   const profile = userProfile.safeParse({ ...attributesOf(admission), login: given });
   if (!profile.success) throw new UpstreamFailure('no-user-name', 'LOGIN_NOT_ALLOWED');
   // Whose names these are, is somebody else, even where an address could be shared.
@@ -215,13 +217,14 @@ async function createNew(admission: Admission): Promise<User> {
   }
 }
 
-/** Writes what the claims fill again; what they do not tell stays. An address that is another user's by now stays away. */
+/** Writes what the claims fill again; what they do not tell stays. An address that is another user's by now, or that the provider cannot vouch for, stays away. */
 async function masterProfile(admission: Admission, before: User): Promise<User> {
-  const { trx, identity, request } = admission;
+  const { trx, provider, identity, request } = admission;
   const { email: given, ...attributes } = attributesOf(admission);
-  const email =
-    given !== undefined && (await findTakenNames(trx, { ...before, email: given })).size > 0 ? before.email : (given ?? before.email);
-  const emailVerified = email === before.email ? before.emailVerified || email === identity.email : true;
+  const isVouchedFor = !(await isOutside(trx, provider.id, identity.email));
+  const isUsable = given !== undefined && isVouchedFor && (await findTakenNames(trx, { ...before, email: given })).size === 0;
+  const email = isUsable ? given : before.email;
+  const emailVerified = email === before.email ? before.emailVerified || (isVouchedFor && email === identity.email) : true;
   const after: User = { ...before, email, emailVerified, profile: { ...before.profile, ...attributes } };
   const told = (user: User) => ({ profile: profileFields(user) });
   if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return before;

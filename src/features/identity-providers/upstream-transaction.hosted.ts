@@ -18,6 +18,8 @@ const transaction = z.object({
   /** Epoch seconds. */
   begun: z.number(),
   maxAge: z.number().optional(),
+  /** That was typed, and leads to the provider. */
+  domain: z.string().optional(),
   /** Whose account here is to be connected with the one there. */
   userId: z.string().optional(),
 });

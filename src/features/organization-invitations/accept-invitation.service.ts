@@ -11,6 +11,7 @@ import { isWithin, reachOf } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/rights.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
+import { findRequiredProvider } from '../organization-providers/home-realm.store.ts';
 import { mayGrant } from '../organization-roles/grantable-roles.policy.ts';
 import { setAdmin } from '../organization-roles/member-roles.service.ts';
 import { findMemberRoles, replaceMemberRoles } from '../organization-roles/member-roles.store.ts';
@@ -62,11 +63,12 @@ export async function joinByInvitation(services: Services, token: string, userId
     }
     await giveRole(trx, used, user, request);
     await record(trx, used, user, request);
-    return { rises, by: asUser(request, user) };
+    const keepsProvider = rises && (await findRequiredProvider(trx, userId)) !== undefined;
+    return { rises, keepsProvider, by: asUser(request, user) };
   });
   if (joined === undefined) return { kind: 'gone' };
   await endForGainAgain(database.knex, userId, joined.rises, joined.by);
-  if (!joined.rises) return { kind: 'joined' };
+  if (!joined.rises || joined.keepsProvider) return { kind: 'joined' };
   return { kind: 'password', link: await database.transaction((trx) => createPasswordLink(trx, services, userId, 'reset')) };
 }
 

@@ -10,7 +10,7 @@ import { target as organizationTarget } from '../organizations/organizations.ser
 import { gainsRights } from '../sign-in/credential-revocation.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
-import { type DomainConnection, findDomainConnection } from './organization-providers.store.ts';
+import { type DomainConnection, findDomainConnection, isOrganizationProvider } from './organization-providers.store.ts';
 
 /** @returns the organization that has verified the domain of the address and connected it with the provider; undefined: none has */
 export async function connectionOf(executor: Executor, idpId: string, email: string | undefined): Promise<DomainConnection | undefined> {
@@ -18,23 +18,34 @@ export async function connectionOf(executor: Executor, idpId: string, email: str
   return domain === undefined ? undefined : findDomainConnection(executor, idpId, domain);
 }
 
+/** Is the provider connected with organizations, and the address of none of their domains? Then the provider cannot vouch for it: its owner writes any address. */
+export const isOutside = async (executor: Executor, idpId: string, email: string | undefined): Promise<boolean> =>
+  (await connectionOf(executor, idpId, email)) === undefined && (await isOrganizationProvider(executor, idpId));
+
+/** Who has come from a provider. */
+interface Newcomer {
+  /** That the provider has verified. */
+  readonly email: string | undefined;
+  readonly user: Pick<User, 'id' | 'login'>;
+  /** The sign-in has made the account. One that existed before stays its user's own. */
+  readonly isNew: boolean;
+}
+
 /**
  * In the transaction of the sign-in. Members of other organizations do not join by themselves: those administrators may know a way to sign in as
  * them, and must not come along.
- * @param email that the provider has verified
  */
 export async function joinOrganization(
   trx: Executor,
   provider: Pick<IdentityProvider, 'id'>,
-  email: string | undefined,
-  user: Pick<User, 'id' | 'login'>,
+  { email, user, isNew }: Newcomer,
   request: RequestContext,
 ): Promise<void> {
   const connection = await connectionOf(trx, provider.id, email);
   if (connection === undefined || !connection.autoJoin) return;
   const { orgId, orgName, defaultDepId } = connection;
   if ((await findMembership(trx, orgId, user.id)) !== undefined || (await gainsRights(trx, user.id, { orgId }))) return;
-  await insertMembership(trx, { orgId, userId: user.id, depId: defaultDepId ?? undefined }, present());
+  await insertMembership(trx, { orgId, userId: user.id, depId: defaultDepId ?? undefined }, present(), { isJoined: !isNew });
   await recordEvent(trx, {
     eventType: 'org.membership.add',
     displayMessage: 'Add member to organization',

@@ -24,12 +24,13 @@ export async function findDomainProviders(pool: pg.Pool, domain: string | undefi
 const domainOf = (address: string): string => `lower(substring(${address} from '@([^@]+)$'))`;
 
 /**
- * The id of the provider that the user must sign in by, as SQL: the active one that the domain of their user name or e-mail address requires. Left out are those
+ * The provider that the user must sign in by, as SQL: the active one that the domain of their user name or e-mail address requires. Left out are those
  * who could then not sign in at all (docs/decisions/0082): administrators of the service, and, as long as they have no account at the provider that is
  * linked to theirs, administrators of organizations and members of other organizations.
  * @param user has the columns id, login and email
+ * @param wanted of the provider `i` and the domain `d`
  */
-export const requiredProviderOf = (user: string): string => `(SELECT d.idp_id FROM organization_provider_domains d
+const requiredOf = (user: string, wanted: string): string => `(SELECT ${wanted} FROM organization_provider_domains d
     JOIN identity_providers i ON i.id = d.idp_id AND i.status = 'ACTIVE'
   WHERE d.required AND (d.domain IN (${domainOf(`${user}.login`)}, ${domainOf(`${user}.email`)})
       OR d.spelling IN (${domainOf(`${user}.login`)}, ${domainOf(`${user}.email`)}))
@@ -39,17 +40,22 @@ export const requiredProviderOf = (user: string): string => `(SELECT d.idp_id FR
         AND NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = ${user}.id AND m.org_id <> d.org_id)))
   ORDER BY d.domain LIMIT 1)`;
 
-/** @returns the provider that the user must sign in by; undefined: any way will do */
-export async function findRequiredProvider(
-  executor: Executor,
-  userId: string,
-): Promise<{ readonly id: string; readonly name: string } | undefined> {
-  return executor('identity_providers')
-    .where(
-      'id',
-      executor('users AS u')
-        .where('u.id', userId)
-        .select(executor.raw(requiredProviderOf('u'))),
-    )
-    .first<{ id: string; name: string } | undefined>('id', 'name');
+/** The id of the provider, as SQL. @param user has the columns id, login and email */
+export const requiredProviderOf = (user: string): string => requiredOf(user, 'd.idp_id');
+
+export interface RequiredProvider {
+  readonly id: string;
+  readonly name: string;
+  /** That requires it, in ASCII. */
+  readonly domain: string;
+}
+
+/** @param email as if it were the user's @returns the provider that the user must sign in by; undefined: any way will do */
+export async function findRequiredProvider(executor: Executor, userId: string, email?: string): Promise<RequiredProvider | undefined> {
+  const required = requiredOf('named', "json_build_object('id', i.id, 'name', i.name, 'domain', d.domain)");
+  const { rows } = await executor.raw<{ rows: { required: RequiredProvider | null }[] }>(
+    `SELECT ${required} AS required FROM (SELECT id, login, coalesce(?::text, email) AS email FROM users WHERE id = ?) named`,
+    [email ?? null, userId],
+  );
+  return rows[0]?.required ?? undefined;
 }

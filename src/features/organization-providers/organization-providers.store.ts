@@ -127,3 +127,31 @@ export async function findConnectedOrganization(executor: Executor, domain: stri
     .first<{ org_id: string } | undefined>('org_id');
   return row?.org_id;
 }
+
+interface UnusableProvider extends Pick<OrganizationProvider, 'name' | 'status'> {
+  readonly orgName: string;
+}
+
+/** Required ones that are inactive, or that link no existing users. */
+export async function listUnusableProviders(executor: Executor, most: number): Promise<UnusableProvider[]> {
+  return executor('organization_providers AS o')
+    .join('identity_providers AS i', 'i.id', 'o.idp_id')
+    .join('organizations AS g', 'g.id', 'o.org_id')
+    .where('o.mode', 'REQUIRED')
+    .whereRaw("(i.status <> 'ACTIVE' OR i.policy->'accountLink'->>'action' <> 'AUTO')")
+    .orderBy('o.seq')
+    .limit(most)
+    .select<UnusableProvider[]>({ name: 'i.name', status: 'i.status', orgName: 'g.name' });
+}
+
+/** Verified domains that no provider is required for, of organizations that require one for others. */
+export async function listOpenDomains(executor: Executor, most: number): Promise<{ readonly domain: string; readonly orgName: string }[]> {
+  return executor('organization_domains AS d')
+    .join('organizations AS g', 'g.id', 'd.org_id')
+    .whereNotNull('d.verified')
+    .whereExists(executor('organization_providers AS o').whereRaw("o.org_id = d.org_id AND o.mode = 'REQUIRED'"))
+    .whereNotExists(executor('organization_provider_domains AS p').whereRaw('p.domain = d.domain AND p.required'))
+    .orderBy('d.seq')
+    .limit(most)
+    .select<{ domain: string; orgName: string }[]>({ domain: 'd.domain', orgName: 'g.name' });
+}

@@ -6,14 +6,11 @@ import { identityProviderTarget } from '../identity-providers/identity-providers
 import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
-import { findRequiredProvider } from './home-realm.store.ts';
+import { findRequiredProvider, type RequiredProvider } from './home-realm.store.ts';
 
 /** The user has proved who they are, but must do so at this provider. */
 export class ProviderRequired extends SignInDenied {
-  constructor(
-    /** Of the provider. */
-    readonly idpId: string,
-  ) {
+  constructor(readonly provider: RequiredProvider) {
     super();
   }
 }
@@ -37,5 +34,5 @@ export async function demandProvider({ database }: Services, { user, amr, idp }:
     failure: 'PROVIDER_REQUIRED',
     decision: { kind: 'provider-required', provider: required.name, amr },
   });
-  throw new ProviderRequired(required.id);
+  throw new ProviderRequired(required);
 }

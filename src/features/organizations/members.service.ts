@@ -121,7 +121,7 @@ async function putWithin(
   const user = await personInReach(trx, userId, request, before === undefined ? 'ALL' : 'MANAGE_MEMBERS');
   if (before !== undefined && before.depId === after.depId) return false;
   const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
-  if (rises) await revokeCredentials(trx, userId, request);
+  if (rises) await revokeCredentials(trx, userId, { orgId }, request);
   // Administrators of organizations do not make an account theirs that its user brought along.
   const isJoined = reachOf(request.roles ?? [], 'write') !== 'everything' && (await isJoinedOnly(trx, userId));
   const missing = before === undefined ? await insertMembership(trx, after, present(), { isJoined }) : await moveMembership(trx, after);

@@ -84,6 +84,7 @@ const simulation = z.object({
       steps: z.array(z.object({ rule: z.string(), reason: z.string() })),
     })
     .nullable(),
+  required_provider: named.meta({ description: 'The identity provider that the user must sign in by. null: any way will do' }),
   /** null where nobody can be asked. */
   consent: z
     .object({
@@ -177,6 +178,7 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
       found.signIn === undefined
         ? null
         : { action: found.signIn.action, rule: found.signIn.rule?.name ?? null, steps: [...found.signIn.steps] },
+    required_provider: found.requiredProvider === undefined ? null : { id: found.requiredProvider.id, name: found.requiredProvider.name },
     consent:
       consent === undefined
         ? null

@@ -19,6 +19,7 @@ import { rememberedScopes } from '../consents/consents.store.ts';
 import { listGroupIds } from '../groups/groups.store.ts';
 import { withChanges } from '../inline-hooks/token-hook.policy.ts';
 import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
+import { findRequiredProvider, type RequiredProvider } from '../organization-providers/home-realm.store.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { decideSignIn, type SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
@@ -79,6 +80,8 @@ export interface SimulatedAnswer extends Simulation {
   readonly hookedLifetimes: { readonly access?: number | undefined; readonly identity?: number | undefined };
   /** What the rules of the sign-in policy come to; undefined: they were left out, or there is no user. */
   readonly signIn: SignInDecision | undefined;
+  /** Where the user must sign in; undefined: any way will do, or there is no user. */
+  readonly requiredProvider: RequiredProvider | undefined;
 }
 
 /** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or one is given where the grant has none */
@@ -117,12 +120,15 @@ export async function simulateRequest(
   });
   const heldRoles = user && (await listHeldRoles(knex, application.id, user.id));
   const signIn = request.signIn && user && (await simulateSignIn(services, user.id, request.signIn));
-  const judged =
-    signIn?.action === 'DENY' ? { ...simulation, outcome: 'REFUSED' as const, refusal: SIGN_IN_DENIED, tokens: undefined } : simulation;
-  const found = { ...judged, server, application, user, isAssigned: assigned, heldRoles, offered: scopes, signIn };
+  const requiredProvider = user && (await findRequiredProvider(knex, user.id));
+  const isElsewhere = request.grantType === 'password' && requiredProvider !== undefined;
+  const refusal = isElsewhere ? PROVIDER_REQUIRED : signIn?.action === 'DENY' ? SIGN_IN_DENIED : undefined;
+  const judged = refusal === undefined ? simulation : { ...simulation, outcome: 'REFUSED' as const, refusal, tokens: undefined };
+  const found = { ...judged, server, application, user, isAssigned: assigned, heldRoles, offered: scopes, signIn, requiredProvider };
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }
 
+const PROVIDER_REQUIRED = { error: 'invalid_grant', reason: 'the user must sign in by an identity provider' } as const;
 const SIGN_IN_DENIED = { error: 'sign_in_denied', reason: 'a rule of the sign-in policy refuses the sign-in' } as const;
 
 /** As a real sign-in is judged, on these facts. */

@@ -17,6 +17,7 @@ import type { Content, Fact, Part, QueryPart, TextPart } from '../../pages/conso
 import type { Field } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
+import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -177,6 +178,17 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
           : [{ label: 'Roles', value: found.heldRoles.map(heldRoleInWords) }]),
         { label: 'Access policy', value: accessInWords(access) },
         { label: 'Consent', value: consentInWords(decided) },
+        ...(found.requiredProvider === undefined
+          ? []
+          : [
+              {
+                label: 'Identity provider',
+                value: phrase('The domain {domain} requires “{provider}”.', {
+                  domain: shownDomain(found.requiredProvider.domain),
+                  provider: found.requiredProvider.name,
+                }),
+              },
+            ]),
         ...(found.hook === undefined ? [] : [{ label: 'Inline hook', value: hookInWords(found.hook) }]),
         ...(found.responseType === undefined ? [] : [{ label: 'Response type', value: { text: found.responseType, code: true } }]),
       ],

@@ -1,6 +1,6 @@
 /** What follows a proof of the user's identity: the page of the next step, or the end of the sign-in. */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { beginningAt, carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
 import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts';
 import { seeOther } from '../../platform/http/forms.ts';
@@ -37,7 +37,8 @@ export async function orAtProvider(ctx: Koa.Context, place: SignInPlace, run: ()
     await run();
   } catch (error) {
     if (!(error instanceof ProviderRequired)) throw error;
-    seeOther(ctx, carryOn(ctx, `${pathOfPlace(place)}/upstream/${error.idpId}`));
+    const { id, domain } = error.provider;
+    seeOther(ctx, carryOn(ctx, beginningAt(`${pathOfPlace(place)}/upstream/${id}`, domain)));
   }
 }
 

@@ -9,6 +9,7 @@ import { findRights } from '../administrators/rights.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { recordLink } from '../identity-providers/identity-provider-links.service.ts';
 import { deleteLink, listLinksOf } from '../identity-providers/identity-providers.store.ts';
+import { findRequiredProvider } from '../organization-providers/home-realm.store.ts';
 import { findOrgIds, findOrgIdsEver, forgetFormerMemberships } from '../organizations/memberships.store.ts';
 import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { removeFactors } from '../second-factors/factors.service.ts';
@@ -26,7 +27,7 @@ import { deleteLinksOf } from './one-time-links.store.ts';
  */
 export async function endForGain(trx: Executor, userId: string, gain: Gain, request: RequestContext): Promise<boolean> {
   const rises = await gainsRights(trx, userId, gain);
-  if (rises) await revokeCredentials(trx, userId, request);
+  if (rises) await revokeCredentials(trx, userId, gain, request);
   else await endWhatOthersMayHold(trx, userId, request);
   return rises;
 }
@@ -52,14 +53,17 @@ export const gainsRights = async (executor: Executor, userId: string, gain: Gain
   );
 
 /**
- * Afterwards the user has no way to sign in, and needs a link to choose a password.
+ * Afterwards the user has no way to sign in, and needs a link to choose a password. One remains: the account at the provider that they must sign in by. A second
+ * organization would otherwise be the way around it. Of owners, and with a role for the service, nothing is required any more until they connect it.
  * @param trx before the role or membership is added
  */
-export async function revokeCredentials(trx: Executor, userId: string, request: RequestContext): Promise<void> {
+export async function revokeCredentials(trx: Executor, userId: string, gain: Gain, request: RequestContext): Promise<void> {
   const user = await lockUser(trx, userId);
   if (user === undefined) return;
+  const required = gain.orgId === undefined || gain.isOwner ? undefined : await findRequiredProvider(trx, user.id);
   await removeFactors(trx, user, request);
   for (const { idpId, name, subject } of await listLinksOf(trx, user.id)) {
+    if (idpId === required?.id) continue;
     await deleteLink(trx, idpId, user.id);
     await recordLink(trx, 'unlink', { id: idpId, name }, user, subject, request);
   }

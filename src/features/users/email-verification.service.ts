@@ -15,6 +15,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { isMailable } from '../mail/mail.policy.ts';
 import { hasMailAddress, queueMail, tellFormerAddress } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
+import { findRequiredProvider } from '../organization-providers/home-realm.store.ts';
 import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { consumeVerification, type EmailVerification, findVerification, replaceVerification } from './email-verifications.store.ts';
@@ -44,7 +45,8 @@ export async function mailVerification(
 }
 
 /** `sent`: whatever becomes of the address, for whether it is another user's is told to nobody. */
-export type VerificationRequest = 'sent' | 'not-possible' | 'not-an-address' | 'too-many';
+/** `provider-required`: the address would lead around the identity provider that the user must sign in by. */
+export type VerificationRequest = 'sent' | 'not-possible' | 'not-an-address' | 'too-many' | 'provider-required';
 
 /**
  * A user wants an address verified: their own, or another one in its place. The caller has checked that the sign-in is fresh.
@@ -59,6 +61,7 @@ export async function requestVerification(
   if (!(await isMailPossible(services, request))) return 'not-possible';
   const email = composedName(typed);
   if (!isMailable(email) || INVISIBLE.test(email)) return 'not-an-address';
+  if (await leadsAround(services.database.knex, userId, email)) return 'provider-required';
   if (!(await mayMailAgain(services, userId))) return 'too-many';
   await services.database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
@@ -67,6 +70,12 @@ export async function requestVerification(
     await recordRequest(trx, user, email, asUser(request, user));
   });
   return 'sent';
+}
+
+/** Would the user with this address be free of the identity provider that is required of them now? */
+async function leadsAround(executor: Executor, userId: string, email: string): Promise<boolean> {
+  const required = await findRequiredProvider(executor, userId);
+  return required !== undefined && (await findRequiredProvider(executor, userId, email))?.id !== required.id;
 }
 
 const recordRequest = (trx: Executor, user: User, email: string, request: RequestContext): Promise<string> =>
@@ -119,7 +128,7 @@ const isOfUse = ({ email, replaces }: EmailVerification, user: User): boolean =>
 
 /**
  * Uses the link up: the address is the user's, and verified. The one before is told, and links that went there end.
- * @returns undefined when the link is of no use, as in `readVerification`, or the address is another user's by now
+ * @returns undefined when the link is of no use, as in `readVerification`, or the address is another user's by now, or leads around a required provider
  */
 export async function confirmEmail(services: Services, token: string, request: RequestContext): Promise<PendingVerification | undefined> {
   return services.database.transaction(async (trx) => {
@@ -131,7 +140,8 @@ export async function confirmEmail(services: Services, token: string, request: R
       return undefined;
     const { email } = found;
     const isNew = email !== before.email;
-    if (isNew && (await findTakenNames(trx, { ...before, email })).size > 0) return undefined;
+    if (isNew && ((await findTakenNames(trx, { ...before, email })).size > 0 || (await leadsAround(trx, before.id, email))))
+      return undefined;
     await updateUser(trx, before.id, { email, emailVerified: true, lastUpdated: now });
     const himself: RequestContext = { ...request, actor: { id: before.id, type: 'User', displayName: before.login } };
     await recordEvent(trx, {

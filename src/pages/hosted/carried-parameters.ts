@@ -21,8 +21,15 @@ export function carryOn(ctx: Koa.Context, address: string): string {
     const value = parameterOf(ctx, name);
     if (value !== undefined) carried.set(name, value);
   }
-  return carried.size === 0 ? address : `${address}?${carried}`;
+  return carried.size === 0 ? address : `${address}${address.includes('?') ? '&' : '?'}${carried}`;
 }
+
+/** The domain of the user name that has led to an identity provider. */
+export const DOMAIN_PARAMETER = 'domain';
+
+/** @param address where a sign-in at an identity provider begins @param domain absent: no domain has led there */
+export const beginningAt = (address: string, domain: string | undefined): string =>
+  domain === undefined ? address : `${address}?${new URLSearchParams({ [DOMAIN_PARAMETER]: domain })}`;
 
 /** Where a user manages second factors, passkeys and connected accounts. */
 export const SECURITY_PAGE = '/account/security';

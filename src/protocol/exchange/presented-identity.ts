@@ -251,6 +251,8 @@ export async function ofProvider(
   const account = await directory.linkedUser(provider.id, String(claims.sub));
   if (account === undefined) return 'no user is linked to its subject';
   if (!isActive(account)) return NO_USER;
+  const required = await directory.requiredProvider(account.id);
+  if (required !== undefined && required.id !== provider.id) return 'its user must sign in by another identity provider';
   await requireSecondFactor(parts, account.id, methodsIn(claims), requester);
   return { identity: { ...UNKNOWN, sub: account.id, account, clientId: undefined, expiresAt: Number(claims.exp) }, claims, provider };
 }

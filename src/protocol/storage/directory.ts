@@ -14,6 +14,7 @@ import {
   findLinkOfSubject,
   findTrustedProvider,
 } from '../../features/identity-providers/identity-providers.store.ts';
+import { findRequiredProvider } from '../../features/organization-providers/home-realm.store.ts';
 import { listSignInOrganizations } from '../../features/organizations/memberships.store.ts';
 import { findUserById } from '../../features/users/users.store.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -43,6 +44,8 @@ export const createDirectory = (state: ServerState, { knex }: Database, serverId
     const link = isPrintable(subject) ? await state.read(() => findLinkOfSubject(knex, idpId, subject)) : undefined;
     return link && (await state.read(() => findUserById(knex, link.userId)));
   },
+  /** The provider that the user must sign in by. */
+  requiredProvider: (userId: string) => state.read(() => findRequiredProvider(knex, userId)),
   hasSession: (part: SessionPart) => state.read((pool) => hasSessionPart(pool, part, epochSeconds())),
   /** @param kid as a token names it */
   signingKey: async (kid: string) => (isPrintable(kid) ? state.read(() => findSigningKey(knex, serverId, kid)) : undefined),
