@@ -26,13 +26,13 @@ import { ruleReason } from '../audit/sign-in-rule-text.console.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
-import { inlineHookPath } from '../inline-hooks/inline-hook-page.console.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import type { SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
+import { hookInWords } from './simulated-hook.console.ts';
 import type { SimulatedPrompt } from './simulation.policy.ts';
-import { type SimulatedAnswer, type SimulatedHook, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
+import { type SimulatedAnswer, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
 
 const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['', 'Not given'],
@@ -236,23 +236,6 @@ function signInRulesOf({ steps }: SignInDecision): Part {
     empty: '',
   };
 }
-
-const HOOK_OUTCOMES: Readonly<Record<SimulatedHook['outcome'], string>> = {
-  NOT_RUN: 'The rule asks a hook. It was not asked for this preview.',
-  CHANGED: 'The hook changes the tokens.',
-  UNCHANGED: 'The hook changes nothing.',
-  DENIED: 'The hook refuses the request.',
-  FAILED: 'The hook failed.',
-};
-
-const hookInWords = ({ id, outcome, reason }: SimulatedHook): Content => [
-  {
-    text: phrase(HOOK_OUTCOMES[outcome]),
-    href: inlineHookPath(id),
-    ...((outcome === 'DENIED' || outcome === 'FAILED') && { tone: 'bad' as const }),
-  },
-  ...(reason === undefined ? [] : [{ text: verbatim(reason), soft: true }]),
-];
 
 function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
   const says =

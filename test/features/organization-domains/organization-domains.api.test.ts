@@ -156,6 +156,25 @@ describe('domains of an organization (management API, "account/org…/domain")',
     assert.equal((await verify(own, mine.body.domain, headers)).body.status, 'VERIFIED');
   });
 
+  it('wall: a role that may read the log alone sees neither domains nor identity providers', async () => {
+    const orgId = await newOrg();
+    const { domain } = (await add(orgId, newDomain())).body;
+    const statuses = async (permissions: string[]) => {
+      const { id } = (await api.call<{ id: string }>('POST', '/users?activate=true', { profile: { login: crypto.randomUUID() }, orgId }))
+        .body;
+      const name = `Role ${permissions.join(' ')}`;
+      await api.call('POST', `/account/org/${orgId}/role`, { name, permissions });
+      assert.equal((await api.call('PUT', `/account/org/${orgId}/member/${id}/role`, { roles: [name] })).status, 200);
+      const { value } = await createApiToken(api.services, { name: `of ${id}`, userId: id }, SYSTEM);
+      const headers = { authorization: `SSWS ${value}` };
+      const paths = ['domain', `domain/${domain}`, 'idp'];
+      return Promise.all(paths.map(async (path) => (await api.call('GET', `/account/org/${orgId}/${path}`, undefined, headers)).status));
+    };
+    assert.deepEqual(await statuses(['READ_LOG']), [403, 403, 403]);
+    assert.deepEqual(await statuses(['MANAGE_DOMAINS']), [200, 200, 403]);
+    assert.deepEqual(await statuses(['MANAGE_PROVIDERS']), [403, 403, 200]);
+  });
+
   it('refuses what cannot be a domain of one organization, with the field and the reason', async () => {
     const orgId = await newOrg();
     for (const [domain, message] of [

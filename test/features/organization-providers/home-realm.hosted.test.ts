@@ -1,50 +1,20 @@
 /** Home-realm discovery: the domain of what is typed decides where somebody signs in, and a required provider has no way around it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerOf, authorizeUrl, createClient, post } from '../../protocol/servers/relying-party.ts';
+import { answerOf, post } from '../../protocol/servers/relying-party.ts';
 import { startDns } from '../../support/dns.ts';
 import { startMailServer } from '../../support/mail.ts';
 import { type Service, startService } from '../../support/service.ts';
-import { connect, createOrg, verifyDomainOf } from '../../support/tenants.ts';
 import { createIdp, idpBody, isAdmitted, problemOf, startUpstream, throughUpstream, type UpstreamServer } from '../../support/upstream.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
-
-const LINKING = { provisioning: { action: 'AUTO' }, accountLink: { action: 'AUTO' } };
-
-/** A customer with a required provider, one with an offered one, and an application. */
-async function world(service: Service, upstream: UpstreamServer, dns: Awaited<ReturnType<typeof startDns>>) {
-  await service.api('PUT', '/settings/sign-in', { identifierFirst: true });
-  const { clientId, clientSecret } = await createClient(service, { grant_types: ['authorization_code', 'password'] });
-  const customer = async (name: string, domain: string, mode: string) => {
-    const orgId = await createOrg(service, name);
-    await verifyDomainOf(service, dns, orgId, domain);
-    const idpId = await createIdp(service, { ...idpBody(upstream, LINKING), name: `${name} Login` });
-    await connect(service, orgId, idpId, { domains: [domain], mode });
-    return { orgId, idpId };
-  };
-  const acme = await customer('Acme', 'acme.example', 'REQUIRED');
-  const beta = await customer('Beta', 'beta.example', 'OFFERED');
-  const request = (more: Record<string, string> = {}) => authorizeUrl(service, 'default', { client_id: clientId, ...more });
-  /** Types a user name on the first page of a sign-in. */
-  const type = async (username: string, agent = new UserAgent(service.baseUrl)): Promise<Page> =>
-    agent.submit(await agent.visit(request()), 'sign-in-form', { username });
-  return { client: { clientId, clientSecret }, acme, beta, request, type };
-}
-
-const start = async (t: Parameters<typeof startService>[0]) => {
-  const dns = await startDns();
-  t.after(() => dns.close());
-  const service = await startService(t, { env: { ALLOW_PRIVATE_NETWORK: 'true', DNS_SERVERS: dns.server, RATE_LIMITS: 'off' } });
-  const upstream = await startUpstream(t);
-  return { service, upstream, ...(await world(service, upstream, dns)) };
-};
+import { LINKING, startCustomers, twoCustomers } from './customers.ts';
 
 const atUpstream = (page: Page, upstream: UpstreamServer): boolean => page.url.href.startsWith(`${upstream.issuer}/authorize`);
 const membersOf = async (service: Service, orgId: string): Promise<{ login: string; depId: string }[]> =>
   (await service.api('GET', `/account/org/${orgId}/member`)).body;
 
 test('the domain decides: a required provider is gone to at once, an offered one stands first, any other is as ever', async (t) => {
-  const { service, upstream, acme, beta, request, type } = await start(t);
+  const { service, upstream, acme, beta, request, type } = await startCustomers(t);
 
   const plain = await new UserAgent(service.baseUrl).visit(request());
   assert.doesNotMatch(plain.text, /Acme Login|Beta Login/, 'names of customers are on no page that everybody sees');
@@ -77,7 +47,7 @@ test('the domain decides: a required provider is gone to at once, an offered one
 });
 
 test('who comes back from the provider may choose again; the password page is the same for everybody, and lets nobody of the domain in', async (t) => {
-  const { service, upstream, acme, type } = await start(t);
+  const { service, upstream, acme, type } = await startCustomers(t);
   const user = await service.createUser({ email: 'carl@acme.example', login: 'carl@acme.example' });
   const agent = new UserAgent(service.baseUrl);
   upstream.behaviour.error = 'access_denied';
@@ -98,13 +68,28 @@ test('who comes back from the provider may choose again; the password page is th
 });
 
 test('no way around a required provider: authn, password grant, another linked provider', async (t) => {
-  const { service, upstream, client, acme, request } = await start(t);
+  const { service, upstream, client, acme, request } = await startCustomers(t);
   const user = await service.createUser({ login: 'dora', email: 'dora@acme.example' });
   const authn = async (username: string, password: string) => service.api('POST', '/authn', { username, password });
   for (const name of ['dora', 'dora@acme.example']) assert.equal((await authn(name, user.password)).status, 401, name);
   const credentials = { username: 'dora', password: user.password };
   const granted = await post(service, 'default', 'token', client, { grant_type: 'password', scope: 'openid', ...credentials });
   assert.equal(granted.status, 400, JSON.stringify(granted.body));
+
+  const simulated = async (grant_type: string) =>
+    (
+      await service.api('POST', '/authorizationServers/default/simulate', {
+        client_id: client.clientId,
+        user: user.id,
+        grant_type,
+        scopes: ['openid'],
+      })
+    ).body;
+  const bySimulation = await simulated('password');
+  assert.deepEqual([bySimulation.outcome, bySimulation.refusal.error], ['REFUSED', granted.body.error]);
+  assert.deepEqual(bySimulation.required_provider, { id: acme.idpId, name: 'Acme Login' });
+  const byBrowser = await simulated('authorization_code');
+  assert.notEqual(byBrowser.outcome, 'REFUSED', JSON.stringify(byBrowser.refusal));
 
   // Linked to a provider for everybody, too.
   const social = await createIdp(service, { ...idpBody(upstream, LINKING), name: 'Social' });
@@ -127,7 +112,7 @@ test('no way around a required provider: authn, password grant, another linked p
 });
 
 test('who would be locked out signs in as before: administrators, and members of other organizations without an account there', async (t) => {
-  const { service, acme, beta } = await start(t);
+  const { service, acme, beta } = await startCustomers(t);
   const authn = async ({ login, password }: { login: string; password: string }) =>
     (await service.api('POST', '/authn', { username: login, password })).status;
   const role = (id: string, type: string, orgId?: string) => service.api('POST', `/users/${id}/roles`, { type, ...(orgId && { orgId }) });
@@ -165,14 +150,7 @@ test('who would be locked out signs in as before: administrators, and members of
 });
 
 test('linking: members of the organization and people of a required domain by the provider of the domain, nobody of another organization', async (t) => {
-  const { service, upstream, acme, beta, request } = await start(t);
-  const come = async (idpId: string, subject: string, email: string): Promise<Page> => {
-    upstream.behaviour.subject = subject;
-    upstream.behaviour.claims = { email, email_verified: true };
-    const agent = new UserAgent(service.baseUrl);
-    const { pathname } = (await agent.visit(request())).url;
-    return throughUpstream(agent, (await agent.visit(`${pathname.replace(/\/login$/, '')}/upstream/${idpId}`)).url);
-  };
+  const { service, acme, beta, come } = await startCustomers(t);
   const linkOf = async (idpId: string, { id }: { id: string }) => (await service.api('GET', `/idps/${idpId}/users/${id}`)).status;
   const user = async (email: string, orgId?: string) => {
     const made = await service.createUser({ login: email, email });
@@ -181,48 +159,33 @@ test('linking: members of the organization and people of a required domain by th
   };
 
   const known = await user('known@acme.example');
-  assert.ok(
-    isAdmitted(await come(acme.idpId, 'known', 'known@acme.example')),
-    'a password that nobody can use any more is shared with nobody',
-  );
+  assert.ok(isAdmitted(await come(acme, 'known', 'known@acme.example')), 'a password that nobody can use any more is shared with nobody');
   assert.equal(await linkOf(acme.idpId, known), 200);
 
   const member = await user('member@beta.example', beta.orgId);
-  assert.ok(isAdmitted(await come(beta.idpId, 'member', 'member@beta.example')));
+  assert.ok(isAdmitted(await come(beta, 'member', 'member@beta.example')));
   assert.equal(await linkOf(beta.idpId, member), 200);
 
   const stranger = await user('stranger@beta.example');
-  assert.equal(
-    problemOf(await come(beta.idpId, 'stranger', 'stranger@beta.example')),
-    'upstream_not_admitted',
-    'its password still counts',
-  );
+  assert.equal(problemOf(await come(beta, 'stranger', 'stranger@beta.example')), 'upstream_not_admitted', 'its password still counts');
   assert.equal(await linkOf(beta.idpId, stranger), 404);
 
   const foreign = await user('foreign@acme.example', beta.orgId);
-  assert.equal(problemOf(await come(acme.idpId, 'foreign', 'foreign@acme.example')), 'upstream_not_admitted');
+  assert.equal(problemOf(await come(acme, 'foreign', 'foreign@acme.example')), 'upstream_not_admitted');
   assert.equal(await linkOf(acme.idpId, foreign), 404);
 
   const elsewhere = await user('elsewhere@other.example', acme.orgId);
-  assert.equal(
-    problemOf(await come(acme.idpId, 'elsewhere', 'elsewhere@other.example')),
-    'upstream_not_admitted',
-    'the domain is not theirs',
-  );
+  assert.equal(problemOf(await come(acme, 'elsewhere', 'elsewhere@other.example')), 'upstream_not_admitted', 'the domain is not theirs');
   assert.equal(await linkOf(acme.idpId, elsewhere), 404);
 
   // Joining: with a verified address of the domain, and nobody of another organization.
   const linked = await user('both@acme.example', beta.orgId);
   await service.api('POST', `/idps/${acme.idpId}/users/${linked.id}`, { externalId: 'both' });
-  assert.ok(isAdmitted(await come(acme.idpId, 'both', 'both@acme.example')));
-  assert.ok(isAdmitted(await come(acme.idpId, 'outside', 'outside@other.example')));
+  assert.ok(isAdmitted(await come(acme, 'both', 'both@acme.example')));
+  assert.equal(problemOf(await come(acme, 'outside', 'outside@other.example')), 'upstream_not_admitted');
   const logins = (await membersOf(service, acme.orgId)).map(({ login }) => login);
   assert.deepEqual(logins.sort(), ['elsewhere@other.example', 'known@acme.example']);
-  assert.equal(
-    answerOf(await come(acme.idpId, 'known', 'known@acme.example')).code?.length ? 1 : 0,
-    1,
-    'a second sign-in joins nobody twice',
-  );
+  assert.equal(answerOf(await come(acme, 'known', 'known@acme.example')).code?.length ? 1 : 0, 1, 'a second sign-in joins nobody twice');
 });
 
 test('no way around a required provider by e-mail: neither a link for another password nor a code is sent, but the way to the provider', async (t) => {
@@ -232,7 +195,7 @@ test('no way around a required provider by e-mail: neither a link for another pa
   const env = { ...mail.env, ALLOW_PRIVATE_NETWORK: 'true', DNS_SERVERS: dns.server };
   const service = await startService(t, { env, sendsOutbox: true });
   const upstream = await startUpstream(t);
-  await world(service, upstream, dns);
+  await twoCustomers(service, upstream, dns);
   await service.api('PUT', '/settings/sign-in', { methods: ['password', 'email'] });
   // Known by a name that leads nowhere.
   await service.createUser({ login: 'fay', email: 'fay@acme.example' });

@@ -8,9 +8,12 @@ import pg from 'pg';
 import { MODELS } from '../../../src/protocol/storage/protocol-state.store.ts';
 import { setPolicies } from '../../support/access-policies.ts';
 import { moveClock } from '../../support/clock.ts';
+import { startDns } from '../../support/dns.ts';
 import { now, startIssuer } from '../../support/issuer.ts';
 import { type Service, startService, startTwo } from '../../support/service.ts';
+import { connect, createOrg, verifyDomainOf } from '../../support/tenants.ts';
 import { trustProvider } from '../../support/trusted-provider.ts';
+import { createIdp, idpBody, startUpstream } from '../../support/upstream.ts';
 import { type JsonAnswer, post, type TestClient } from '../servers/relying-party.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -223,4 +226,27 @@ test('openid-client and oauth4webapi present assertions; discovery names the gra
   );
   const result = await oauth.processGenericTokenEndpointResponse(server, application, response);
   assert.deepEqual([decodeJwt(result.access_token).sub, decodeJwt(result.access_token).aud], [user.id, STOCK]);
+});
+
+test('a user whose organization requires another identity provider gets nothing by this one', async (t) => {
+  const dns = await startDns();
+  t.after(() => dns.close());
+  const { service, idp, user, sign, grant } = await world(t, await startService(t, { env: { ...LOCAL, DNS_SERVERS: dns.server } }));
+  assert.equal((await grant(await sign())).status, 200);
+  const orgId = await createOrg(service, 'Acme');
+  await verifyDomainOf(service, dns, orgId, 'acme.example');
+  const own = await startUpstream(t);
+  const required = await createIdp(service, { ...idpBody(own, { accountLink: { action: 'AUTO' } }), name: 'Acme Login' });
+  await connect(service, orgId, required, { domains: ['acme.example'], mode: 'REQUIRED' });
+  assert.equal((await grant(await sign())).status, 200, 'of another domain');
+  const { profile } = (await service.api('GET', `/users/${user.id}`)).body;
+  await service.api('PUT', `/users/${user.id}`, { profile: { ...profile, email: 'ada@acme.example' } });
+  refused(await grant(await sign()), 'invalid_grant', /must sign in by another identity provider/);
+  await service.api('DELETE', `/account/org/${orgId}/idp/${required}`);
+  await service.api('PUT', `/idps/${idp}`, {
+    ...(await service.api('GET', `/idps/${idp}`)).body,
+    policy: { trust: { assertions: true }, accountLink: { action: 'AUTO' } },
+  });
+  await connect(service, orgId, idp, { domains: ['acme.example'], mode: 'REQUIRED' });
+  assert.equal((await grant(await sign())).status, 200, 'it is the required one');
 });

@@ -1,0 +1,23 @@
+/** What the inline hook of the rule comes to in a simulation, in words. */
+import type { Content } from '../../pages/console/detail-page.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { inlineHookPath } from '../inline-hooks/inline-hook-page.console.ts';
+import type { SimulatedHook } from './simulation.service.ts';
+
+const HOOK_OUTCOMES: Readonly<Record<SimulatedHook['outcome'], string>> = {
+  NOT_RUN: 'The rule asks a hook. It was not asked for this preview.',
+  CHANGED: 'The hook changes the tokens.',
+  UNCHANGED: 'The hook changes nothing.',
+  DENIED: 'The hook refuses the request.',
+  FAILED: 'The hook failed.',
+};
+
+/** The hook, what became of it, and why. */
+export const hookInWords = ({ id, outcome, reason }: SimulatedHook): Content => [
+  {
+    text: phrase(HOOK_OUTCOMES[outcome]),
+    href: inlineHookPath(id),
+    ...((outcome === 'DENIED' || outcome === 'FAILED') && { tone: 'bad' as const }),
+  },
+  ...(reason === undefined ? [] : [{ text: verbatim(reason), soft: true }]),
+];
