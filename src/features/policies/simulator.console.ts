@@ -13,13 +13,13 @@ import {
   stepInWords,
   verdictOf,
 } from '../../pages/console/decision-steps.ts';
-import type { Content, Fact, Part, QueryPart, TextPart } from '../../pages/console/detail-page.ts';
+import type { Fact, Part, QueryPart, TextPart } from '../../pages/console/detail-page.ts';
 import type { Field } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { validation } from '../../platform/errors/errors.ts';
-import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
 import { ruleReason } from '../audit/sign-in-rule-text.console.ts';
