@@ -23,6 +23,8 @@ import { createMailer, mailDelivery, warnOfSilentServer } from './features/mail/
 import { sendOutbox } from './features/outbox/outbox.service.ts';
 import { countBreachLookups } from './features/passwords/breached-passwords.service.ts';
 import { RESET_REQUEST, resetRequests } from './features/passwords/forgotten-password.service.ts';
+import { provisioningDelivery } from './features/provisioning/provisioning-delivery.service.ts';
+import { PROVISIONING } from './features/provisioning/provisioning-queue.store.ts';
 import { scimServer } from './features/scim/scim.api.ts';
 import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
 import { currentSettings, currentTexts } from './features/settings/settings-cache.service.ts';
@@ -211,6 +213,7 @@ export function createApp(services: Services): App {
         [SIGN_IN_REQUEST]: signInRequestMails(services),
         [BACKCHANNEL_PING]: backchannelPings(services, outbound),
         [BULK_JOB]: bulkJobs(services),
+        [PROVISIONING]: provisioningDelivery(services, outbound),
       };
       const sender = sendOutbox({ database, log, carriers, count: observer.countDelivery });
       void warnOfSilentServer(services, mailer);

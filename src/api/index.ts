@@ -29,6 +29,7 @@ import { organizationEndpoints } from '../features/organizations/organizations.a
 import { authorizationServerPolicies } from '../features/policies/policies.api.ts';
 import { authorizationServerPolicyRules } from '../features/policies/policy-rules.api.ts';
 import { authorizationServerSimulation } from '../features/policies/simulation.api.ts';
+import { provisioningEndpoints } from '../features/provisioning/provisioning.api.ts';
 import { registrationTokens } from '../features/registration/registration-tokens.api.ts';
 import { authorizationServerScopes } from '../features/scopes/scopes.api.ts';
 import { userFactorEndpoints } from '../features/second-factors/user-factors.api.ts';
@@ -83,6 +84,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...userSchemaEndpoints,
   ...apps,
   ...applicationRoleEndpoints,
+  ...provisioningEndpoints,
   ...groupEndpoints,
   ...assignedApps,
   ...authorizationServers,

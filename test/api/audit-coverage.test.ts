@@ -29,6 +29,9 @@ const AROUND: Readonly<Record<string, readonly [isThereBefore: boolean, isThereA
   'PUT /account/org/:orgId/member/:userId': [false, true],
   'PUT /apps/:id/users/:userId': [false, true],
   'PUT /apps/:id/groups/:groupId': [false, true],
+  'PUT /apps/:id/provisioning': [false, true],
+  // It says what is pushed.
+  'POST /apps/:id/provisioning/push': [false, true],
   'PUT /groups/:id/users/:userId': [false, true],
   'POST /idps/:id/users/:userId': [false, true],
   // It asks, and changes nothing of the hook.

@@ -95,6 +95,14 @@ const aHook = () =>
   });
 
 /** Nobody listens there. */
+const aTarget = () => ({ baseUrl: 'http://127.0.0.1:9/scim', auth: { type: 'BEARER', secret: 'known-to-the-target' } });
+const onTarget = (): Story => async (make) => {
+  const id = await make.app();
+  await make.call('PUT', `/apps/${id}/provisioning`, aTarget());
+  return { params: { id } };
+};
+
+/** Nobody listens there. */
 const anInlineHook = () => ({
   ...inlineHookBody(TOKENS, 'http://127.0.0.1:9/hook', {}, { headers: [{ key: 'X-Tenant', value: 'tests' }] }),
   name: unique('Inline hook'),
@@ -651,6 +659,13 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'GET /apps/:id/roles/:roleId': async (make) => ({ params: await appRole(make) }),
   'PUT /apps/:id/roles/:roleId': async (make) => ({ params: await appRole(make), body: { name: 'editor', displayName: 'Editor' } }),
   'DELETE /apps/:id/roles/:roleId': async (make) => ({ params: await appRole(make) }),
+  'GET /provisioning': none,
+  'GET /apps/:id/provisioning': onTarget(),
+  'PUT /apps/:id/provisioning': on('app', () => ({ body: aTarget() })),
+  'DELETE /apps/:id/provisioning': onTarget(),
+  'POST /apps/:id/provisioning/push': onTarget(),
+  'GET /apps/:id/provisioning/resources': onTarget(),
+  'GET /apps/:id/provisioning/plan': onTarget(),
   'GET /meta/schemas/user/default': none,
   'POST /meta/schemas/user/default': async () => ({
     body: { definitions: { custom: { properties: { [`story${randomBytes(6).toString('hex')}`]: { title: 'Story', type: 'string' } } } } },

@@ -11,6 +11,7 @@ import { mail } from './mail.ts';
 import { mutualTls } from './mutual-tls.ts';
 import { organizations } from './organizations.ts';
 import { passwordChecks } from './passwords.ts';
+import { provisioning } from './provisioning.ts';
 
 export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...configurationChecks,
@@ -22,5 +23,4 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...mutualTls,
   ...passwordChecks,
   ...hooks,
-  ...organizations,
-];
+  ...provisioning,

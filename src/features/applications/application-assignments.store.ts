@@ -105,6 +105,17 @@ export async function isAssigned(executor: Executor, applicationId: string, user
   return rows[0]?.assigned === true;
 }
 
+/** The users an application is assigned to, by themselves or by their groups, the oldest first. */
+export function listAssignedUserIds(
+  executor: Executor,
+  applicationId: string,
+  window: Window,
+): Promise<Page<{ readonly id: string; readonly login: string }>> {
+  const assigned = `SELECT user_id FROM application_users WHERE application_id = :applicationId
+    UNION SELECT m.user_id FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE a.application_id = :applicationId`;
+  return readPage(executor('users').whereRaw(`id IN (${assigned})`, { applicationId }), { id: 'id', login: 'login' }, window);
+}
+
 /** An application that is assigned to a user, to himself or by his groups. */
 export interface UserAssignment {
   readonly applicationId: string;

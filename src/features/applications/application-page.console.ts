@@ -72,6 +72,7 @@ export function applicationTabs(id: string) {
     settings: { label: 'Settings', href: `${address}/settings` },
     credentials: { label: 'Credentials', href: `${address}/credentials` },
     assignments: { label: 'Assignments', href: `${address}/assignments` },
+    provisioning: { label: 'Provisioning', href: `${address}/provisioning` },
     roles: { label: 'Roles', href: `${address}/roles` },
     branding: { label: 'Branding', href: `${address}/branding` },
     activity: { label: 'Activity', href: `${address}/activity` },

@@ -4,6 +4,7 @@ import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { PROVISIONING_NEWS } from '../provisioning/provisioning-queue.store.ts';
 import type { EventType } from './event-types.policy.ts';
 import type { AuditEvent, StoredEvent } from './events.resource.ts';
 
@@ -29,7 +30,8 @@ const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
 export const writingEvent = (event: string, from: string): string =>
   `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
     RETURNING uuid, published, event_type, target),
-  news AS (INSERT INTO outbox ${NOTED} ${NEWS})`;
+  news AS (INSERT INTO outbox ${NOTED} ${NEWS}),
+  ${PROVISIONING_NEWS}`;
 
 /** An event as `writingEvent` takes it. */
 export const eventRow = (event: AuditEvent): string =>

@@ -20,6 +20,17 @@ export class Undeliverable extends Error {
   override readonly name = 'Undeliverable';
 }
 
+/** It cannot be delivered now, through no fault of its own: it is tried again after a while, and never given up. */
+export class Postponed extends Error {
+  override readonly name = 'Postponed';
+  readonly seconds: number;
+  /** @param seconds until the next attempt */
+  constructor(message: string, seconds: number) {
+    super(message);
+    this.seconds = seconds;
+  }
+}
+
 type Outcome = 'delivered' | 'dropped' | 'failed' | 'given_up';
 
 /** Delivers the entries of one kind. */
@@ -129,7 +140,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
       return outcome;
     } catch (error) {
       const reason = reasonOf(error);
-      const pause = error instanceof Undeliverable ? undefined : pauseAfter(carrier, entry);
+      const pause = pauseBefore(error, carrier, entry);
       if (pause !== undefined) {
         await postponeEntry(database.knex, entry, later(pause), reason);
         return 'failed';
@@ -197,8 +208,13 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
   };
 }
 
-const pauseAfter = (carrier: Carrier, { attempts, created }: OutboxEntry): number | undefined =>
-  carrier.pauseAfter === undefined ? PAUSES[attempts - 1] : carrier.pauseAfter(attempts, (present().getTime() - created.getTime()) / 1000);
+function pauseBefore(error: unknown, carrier: Carrier, { attempts, created }: OutboxEntry): number | undefined {
+  if (error instanceof Undeliverable) return undefined;
+  if (error instanceof Postponed) return error.seconds;
+  return carrier.pauseAfter === undefined
+    ? PAUSES[attempts - 1]
+    : carrier.pauseAfter(attempts, (present().getTime() - created.getTime()) / 1000);
+}
 
 /** @returns undefined for an entry that cannot even be read: it must not be tried for ever */
 function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Carrier['givenUp']> | undefined {

@@ -22,6 +22,7 @@ import { sealContext as mailContext } from '../mail/mail.service.ts';
 import { MAIL_PASSWORD_CONTEXT } from '../mail/mail-settings.resource.ts';
 import { phoneNumberContext } from '../message-factors/factor-codes.service.ts';
 import { resetRequestContext } from '../passwords/forgotten-password.service.ts';
+import { targetSecretContext } from '../provisioning/scim-target.service.ts';
 import { totpSecretContext as totpContext } from '../second-factors/totp.service.ts';
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
 import { PAIRWISE_SALT_CONTEXT, PAIRWISE_SETTING } from '../subjects/pairwise-subjects.service.ts';
@@ -99,6 +100,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   formerHookSecrets: hookSecretOf('event_hook'),
   inlineHookSecrets: hookSecretOf('inline_hook'),
   formerInlineHookSecrets: hookSecretOf('inline_hook'),
+  provisioningSecrets: alone(targetSecretContext),
   settings: settingAnew,
   hookHeaders: channelOf('event_hook'),
   inlineHookHeaders: channelOf('inline_hook'),

@@ -25,6 +25,7 @@ export const SEALED_COLUMNS = {
   formerHookSecrets: plain('event_hooks', 'previous_secret_sealed'),
   inlineHookSecrets: plain('inline_hooks', 'signing_secret_sealed'),
   formerInlineHookSecrets: plain('inline_hooks', 'previous_secret_sealed'),
+  provisioningSecrets: plain('provisioning_targets', 'secret_sealed', 'application_id'),
   settings: { ...plain('settings', 'value', 'name'), json: true },
   hookHeaders: { ...plain('event_hooks', 'channel'), json: true },
   inlineHookHeaders: { ...plain('inline_hooks', 'channel'), json: true },

@@ -25,6 +25,7 @@ import { departmentPages } from '../../features/organizations/departments.consol
 import { memberPages } from '../../features/organizations/members.console.ts';
 import { organizationPages } from '../../features/organizations/organizations.console.ts';
 import { passwordPolicyPages } from '../../features/passwords/passwords.console.ts';
+import { provisioningPages } from '../../features/provisioning/provisioning.console.ts';
 import { sessionLifetimes } from '../../features/sessions/session-lifetimes.console.ts';
 import { brandingPages } from '../../features/settings/branding.console.ts';
 import { signInPolicyPages } from '../../features/settings/sign-in.console.ts';
@@ -44,6 +45,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...tokenPages,
   ...applicationRolePages,
   ...applications,
+  ...provisioningPages,
   ...organizationPages,
   ...departmentPages,
   ...organizationInvitationPages,

@@ -66,7 +66,7 @@ export async function pipInstall(cwd: string, ...packages: string[]): Promise<{ 
   return { python, missing };
 }
 
-const READY = /listening|development server at|running on|resuming normal operations|cookie settings/i;
+const READY = /listening|development server at|running on|serving scim on|resuming normal operations|cookie settings/i;
 /** Milliseconds for a start. */
 const PATIENCE = 60_000;
 

@@ -98,7 +98,18 @@ export const applicationLife: Tour = async (service) => {
   const user = await service.createUser();
   await service.api('PUT', `/apps/${id}/users/${user.id}`);
   const application = `/applications/${id}`;
+  const oauth = { type: 'OAUTH', tokenUrl: 'http://127.0.0.1:9/token', clientId: LONG.slice(0, 255), secret: 'known-to-the-target' };
+  const mapping = { nickName: null, userName: 'email' };
+  await service.api('PUT', `/apps/${id}/provisioning`, { baseUrl: `http://127.0.0.1:9/${'long/'.repeat(30)}`, auth: oauth, mapping });
   return [
+    `${application}/provisioning`,
+    `${application}/provisioning/edit`,
+    `${application}/provisioning/plan`,
+    `${application}/provisioning/push`,
+    `${application}/provisioning/remove`,
+    `${application}/provisioning/user/${user.id}/retry`,
+    `/applications/${nothing}/provisioning`,
+    `/applications/${nothing}/provisioning/edit`,
     `${application}/assignments`,
     `/applications/${nothing}/assignments`,
     `${application}/assignments/groups`,

@@ -1,0 +1,35 @@
+/** Do the SCIM targets of applications take their users? */
+import { Broken, type Rule, section } from '../rule.ts';
+import { type CheckContext, read } from './check-context.ts';
+
+interface Target {
+  readonly applicationId: string;
+  readonly status: string;
+  readonly awaySince: string | null;
+  readonly awayReason: string | null;
+}
+
+interface Failed {
+  readonly name: string;
+  readonly error: string | null;
+}
+
+export const provisioning: readonly Rule<CheckContext>[] = section('Provisioning', [
+  {
+    id: 'provisioning.pushed',
+    sentence: 'Every active SCIM target answers, and refused no user or group.',
+    async run(ground) {
+      const all = (await read(ground, '/provisioning?limit=200')) as readonly Target[];
+      const active = all.filter(({ status }) => status === 'ACTIVE');
+      const problems: string[] = [];
+      for (const { applicationId, awaySince, awayReason } of active) {
+        if (awaySince !== null) problems.push(`${applicationId}: away since ${awaySince}: ${awayReason ?? ''}`);
+        const at = `/apps/${encodeURIComponent(applicationId)}/provisioning/resources?state=FAILED&limit=1`;
+        const [failed] = (await read(ground, at)) as readonly Failed[];
+        if (failed !== undefined) problems.push(`${applicationId}: ${failed.name}: ${failed.error ?? ''}`);
+      }
+      if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Look at the tab Provisioning of the application`);
+      return `${active.length} ${active.length === 1 ? 'target' : 'targets'}`;
+    },
+  },
+]);

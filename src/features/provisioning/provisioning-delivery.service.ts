@@ -1,0 +1,120 @@
+/**
+ * Carries users and groups to the SCIM targets of applications. While a target is away, only a probe asks for it, every 20 seconds; when it answers, all that
+ * waited is due. A resource that the target refuses is marked as failed and holds nobody else up.
+ */
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Outbound } from '../../platform/http/outbound.ts';
+import { findGroup } from '../groups/groups.store.ts';
+import { type Carrier, PAUSES, Postponed, Undeliverable } from '../outbox/outbox.service.ts';
+import { hurryEntries } from '../outbox/outbox.store.ts';
+import { findUserById } from '../users/users.store.ts';
+import type { ProvisionedKind, ProvisioningTarget } from './provisioning.resource.ts';
+import { findProvisioned, findProvisioningTarget, markAway, markBack, saveProvisioned } from './provisioning.store.ts';
+import { provisioningTargets, pushGroup, pushUser } from './provisioning-push.service.ts';
+import { PROVISIONING, queueDifferences, queueOne } from './provisioning-queue.store.ts';
+import { type ScimTarget, scimTarget, TargetAway, TargetRefusal } from './scim-target.service.ts';
+
+/** Seconds between two probes of a target that is away. */
+const PROBE = 20;
+/** Seconds for which an entry waits when the probe finds nothing; it is due at once when the target is back. */
+const WHILE_AWAY = 600;
+/** Seconds that a delivery may take: some calls of up to five seconds each. */
+const TAKEN_FOR = 90;
+
+const entry = z.object({ applicationId: z.string(), kind: z.enum(['user', 'group', 'all', 'probe']), id: z.string() });
+
+export function provisioningDelivery(services: Services, call: Outbound): Carrier {
+  const { database, keyring } = services;
+
+  async function probe(scim: ScimTarget, { applicationId, awaySince }: ProvisioningTarget): Promise<'delivered' | 'dropped'> {
+    if (awaySince === null) return 'dropped';
+    try {
+      await scim.read('/ServiceProviderConfig');
+    } catch (error) {
+      // What is refused was answered by a target that is there.
+      if (error instanceof TargetAway) throw new Postponed(error.message, PROBE);
+      if (!(error instanceof TargetRefusal)) throw error;
+    }
+    await database.transaction(async (trx) => {
+      await markBack(trx, applicationId);
+      await queueDifferences(trx, applicationId, present());
+      await hurryEntries(
+        trx,
+        { kind: PROVISIONING, orderingKey: applicationId },
+        present(),
+        new Date(present().getTime() + TAKEN_FOR * 1000),
+      );
+    });
+    return 'delivered';
+  }
+
+  async function goAway({ applicationId }: ProvisioningTarget, reason: string): Promise<void> {
+    await database.transaction(async (trx) => {
+      if (await markAway(trx, applicationId, present(), reason)) await queueOne(trx, { applicationId, kind: 'probe', id: '' }, present());
+    });
+  }
+
+  /** @returns seconds to the next attempt; undefined: an administrator has to look */
+  async function noteFailure(
+    target: ProvisioningTarget,
+    kind: ProvisionedKind,
+    id: string,
+    error: TargetRefusal,
+  ): Promise<number | undefined> {
+    const { applicationId } = target;
+    const before = await findProvisioned(database.knex, applicationId, kind, id);
+    const name = kind === 'user' ? (await findUserById(database.knex, id))?.login : (await findGroup(database.knex, id))?.name;
+    const failures = (before?.failures ?? 0) + 1;
+    const failed = {
+      ...{ kind, id, name: name ?? before?.name ?? id, remoteId: null, createdThere: false, lastSuccess: null, ...before },
+      ...{ state: 'FAILED' as const, digest: null, failures, error: error.message, lastAttempt: present() },
+    };
+    await database.transaction((trx) => saveProvisioned(trx, applicationId, failed));
+    return error.status >= 500 ? PAUSES[failures - 1] : undefined;
+  }
+
+  async function carry(scim: ScimTarget, target: ProvisioningTarget, kind: ProvisionedKind, id: string): Promise<void> {
+    try {
+      await (kind === 'user' ? pushUser : pushGroup)(services, scim, target, id);
+    } catch (error) {
+      if (error instanceof TargetAway) {
+        await goAway(target, error.message);
+        throw new Postponed(error.message, WHILE_AWAY);
+      }
+      if (!(error instanceof TargetRefusal)) throw error;
+      const pause = await noteFailure(target, kind, id, error);
+      throw pause === undefined ? new Undeliverable(error.message) : new Postponed(error.message, pause);
+    }
+  }
+
+  return {
+    takenFor: TAKEN_FOR,
+    async deliver(payload) {
+      const { applicationId, kind, id } = entry.parse(payload);
+      const target = await findProvisioningTarget(database.knex, applicationId);
+      if (target?.status !== 'ACTIVE') return 'dropped';
+      if (kind === 'all') {
+        await queueDifferences(database.knex, applicationId, present());
+        return 'delivered';
+      }
+      const scim = scimTarget(keyring, call, target);
+      if (kind === 'probe') return probe(scim, target);
+      if (target.awaySince !== null) throw new Postponed(`the target is away: ${target.awayReason ?? ''}`, WHILE_AWAY);
+      await carry(scim, target, kind, id);
+      return 'delivered';
+    },
+    givenUp(payload) {
+      const { applicationId, kind, id } = entry.parse(payload);
+      const of = kind === 'group' ? 'group' : 'user';
+      return {
+        eventType: `application.provision.${of}.push`,
+        displayMessage: of === 'user' ? 'Push user to the target' : 'Push group to the target',
+        targets: provisioningTargets({ applicationId }, of, id, id),
+      };
+    },
+    // A failure of our own, as while the database is away.
+    pauseAfter: (attempts) => Math.min(5 * attempts, 60),
+  };
+}

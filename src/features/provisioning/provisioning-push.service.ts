@@ -1,0 +1,223 @@
+/** Brings one user or one group to a SCIM target: matched before it is created, changed only where it differs. */
+import { present } from '../../platform/clock/clock.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { findAssignment, isAssigned } from '../applications/application-assignments.store.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { type Event, SYSTEM } from '../audit/audit-event.policy.ts';
+import { findGroup } from '../groups/groups.store.ts';
+import { GROUP, type ScimObject } from '../scim/scim-attributes.policy.ts';
+import { type Fields, isActiveStatus } from '../scim/scim-user.policy.ts';
+import { profileFields } from '../users/users.service.ts';
+import { findUserById } from '../users/users.store.ts';
+import type { ProvisionedKind, ProvisionedResource, ProvisioningTarget } from './provisioning.resource.ts';
+import { findProvisioned, forgetProvisioned, listRemoteMembers, saveProvisioned } from './provisioning.store.ts';
+import { queueGroupsOf } from './provisioning-queue.store.ts';
+import { mergedRemoteUser, type WantedRemoteUser, wantedRemoteUser } from './remote-user.policy.ts';
+import { type ScimTarget, TargetRefusal } from './scim-target.service.ts';
+
+/** Members of a group that is pushed. */
+const MOST_MEMBERS = 5000;
+
+export const provisioningTargets = (
+  { applicationId }: Pick<ProvisioningTarget, 'applicationId'>,
+  kind: ProvisionedKind,
+  id: string,
+  name: string,
+) => [
+  { id, type: kind === 'user' ? 'User' : 'UserGroup', displayName: name },
+  { id: applicationId, type: 'AppInstance', displayName: applicationId },
+];
+
+const pathOf = (type: 'Users' | 'Groups', remoteId: string): string => `/${type}/${encodeURIComponent(remoteId)}`;
+const quoted = (value: string): string => JSON.stringify(value);
+
+/** What became of it. */
+type Pushed = Pick<ProvisionedResource, 'remoteId' | 'createdThere' | 'digest'>;
+
+/** What there is to do with a user, from what is known here. */
+export type UserPlan =
+  | { readonly action: 'none' }
+  | { readonly action: 'forget' }
+  | {
+      readonly action: 'push' | 'deactivate' | 'delete';
+      readonly name: string;
+      /** undefined: the user is deleted, only `active` is changed. */
+      readonly wanted: WantedRemoteUser | undefined;
+      readonly isErased: boolean;
+      readonly known: ProvisionedResource | undefined;
+    };
+
+/** Decides for one user. */
+export async function planUser({ database: { knex } }: Services, target: ProvisioningTarget, userId: string): Promise<UserPlan> {
+  const [user, known] = [await findUserById(knex, userId), await findProvisioned(knex, target.applicationId, 'user', userId)];
+  const isWanted = user !== undefined && isActiveStatus(user.status) && (await isAssigned(knex, target.applicationId, userId));
+  const isThere = known?.remoteId != null;
+  if (!isWanted && !isThere) return known === undefined ? { action: 'none' } : { action: 'forget' };
+  const fields = user && (profileFields(user) as Fields);
+  const wanted = fields && wantedRemoteUser(fields, target.mapping, userId, isWanted);
+  const common = { name: user?.login ?? known?.name ?? userId, wanted, isErased: user === undefined, known };
+  if (isWanted) return { ...common, action: 'push' };
+  return { ...common, action: target.leavers === 'DELETE' ? 'delete' : 'deactivate' };
+}
+
+/** @throws {TargetAway} @throws {TargetRefusal} */
+export async function pushUser(services: Services, scim: ScimTarget, target: ProvisioningTarget, userId: string): Promise<void> {
+  const { applicationId } = target;
+  const plan = await planUser(services, target, userId);
+  if (plan.action === 'none') return;
+  if (plan.action === 'forget') return services.database.transaction((trx) => forgetProvisioned(trx, applicationId, 'user', userId));
+  const { action, name, wanted, isErased, known } = plan;
+  const state = action === 'push' ? 'PROVISIONED' : 'DEACTIVATED';
+  const contents = wanted && digest(JSON.stringify([wanted.resource, wanted.owned]));
+  if (known?.state === state && known.digest !== null && known.digest === contents) return;
+
+  const isRemoved = action === 'delete' || isErased;
+  if (action === 'delete' && known?.remoteId) await scim.remove(pathOf('Users', known.remoteId));
+  const pushed = action === 'delete' || wanted === undefined ? undefined : await bring(scim, wanted, known, action === 'push');
+  if (wanted === undefined && action === 'deactivate' && known?.remoteId) await deactivateErased(scim, known.remoteId);
+
+  await services.database.transaction(async (trx) => {
+    if (isRemoved) await forgetProvisioned(trx, applicationId, 'user', userId);
+    else {
+      const result = { remoteId: null, createdThere: false, ...pushed, digest: contents ?? null };
+      if (!(await saveProvisioned(trx, applicationId, succeeded('user', userId, name, state, result)))) return;
+      if (known?.remoteId !== result.remoteId && target.pushGroups) await queueGroupsOf(trx, applicationId, userId, present());
+    }
+    const isBack = action === 'push' && known?.state === 'DEACTIVATED';
+    await recordEvent(trx, {
+      ...userEvent(action === 'push', isBack),
+      request: SYSTEM,
+      targets: provisioningTargets(target, 'user', userId, name),
+      after: { remoteId: pushed?.remoteId ?? known?.remoteId, state, ...(action === 'delete' && { deleted: true }) },
+    });
+  });
+}
+
+function userEvent(isPush: boolean, isBack: boolean): Pick<Event, 'eventType' | 'displayMessage'> {
+  if (!isPush) return { eventType: 'application.provision.user.deactivate', displayMessage: 'Deactivate user at the target' };
+  if (isBack) return { eventType: 'application.provision.user.reactivate', displayMessage: 'Reactivate user at the target' };
+  return { eventType: 'application.provision.user.push', displayMessage: 'Push user to the target' };
+}
+
+const succeeded = (
+  kind: ProvisionedKind,
+  id: string,
+  name: string,
+  state: ProvisionedResource['state'],
+  pushed: Pushed,
+): ProvisionedResource => ({ kind, id, name, state, ...pushed, failures: 0, error: null, lastAttempt: present(), lastSuccess: present() });
+
+/** Creates or changes the user there. @param isWanted may it be created? */
+async function bring(
+  scim: ScimTarget,
+  wanted: WantedRemoteUser,
+  known: ProvisionedResource | undefined,
+  isWanted: boolean,
+): Promise<Omit<Pushed, 'digest'>> {
+  const there = known?.remoteId == null ? undefined : await scim.read(pathOf('Users', known.remoteId));
+  const before = there ?? (isWanted ? await findRemoteUser(scim, wanted.resource) : undefined);
+  if (before === undefined) {
+    if (!isWanted) return { remoteId: null, createdThere: false };
+    return { remoteId: await createOrFind(scim, wanted), createdThere: true };
+  }
+  const remoteId = String(before.id);
+  await change(scim, remoteId, before, wanted);
+  return { remoteId, createdThere: known?.remoteId === remoteId && known.createdThere };
+}
+
+/** The answer to an earlier attempt may have been lost: then the user is there. */
+async function createOrFind(scim: ScimTarget, wanted: WantedRemoteUser): Promise<string> {
+  try {
+    return await scim.create('Users', wanted.resource);
+  } catch (error) {
+    if (!(error instanceof TargetRefusal) || error.status !== 409) throw error;
+    const before = await findRemoteUser(scim, wanted.resource);
+    if (before === undefined) throw error;
+    await change(scim, String(before.id), before, wanted);
+    return String(before.id);
+  }
+}
+
+async function change(scim: ScimTarget, remoteId: string, before: ScimObject, wanted: WantedRemoteUser): Promise<void> {
+  const merged = mergedRemoteUser(before, wanted);
+  if (merged === undefined) return;
+  const isThere = await scim.replace(pathOf('Users', remoteId), { ...merged, id: remoteId });
+  if (!isThere) throw new TargetRefusal(404, 'the user is not at the target any more');
+}
+
+/** By `externalId`, then by user name. A target may ignore a filter, so what comes is compared. */
+export async function findRemoteUser(scim: ScimTarget, { externalId, userName }: ScimObject): Promise<ScimObject | undefined> {
+  const byExternalId = await scim.find('Users', `externalId eq ${quoted(String(externalId))}`).catch(noSuchFilter);
+  const known = byExternalId.find((one) => one.externalId === externalId && one.id !== undefined);
+  if (known !== undefined) return known;
+  const named = (await scim.find('Users', `userName eq ${quoted(String(userName))}`)).filter(
+    (one) => one.id !== undefined && String(one.userName).toLowerCase() === String(userName).toLowerCase(),
+  );
+  if (named.length > 1) throw new TargetRefusal(409, `the target has several users with the name ${userName}`);
+  return named[0];
+}
+
+function noSuchFilter(error: unknown): readonly ScimObject[] {
+  if (error instanceof TargetRefusal) return [];
+  throw error;
+}
+
+async function deactivateErased(scim: ScimTarget, remoteId: string): Promise<void> {
+  const before = await scim.read(pathOf('Users', remoteId));
+  if (before === undefined) return;
+  const { meta: _, groups: __, password: ___, ...rest } = before;
+  if (before.active !== false) await scim.replace(pathOf('Users', remoteId), { ...rest, active: false });
+}
+
+/** Pushes a group, or takes it away from the target. @throws {TargetAway} @throws {TargetRefusal} */
+export async function pushGroup(services: Services, scim: ScimTarget, target: ProvisioningTarget, groupId: string): Promise<void> {
+  const { applicationId } = target;
+  const { knex } = services.database;
+  const [group, known] = [await findGroup(knex, groupId), await findProvisioned(knex, applicationId, 'group', groupId)];
+  const isWanted = group !== undefined && target.pushGroups && (await findAssignment(knex, applicationId, 'group', groupId)) !== undefined;
+  if (!isWanted) {
+    if (known === undefined) return;
+    // A group that was there before is the target's own.
+    if (known.remoteId !== null && known.createdThere) await scim.remove(pathOf('Groups', known.remoteId));
+    await services.database.transaction(async (trx) => {
+      await forgetProvisioned(trx, applicationId, 'group', groupId);
+      if (known.remoteId !== null) await recordGroup(trx, target, groupId, known.name, { removed: known.createdThere });
+    });
+    return;
+  }
+  const members = await listRemoteMembers(knex, applicationId, groupId, MOST_MEMBERS + 1);
+  if (members.length > MOST_MEMBERS) throw new TargetRefusal(413, `the group has more than ${MOST_MEMBERS} members`);
+  const resource = { schemas: [GROUP.id], displayName: group.name, externalId: groupId, members: members.map((value) => ({ value })) };
+  const contents = digest(JSON.stringify(resource));
+  if (known?.state === 'PROVISIONED' && known.digest === contents) return;
+  const remote = await bringGroup(scim, resource, known);
+  await services.database.transaction(async (trx) => {
+    if (
+      !(await saveProvisioned(trx, applicationId, succeeded('group', groupId, group.name, 'PROVISIONED', { ...remote, digest: contents })))
+    )
+      return;
+    await recordGroup(trx, target, groupId, group.name, { remoteId: remote.remoteId, members: members.length });
+  });
+}
+
+async function bringGroup(scim: ScimTarget, resource: ScimObject, known: ProvisionedResource | undefined): Promise<Omit<Pushed, 'digest'>> {
+  const replace = (remoteId: string) =>
+    scim.replace(`${pathOf('Groups', remoteId)}?excludedAttributes=members`, { ...resource, id: remoteId });
+  if (known?.remoteId != null && (await replace(known.remoteId))) return { remoteId: known.remoteId, createdThere: known.createdThere };
+  const found = await scim.find('Groups', `displayName eq ${quoted(String(resource.displayName))}`);
+  const same = found.find((one) => one.id !== undefined && one.displayName === resource.displayName);
+  if (same === undefined) return { remoteId: await scim.create('Groups', resource), createdThere: true };
+  await replace(String(same.id));
+  return { remoteId: String(same.id), createdThere: false };
+}
+
+const recordGroup = (trx: Executor, target: ProvisioningTarget, groupId: string, name: string, after: object): Promise<string> =>
+  recordEvent(trx, {
+    eventType: 'application.provision.group.push',
+    displayMessage: 'Push group to the target',
+    request: SYSTEM,
+    targets: provisioningTargets(target, 'group', groupId, name),
+    after,
+  });

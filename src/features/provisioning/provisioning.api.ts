@@ -1,0 +1,169 @@
+/** `apps/{id}/provisioning`: the SCIM target of an application, what became of each user and group there, pushing now, and a dry run. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { text } from '../../platform/validation/text.ts';
+import { PROVISIONED_KINDS, PROVISIONED_STATES, type ProvisionedResource, type ProvisioningTarget } from './provisioning.resource.ts';
+import {
+  dryRun,
+  getProvisioning,
+  listProvisioned,
+  listProvisioning,
+  provisioningState,
+  pushNow,
+  removeProvisioning,
+  setProvisioning,
+} from './provisioning.service.ts';
+import { provisioningBody } from './provisioning-fields.service.ts';
+
+const target = z.object({
+  applicationId: z.string(),
+  status: z.enum(['ACTIVE', 'INACTIVE']),
+  baseUrl: z.url(),
+  auth: z.discriminatedUnion('type', [
+    z.object({ type: z.literal('BEARER') }),
+    z.object({ type: z.literal('OAUTH'), tokenUrl: z.url(), clientId: z.string(), scope: z.string().optional() }),
+  ]),
+  mapping: z.record(z.string(), z.string().nullable()),
+  leavers: z.enum(['DEACTIVATE', 'DELETE']),
+  pushGroups: z.boolean(),
+  awaySince: time
+    .nullable()
+    .meta({ description: 'Since when the target does not answer, or refuses the credentials; null: it answers, as far as is known' }),
+  awayReason: z.string().nullable(),
+  counts: z.object({ provisioned: z.int(), deactivated: z.int(), failed: z.int(), waiting: z.int() }),
+  created: time,
+  lastUpdated: time,
+  _links: links,
+});
+
+const resource = z.object({
+  kind: z.enum(PROVISIONED_KINDS),
+  id: z.string(),
+  name: z.string(),
+  remoteId: z.string().nullable().meta({ description: 'ID at the target; null: it is not there' }),
+  state: z.enum(PROVISIONED_STATES),
+  error: z.string().nullable(),
+  lastAttempt: time,
+  lastSuccess: time.nullable(),
+});
+
+const planned = z.object({
+  id: z.string(),
+  name: z.string(),
+  action: z.enum(['CREATE', 'LINK', 'UPDATE', 'DEACTIVATE', 'DELETE', 'NONE', 'FAIL']),
+  resource: z.record(z.string(), z.unknown()).optional().meta({ description: 'What would be sent' }),
+  error: z.string().optional(),
+});
+
+export const provisioningEndpoints: readonly Endpoint[] = [
+  listing({
+    path: '/provisioning',
+    access: 'service',
+    summary: 'List the SCIM targets of all applications, oldest first',
+    item: target.omit({ counts: true }),
+    handler: async ({ services, query }) => {
+      const { items, next } = await listProvisioning(services, query);
+      return { items: items.map((one) => presentTarget(one, services.config.baseUrl)), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/apps/:id/provisioning',
+    access: 'service',
+    summary: 'Read the SCIM target of an application',
+    params: idParams,
+    response: target,
+    handler: async ({ services, params }) => withCounts(services, await getProvisioning(services, params.id)),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/apps/:id/provisioning',
+    access: 'service',
+    summary: 'Set the SCIM target of an application. Everyone the application is assigned to is pushed there',
+    params: idParams,
+    bodyLimit: LARGE_BODY,
+    body: provisioningBody,
+    response: target,
+    handler: async ({ services, params, body, request }) => withCounts(services, await setProvisioning(services, params.id, body, request)),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/apps/:id/provisioning',
+    access: 'service',
+    summary: 'Remove the SCIM target of an application. Nobody is changed there',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await removeProvisioning(services, params.id, request);
+      return undefined;
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/apps/:id/provisioning/push',
+    access: 'service',
+    summary: 'Push everyone to the SCIM target now, or retry one user or group',
+    params: idParams,
+    bodyOptional: true,
+    body: z.strictObject({ kind: z.enum(PROVISIONED_KINDS), id: text({ least: 1 }) }).partial(),
+    status: 202,
+    response: z.object({ waiting: z.int().meta({ description: 'Users and groups that wait' }) }),
+    handler: async ({ services, params, body: { kind = 'user', id }, request }) => {
+      await pushNow(services, params.id, id === undefined ? undefined : { kind, id }, request);
+      const { waiting } = await provisioningState(services, await getProvisioning(services, params.id));
+      return { waiting: waiting.count };
+    },
+  }),
+  listing({
+    path: '/apps/:id/provisioning/resources',
+    access: 'service',
+    summary: 'List the users and groups that were pushed, with their state and error, oldest first',
+    params: idParams,
+    query: { kind: z.enum(PROVISIONED_KINDS).optional(), state: z.enum(PROVISIONED_STATES).optional() },
+    item: resource,
+    handler: async ({ services, params, query: { kind, state, ...window } }) => {
+      const { items, next } = await listProvisioned(services, params.id, { kind, state }, window);
+      return { items: items.map(presentResource), next };
+    },
+  }),
+  listing({
+    path: '/apps/:id/provisioning/plan',
+    access: 'service',
+    summary: 'Dry run: ask the target what a push would do, for at most ten assigned users, and change nothing',
+    params: idParams,
+    item: planned,
+    handler: async ({ services, params, query }) => {
+      const { items, next } = await dryRun(services, params.id, query);
+      return { items: items.map(({ resource: sent, ...one }) => ({ ...one, ...(sent !== undefined && { resource: { ...sent } }) })), next };
+    },
+  }),
+];
+
+const presentTarget = (found: ProvisioningTarget, baseUrl: string): Omit<z.input<typeof target>, 'counts'> => ({
+  ...found,
+  mapping: { ...found.mapping },
+  awaySince: writeTimeOrNull(found.awaySince),
+  created: writeTime(found.created),
+  lastUpdated: writeTime(found.lastUpdated),
+  _links: { self: { href: `${baseUrl}/api/v1/apps/${encodeURIComponent(found.applicationId)}/provisioning` } },
+});
+
+async function withCounts(services: Parameters<typeof provisioningState>[0], found: ProvisioningTarget): Promise<z.input<typeof target>> {
+  const { waiting, ...counts } = await provisioningState(services, found);
+  return { ...presentTarget(found, services.config.baseUrl), counts: { ...counts, waiting: waiting.count } };
+}
+
+const presentResource = ({
+  kind,
+  id,
+  name,
+  remoteId,
+  state,
+  error,
+  lastAttempt,
+  lastSuccess,
+}: ProvisionedResource): z.input<typeof resource> => ({
+  ...{ kind, id, name, remoteId, state, error },
+  lastAttempt: writeTime(lastAttempt),
+  lastSuccess: writeTimeOrNull(lastSuccess),
+});

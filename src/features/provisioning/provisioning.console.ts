@@ -1,0 +1,256 @@
+/** The tab Provisioning of an application: the SCIM target, what became of users and groups there, push, retry and dry run. */
+import { confirmationPages } from '../../pages/console/confirmation-page.ts';
+import { detailPage, type Part, type TablePart } from '../../pages/console/detail-page.ts';
+import { formPage } from '../../pages/console/form.ts';
+import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import {
+  applicationCrumbs,
+  applicationIn,
+  applicationTabs,
+  applicationToChange,
+  headOf,
+  mayChangeApplication,
+  warningsOf,
+} from '../applications/application-page.console.ts';
+import type { Application } from '../applications/applications.resource.ts';
+import { PROVISIONED_KINDS, type ProvisionedResource, type ProvisioningTarget } from './provisioning.resource.ts';
+import {
+  dryRun,
+  findProvisioning,
+  listProvisioned,
+  type PlannedUser,
+  provisioningState,
+  pushNow,
+  removeProvisioning,
+  setProvisioning,
+} from './provisioning.service.ts';
+import { AUTHENTICATIONS, LEAVERS, provisioningFormFields, provisioningIn } from './provisioning-form.console.ts';
+
+const homeOf = ({ id }: Pick<Application, 'id'>): string => applicationTabs(id).provisioning.href;
+const crumbsOf = (application: Application) => applicationCrumbs(application, applicationTabs(application.id).provisioning);
+
+const STATES = {
+  PROVISIONED: { text: 'Active there', tone: 'good' },
+  DEACTIVATED: { text: 'Inactive there', tone: 'plain' },
+  FAILED: { text: 'Failed', tone: 'bad' },
+} as const satisfies Readonly<Record<ProvisionedResource['state'], unknown>>;
+
+const KINDS = { user: 'User', group: 'Group' } as const;
+
+async function resourcesOf(visit: ConsoleRequest, application: Application, isFailed: boolean): Promise<TablePart> {
+  const search = isFailed ? { state: 'FAILED' as const } : {};
+  const after = isFailed ? undefined : afterIn(visit.query);
+  const { items, next } = await listProvisioned(visit.services, application.id, search, { limit: LIMIT, after });
+  const changes = mayChangeApplication(visit, application);
+  return {
+    kind: 'table',
+    title: isFailed ? 'Failed' : 'Users and groups at the target',
+    ...(isFailed && { lead: 'They hold nobody else up. They are tried again when they change, or when you retry.' }),
+    name: isFailed ? 'failed users and groups' : 'users and groups at the target',
+    columns: ['Name', 'Kind', 'Status', 'Last attempt', 'Error'],
+    rows: items.map((one) => ({
+      cells: [
+        { text: one.name, href: `/admin/${one.kind}s/${encodeURIComponent(one.id)}` },
+        phrase(KINDS[one.kind]),
+        STATES[one.state],
+        { moment: momentOf(one.lastAttempt) },
+        one.error ?? '',
+      ],
+      actions: changes ? [{ label: 'Retry', href: `${homeOf(application)}/${one.kind}/${encodeURIComponent(one.id)}/retry` }] : [],
+    })),
+    empty: isFailed ? 'None.' : 'Nobody was pushed yet.',
+    ...(!isFailed && { pager: pagerOf(homeOf(application), visit.query, next) }),
+  };
+}
+
+async function settingsOf(visit: ConsoleRequest, application: Application, target: ProvisioningTarget): Promise<Part> {
+  const { waiting, provisioned, deactivated, failed } = await provisioningState(visit.services, target);
+  const home = homeOf(application);
+  const isActive = target.status === 'ACTIVE';
+  const actions = [
+    ...(isActive ? [{ label: 'Push now', href: `${home}/push`, main: true }] : []),
+    { label: 'Dry run', href: `${home}/plan` },
+    { label: 'Change', href: `${home}/edit` },
+    { label: 'Remove', href: `${home}/remove`, danger: true },
+  ];
+  return {
+    kind: 'facts',
+    title: 'SCIM target',
+    actions: mayChangeApplication(visit, application) ? actions : [],
+    facts: [
+      { label: 'Status', value: isActive ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' } },
+      { label: 'Address', value: { text: target.baseUrl, code: true } },
+      { label: 'Authentication', value: phrase(AUTHENTICATIONS[target.auth.type]) },
+      { label: 'Users who leave', value: phrase(LEAVERS[target.leavers]) },
+      { label: 'Push groups', value: phrase(target.pushGroups ? 'Yes' : 'No') },
+      { label: 'Waiting', value: waiting.count },
+      ...(waiting.lastError === null ? [] : [{ label: 'Last failure', value: waiting.lastError }]),
+      { label: 'Active there', value: provisioned },
+      { label: 'Inactive there', value: deactivated },
+      { label: 'Failed', value: failed },
+      { label: 'Away since', value: { moment: momentOrNull(target.awaySince) } },
+    ],
+  };
+}
+
+const overview: ConsolePage = {
+  path: '/applications/:id/provisioning',
+  access: 'service',
+  async show(visit) {
+    const application = await applicationIn(visit);
+    const target = await findProvisioning(visit.services, application.id);
+    const head = { ...headOf(visit, application) };
+    if (target === undefined) {
+      const paragraphs = [
+        'The application creates, changes and deactivates its users by itself or by hand. Set a SCIM target to keep them in step with the assignments.',
+      ];
+      const actions = mayChangeApplication(visit, application)
+        ? [{ label: 'Set up provisioning', href: `${homeOf(application)}/edit`, main: true }]
+        : [];
+      return detailPage({ ...head, parts: [...warningsOf(application), { kind: 'words', paragraphs, actions }] });
+    }
+    const away: Part[] =
+      target.awaySince === null
+        ? []
+        : [
+            {
+              kind: 'words',
+              tone: 'bad',
+              paragraphs: [
+                'The target is away, or refuses the credentials. It is asked again every 20 seconds.',
+                verbatim(target.awayReason ?? ''),
+              ],
+            },
+          ];
+    const parts = await Promise.all([
+      settingsOf(visit, application, target),
+      resourcesOf(visit, application, true),
+      resourcesOf(visit, application, false),
+    ]);
+    return detailPage({ ...head, parts: [...warningsOf(application), ...away, ...parts] });
+  },
+};
+
+const edit: ConsolePage = {
+  path: '/applications/:id/provisioning/edit',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const application = await applicationToChange(visit);
+    const target = await findProvisioning(visit.services, application.id);
+    return formPage(
+      {
+        title: 'SCIM target',
+        crumbs: crumbsOf(application),
+        facts: ['After it is saved, all assigned users are matched with the target by user name, and created there if they are missing.'],
+        fields: provisioningFormFields(target),
+        submit: 'Save',
+        cancel: homeOf(application),
+      },
+      typed,
+    );
+  },
+  async receive(visit, form) {
+    const application = await applicationToChange(visit);
+    await setProvisioning(visit.services, application.id, provisioningIn(form), visit.request);
+    return { goTo: homeOf(application), notice: 'provisioning-changed' };
+  },
+};
+
+const ACTIONS: Readonly<Record<PlannedUser['action'], string>> = {
+  CREATE: 'Create',
+  LINK: 'Link with the user who is there',
+  UPDATE: 'Change',
+  DEACTIVATE: 'Deactivate',
+  DELETE: 'Delete',
+  NONE: 'Nothing',
+  FAIL: 'Failed',
+};
+
+const plan: ConsolePage = {
+  path: '/applications/:id/provisioning/plan',
+  access: 'service',
+  async show(visit) {
+    const application = await applicationIn(visit);
+    const { items, next } = await dryRun(visit.services, application.id, { limit: LIMIT, after: afterIn(visit.query) });
+    return detailPage({
+      title: 'Dry run',
+      lead: 'What a push would do. The target was asked; nothing was changed.',
+      crumbs: crumbsOf(application),
+      parts: [
+        {
+          kind: 'table',
+          name: 'dry run',
+          columns: ['Name', 'What would be done', 'What would be sent', 'Error'],
+          rows: items.map(({ id, name, action, resource, error }) => ({
+            cells: [
+              { text: name, href: `/admin/users/${encodeURIComponent(id)}` },
+              phrase(ACTIONS[action]),
+              { text: resource === undefined ? '' : JSON.stringify(resource), code: true },
+              error ?? '',
+            ],
+          })),
+          empty: 'The application is assigned to nobody.',
+          pager: pagerOf(`${homeOf(application)}/plan`, visit.query, next),
+        },
+      ],
+    });
+  },
+};
+
+const step = confirmationPages(async (visit) => {
+  const application = await applicationToChange(visit);
+  return { name: application.label, address: homeOf(application), crumbs: crumbsOf(application) };
+});
+
+const retry: ConsolePage = {
+  path: '/applications/:id/provisioning/:kind/:resourceId/retry',
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const application = await applicationToChange(visit);
+    return formPage(
+      {
+        title: 'Retry',
+        crumbs: crumbsOf(application),
+        facts: ['It is compared with the target again and pushed in a moment.'],
+        submit: 'Retry',
+        cancel: homeOf(application),
+      },
+      typed,
+    );
+  },
+  async receive(visit) {
+    const application = await applicationToChange(visit);
+    const kind = PROVISIONED_KINDS.find((one) => one === visit.params.kind);
+    if (kind === undefined) throw notFound(visit.params.kind ?? '', 'ProvisionedResource');
+    await pushNow(visit.services, application.id, { kind, id: visit.params.resourceId ?? '' }, visit.request);
+    return { goTo: homeOf(application), notice: 'provisioning-started' };
+  },
+};
+
+export const provisioningPages: readonly ConsolePage[] = [
+  overview,
+  edit,
+  plan,
+  step({
+    path: '/applications/:id/provisioning/push',
+    label: 'Push',
+    facts: ['All assigned users and groups are compared with the target again, and changed where they differ.'],
+    notice: 'provisioning-started',
+    carryOut: ({ services, request }, id) => pushNow(services, id, undefined, request),
+  }),
+  step({
+    path: '/applications/:id/provisioning/remove',
+    label: 'Remove provisioning',
+    facts: ['Users who are at the target stay there as they are.', 'Users who leave are not deactivated there any more.'],
+    danger: true,
+    notice: 'provisioning-removed',
+    carryOut: ({ services, request }, id) => removeProvisioning(services, id, request),
+  }),
+  retry,
+];

@@ -1,0 +1,51 @@
+/** Outbound provisioning: the SCIM target of an application, and what is known of each user and group there. */
+
+/** How the service authenticates at the target. */
+export type TargetAuth =
+  | { readonly type: 'BEARER' }
+  | { readonly type: 'OAUTH'; readonly tokenUrl: string; readonly clientId: string; readonly scope?: string | undefined };
+
+/** Paths of SCIM attributes and the field of the profile each is taken from; null: it is not sent. The rest is as the SCIM server has it. */
+export type TargetMapping = Readonly<Record<string, string | null>>;
+
+export interface ProvisioningTarget {
+  readonly applicationId: string;
+  readonly status: 'ACTIVE' | 'INACTIVE';
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly auth: TargetAuth;
+  /** Sealed: the bearer token, or the secret of the OAuth client. */
+  readonly secret: string;
+  readonly mapping: TargetMapping;
+  /** What happens there with users who leave. */
+  readonly leavers: 'DEACTIVATE' | 'DELETE';
+  readonly pushGroups: boolean;
+  /** Since when it does not answer; null: it does, as far as is known. */
+  readonly awaySince: Date | null;
+  readonly awayReason: string | null;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}
+
+export const PROVISIONED_STATES = ['PROVISIONED', 'DEACTIVATED', 'FAILED'] as const;
+export const PROVISIONED_KINDS = ['user', 'group'] as const;
+export type ProvisionedKind = (typeof PROVISIONED_KINDS)[number];
+
+/** A user or group at the target. */
+export interface ProvisionedResource {
+  readonly kind: ProvisionedKind;
+  readonly id: string;
+  readonly name: string;
+  /** Its ID at the target; null: it was not created yet. */
+  readonly remoteId: string | null;
+  /** Did this service create it there? */
+  readonly createdThere: boolean;
+  readonly state: (typeof PROVISIONED_STATES)[number];
+  /** Of what was sent last; null: it is compared with the target again. */
+  readonly digest: string | null;
+  /** Attempts that failed in a row. */
+  readonly failures: number;
+  readonly error: string | null;
+  readonly lastAttempt: Date;
+  readonly lastSuccess: Date | null;
+}

@@ -1,0 +1,156 @@
+/** SCIM targets of applications, and what each was sent. The only SQL on these tables, but for the entries of the outbox (provisioning-queue.store.ts). */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { ProvisionedKind, ProvisionedResource, ProvisioningTarget } from './provisioning.resource.ts';
+
+const TARGET: Columns<ProvisioningTarget> = {
+  applicationId: 'application_id',
+  status: 'status',
+  baseUrl: 'base_url',
+  auth: 'auth',
+  secret: 'secret_sealed',
+  mapping: 'mapping',
+  leavers: 'leavers',
+  pushGroups: 'push_groups',
+  awaySince: 'away_since',
+  awayReason: 'away_reason',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+const RESOURCE: Columns<ProvisionedResource> = {
+  kind: 'kind',
+  id: 'id',
+  name: 'name',
+  remoteId: 'remote_id',
+  createdThere: 'created_there',
+  state: 'state',
+  digest: 'digest',
+  failures: 'failures',
+  error: 'error',
+  lastAttempt: 'last_attempt',
+  lastSuccess: 'last_success',
+};
+
+const at = (applicationId: string) => ({ application_id: applicationId });
+
+export async function findProvisioningTarget(executor: Executor, applicationId: string): Promise<ProvisioningTarget | undefined> {
+  return executor('provisioning_targets').where(at(applicationId)).first<ProvisioningTarget | undefined>(TARGET);
+}
+
+/** Locks the row. Needs a transaction. */
+export async function lockProvisioningTarget(trx: Executor, applicationId: string): Promise<ProvisioningTarget | undefined> {
+  return trx('provisioning_targets').where(at(applicationId)).forUpdate().first<ProvisioningTarget | undefined>(TARGET);
+}
+
+/** Creates or replaces it. */
+export async function saveProvisioningTarget(trx: Executor, target: ProvisioningTarget): Promise<void> {
+  const row = { ...toRow(TARGET, target), auth: JSON.stringify(target.auth), mapping: JSON.stringify(target.mapping) };
+  await trx('provisioning_targets').insert(row).onConflict('application_id').merge();
+}
+
+export async function deleteProvisioningTarget(trx: Executor, applicationId: string): Promise<void> {
+  await trx('provisioning_targets').where(at(applicationId)).delete();
+}
+
+/** Oldest first. */
+export const selectProvisioningTargets = (executor: Executor, window: Window): Promise<Page<ProvisioningTarget>> =>
+  readPage(executor('provisioning_targets'), TARGET, window);
+
+/** @returns false when that was known already */
+export async function markAway(trx: Executor, applicationId: string, since: Date, reason: string): Promise<boolean> {
+  const changes = { away_since: since, away_reason: reason };
+  return (await trx('provisioning_targets').where(at(applicationId)).whereNull('away_since').update(changes)) === 1;
+}
+
+/** @returns false when that was known already */
+export async function markBack(trx: Executor, applicationId: string): Promise<boolean> {
+  const changes = { away_since: null, away_reason: null };
+  return (await trx('provisioning_targets').where(at(applicationId)).whereNotNull('away_since').update(changes)) === 1;
+}
+
+const one = (applicationId: string, kind: ProvisionedKind, id: string) => ({ ...at(applicationId), kind, id });
+
+export async function findProvisioned(
+  executor: Executor,
+  applicationId: string,
+  kind: ProvisionedKind,
+  id: string,
+): Promise<ProvisionedResource | undefined> {
+  return executor('provisioned_resources')
+    .where(one(applicationId, kind, id))
+    .first<ProvisionedResource | undefined>(RESOURCE);
+}
+
+/** @returns false when the target was removed meanwhile; the transaction is then good for nothing more */
+export async function saveProvisioned(trx: Executor, applicationId: string, resource: ProvisionedResource): Promise<boolean> {
+  try {
+    const row = { ...at(applicationId), ...toRow(RESOURCE, resource) };
+    await trx('provisioned_resources').insert(row).onConflict(['application_id', 'kind', 'id']).merge();
+    return true;
+  } catch (error) {
+    if (violatedConstraint(error) !== undefined) return false;
+    throw error;
+  }
+}
+
+export async function forgetProvisioned(trx: Executor, applicationId: string, kind: ProvisionedKind, id: string): Promise<void> {
+  await trx('provisioned_resources')
+    .where(one(applicationId, kind, id))
+    .delete();
+}
+
+/** Lets all of them be compared with the target again, or one. */
+export async function forgetDigests(
+  trx: Executor,
+  applicationId: string,
+  only?: { readonly kind: ProvisionedKind; readonly id: string },
+): Promise<void> {
+  const where = only === undefined ? at(applicationId) : one(applicationId, only.kind, only.id);
+  await trx('provisioned_resources').where(where).update({ digest: null, failures: 0 });
+}
+
+export interface ProvisionedSearch {
+  readonly kind?: ProvisionedKind | undefined;
+  readonly state?: ProvisionedResource['state'] | undefined;
+}
+
+/** Oldest first. */
+export function selectProvisioned(
+  executor: Executor,
+  applicationId: string,
+  { kind, state }: ProvisionedSearch,
+  window: Window,
+): Promise<Page<ProvisionedResource>> {
+  const where = { ...at(applicationId), ...(kind !== undefined && { kind }), ...(state !== undefined && { state }) };
+  return readPage(executor('provisioned_resources').where(where), RESOURCE, window);
+}
+
+export interface ProvisionedCounts {
+  readonly provisioned: number;
+  readonly deactivated: number;
+  readonly failed: number;
+}
+
+export async function countProvisioned(executor: Executor, applicationId: string): Promise<ProvisionedCounts> {
+  const of = (state: string) => `count(*) FILTER (WHERE state = '${state}')::int`;
+  const { rows } = await executor.raw<{ rows: [ProvisionedCounts] }>(
+    `SELECT ${of('PROVISIONED')} AS provisioned, ${of('DEACTIVATED')} AS deactivated, ${of('FAILED')} AS failed
+      FROM provisioned_resources WHERE application_id = ?`,
+    [applicationId],
+  );
+  return rows[0];
+}
+
+/** The IDs at the target of a group's members who are there, up to a number. */
+export async function listRemoteMembers(executor: Executor, applicationId: string, groupId: string, most: number): Promise<string[]> {
+  return executor('group_members AS m')
+    .join('provisioned_resources AS r', (on) => on.on('r.id', 'm.user_id'))
+    .where({ 'm.group_id': groupId, 'r.application_id': applicationId, 'r.kind': 'user' })
+    .whereNotNull('r.remote_id')
+    .orderBy('r.remote_id')
+    .limit(most)
+    .pluck('r.remote_id');
+}
