@@ -161,6 +161,8 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
   assert.equal((await before.api('PUT', '/settings/mail', relay)).status, 200);
   const telephony = { url: 'http://127.0.0.1:9/sms', secret: `whsec_${'A'.repeat(43)}=`, prefixes: ['+49'] };
   assert.equal((await before.api('PUT', '/settings/telephony', telephony)).status, 200);
+  const target = { status: 'INACTIVE', baseUrl: 'http://127.0.0.1:9/scim', auth: { type: 'BEARER', secret: 'known-to-the-target' } };
+  assert.equal((await before.api('PUT', `/apps/${client.clientId}/provisioning`, target)).status, 200);
   assert.equal((await before.api('PUT', '/settings/sign-in', { messageFactors: ['sms'] })).status, 200);
   const phone = { factorType: 'sms', provider: 'OKTA', profile: { phoneNumber: '+4930901820' } };
   const { id: phoned } = await before.createUser();
