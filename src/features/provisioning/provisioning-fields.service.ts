@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { text } from '../../platform/validation/text.ts';
 import { calledUri } from '../applications/application-settings.service.ts';
-import { isList, pathOf } from './remote-user.policy.ts';
+import { attributePath, isList } from './remote-user.policy.ts';
 
 const MOST_MAPPED = 100;
 
@@ -32,7 +32,7 @@ const mapping = z
     if (Object.keys(entries).length > MOST_MAPPED)
       ctx.addIssue({ code: 'custom', message: `must not have more than ${MOST_MAPPED} entries` });
     for (const [name, field] of Object.entries(entries)) {
-      const path = pathOf(name);
+      const path = attributePath(name);
       if (path === undefined)
         ctx.addIssue({ code: 'custom', path: [name], message: 'is not the path of an attribute, e.g. name.givenName' });
       else if (isList(path) && field !== null)

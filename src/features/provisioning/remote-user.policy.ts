@@ -13,7 +13,7 @@ const PATH = /^(?:(urn:[\w.:-]+):)?([A-Za-z][\w$-]*)(?:\.([A-Za-z][\w$-]*))?$/;
 const NEVER = new Set(['id', 'externalId', 'meta', 'schemas', 'active', 'password', 'groups', '__proto__', 'constructor', 'prototype']);
 
 /** @returns undefined when a mapping cannot name it */
-export function pathOf(name: string): Path | undefined {
+export function attributePath(name: string): Path | undefined {
   const match = PATH.exec(name);
   if (match === null) return undefined;
   const [, urn, attribute = '', sub] = match;
@@ -47,7 +47,7 @@ export interface WantedRemoteUser {
 /** @param externalId the user's ID here */
 export function wantedRemoteUser(fields: Fields, mapping: TargetMapping, externalId: string, active: boolean): WantedRemoteUser {
   const entries = Object.entries(mapping).flatMap(([name, field]) => {
-    const path = pathOf(name);
+    const path = attributePath(name);
     return path === undefined ? [] : [{ path, field }];
   });
   const standard = writtenPart(userType([]), fields, { active, externalId, labels: {} });
