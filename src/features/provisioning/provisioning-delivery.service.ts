@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import { findGroup } from '../groups/groups.store.ts';
@@ -25,6 +26,14 @@ const TAKEN_FOR = 90;
 
 const entry = z.object({ applicationId: z.string(), kind: z.enum(['user', 'group', 'all', 'probe']), id: z.string() });
 
+const secondsFromNow = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
+
+/** Notes who is not there as they should be, and lets those that were put off be due; what is under way is left alone. */
+async function compare(trx: Executor, applicationId: string): Promise<void> {
+  await queueDifferences(trx, applicationId, present());
+  await hurryEntries(trx, { kind: PROVISIONING, orderingKey: applicationId }, present(), secondsFromNow(TAKEN_FOR));
+}
+
 export function provisioningDelivery(services: Services, call: Outbound): Carrier {
   const { database, keyring } = services;
 
@@ -39,13 +48,9 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
     }
     await database.transaction(async (trx) => {
       await markBack(trx, applicationId);
-      await queueDifferences(trx, applicationId, present());
-      await hurryEntries(
-        trx,
-        { kind: PROVISIONING, orderingKey: applicationId },
-        present(),
-        new Date(present().getTime() + TAKEN_FOR * 1000),
-      );
+      await compare(trx, applicationId);
+      // What was under way is put off when it ends: it is hurried then.
+      await queueOne(trx, { applicationId, kind: 'all', id: '' }, secondsFromNow(PROBE));
     });
     return 'delivered';
   }
@@ -96,7 +101,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
       const target = await findProvisioningTarget(database.knex, applicationId);
       if (target?.status !== 'ACTIVE') return 'dropped';
       if (kind === 'all') {
-        await queueDifferences(database.knex, applicationId, present());
+        await database.transaction((trx) => compare(trx, applicationId));
         return 'delivered';
       }
       const scim = scimTarget(keyring, call, target);
