@@ -7,7 +7,7 @@ import { listen } from './listen.ts';
 import { eventually } from './process.ts';
 import { type Service, startService } from './service.ts';
 
-export interface Door {
+interface Door {
   readonly origin: string;
   /** Requests that came through, as `METHOD /path`. */
   readonly requests: string[];
@@ -17,7 +17,7 @@ export interface Door {
 }
 
 /** Passes requests on to the target, unless it is shut. */
-export async function doorTo(t: TestContext, target: string): Promise<Door> {
+async function doorTo(t: TestContext, target: string): Promise<Door> {
   const requests: string[] = [];
   const refused = new Set<string>();
   const door: Door = {

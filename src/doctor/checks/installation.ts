@@ -23,4 +23,6 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...mutualTls,
   ...passwordChecks,
   ...hooks,
+  ...organizations,
   ...provisioning,
+];

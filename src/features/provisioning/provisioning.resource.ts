@@ -1,12 +1,11 @@
 /** Outbound provisioning: the SCIM target of an application, and what is known of each user and group there. */
 
+import type { TargetMapping } from './remote-user.policy.ts';
+
 /** How the service authenticates at the target. */
 export type TargetAuth =
   | { readonly type: 'BEARER' }
   | { readonly type: 'OAUTH'; readonly tokenUrl: string; readonly clientId: string; readonly scope?: string | undefined };
-
-/** Paths of SCIM attributes and the field of the profile each is taken from; null: it is not sent. The rest is as the SCIM server has it. */
-export type TargetMapping = Readonly<Record<string, string | null>>;
 
 export interface ProvisioningTarget {
   readonly applicationId: string;

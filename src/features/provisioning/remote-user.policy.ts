@@ -4,7 +4,9 @@
  */
 import { ENTERPRISE, type ScimAttribute, type ScimObject, USER } from '../scim/scim-attributes.policy.ts';
 import { type Fields, userType, writtenPart } from '../scim/scim-user.policy.ts';
-import type { TargetMapping } from './provisioning.resource.ts';
+
+/** Paths of SCIM attributes and the field of the profile each is taken from; null: it is not sent. The rest is as the SCIM server has it. */
+export type TargetMapping = Readonly<Record<string, string | null>>;
 
 /** Where an attribute stands in a resource: of an extension the URN first. */
 type Path = readonly string[];
