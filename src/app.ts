@@ -20,6 +20,7 @@ import { eventHookDelivery } from './features/event-hooks/event-hook-delivery.se
 import type { UpstreamCall } from './features/identity-providers/upstream-metadata.service.ts';
 import { MAIL } from './features/mail/mail.service.ts';
 import { createMailer, mailDelivery, warnOfSilentServer } from './features/mail/mail-delivery.service.ts';
+import { brandedFor } from './features/organization-branding/organization-branding.resource.ts';
 import { sendOutbox } from './features/outbox/outbox.service.ts';
 import { countBreachLookups } from './features/passwords/breached-passwords.service.ts';
 import { RESET_REQUEST, resetRequests } from './features/passwords/forgotten-password.service.ts';
@@ -79,7 +80,10 @@ const UNAVAILABLE = {
 
 export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
-  const pages = createPages({ config, brand: async () => presentBrand(await currentSettings(services, 'branding')) });
+  const pages = createPages({
+    config,
+    brand: async ({ organizationLook }) => presentBrand(brandedFor(await currentSettings(services, 'branding'), organizationLook)),
+  });
   const observer = observeRequests(log, config, API_RESOURCES);
   countBreachLookups(services, observer.countBreachLookup);
   let accepting = true;

@@ -19,6 +19,7 @@ import { idps } from '../features/identity-providers/identity-providers.api.ts';
 import { inlineHooks } from '../features/inline-hooks/inline-hooks.api.ts';
 import { mailSettingsEndpoints } from '../features/mail/mail-settings.api.ts';
 import { zoneEndpoints } from '../features/network-zones/network-zones.api.ts';
+import { organizationBrandingEndpoints } from '../features/organization-branding/organization-branding.api.ts';
 import { domainEndpoints } from '../features/organization-domains/organization-domains.api.ts';
 import { organizationInvitationEndpoints } from '../features/organization-invitations/organization-invitations.api.ts';
 import { organizationProviderEndpoints } from '../features/organization-providers/organization-providers.api.ts';
@@ -73,6 +74,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...organizationEndpoints,
   ...departmentEndpoints,
   ...memberEndpoints,
+  ...organizationBrandingEndpoints,
   ...organizationInvitationEndpoints,
   ...organizationRoleEndpoints,
   ...domainEndpoints,

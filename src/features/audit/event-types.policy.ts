@@ -56,6 +56,7 @@ const ABOUT_ORGANIZATIONS_AND_GROUPS = [
   'group.profile.update',
   'group.user_membership.add',
   'group.user_membership.remove',
+  'org.branding.update',
   'org.invitation.accept',
   'org.invitation.create',
   'org.invitation.resend',

@@ -60,6 +60,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'org.lifecycle.create': 'Organization created',
   'org.lifecycle.delete': 'Organization deleted',
   'org.membership.add': 'A user was added to an organization',
+  'org.branding.update': 'The branding of an organization changed',
   'org.invitation.accept': 'An invitation to an organization was accepted',
   'org.invitation.create': 'Somebody was invited to an organization',
   'org.invitation.resend': 'An invitation to an organization was sent again',

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
-import { detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
+import { type Content, detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
 import { exactMomentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { afterIn, pagerOf } from '../../pages/console/paging.ts';
@@ -86,6 +86,16 @@ export function rowOf(event: StoredEvent): TableRow {
     ],
     actions: tellDecision(event) === undefined ? [] : [{ label: 'Explain', href: `${address}/explain` }],
   };
+}
+
+/** For those who may not open the system log: without links into it. */
+export function plainRowOf(event: StoredEvent): TableRow {
+  const { cells } = rowOf(event);
+  const bare = (content: Content): Content => {
+    if (Array.isArray(content)) return content.map((piece) => bare(piece)) as readonly Piece[];
+    return typeof content === 'object' && 'href' in content ? { ...content, href: undefined } : content;
+  };
+  return { cells: cells.map(bare), actions: [] };
 }
 
 export const LOG_COLUMNS = ['Time', 'Event', 'Actor', 'Target', 'IP address', 'Outcome'] as const;

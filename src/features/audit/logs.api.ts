@@ -5,6 +5,7 @@ import { moment } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { describeEvent, logEvent } from './log-events.service.ts';
 import { readLogs } from './logs.service.ts';
+import { readOrganizationLog } from './organization-log.service.ts';
 
 export const logs: readonly Endpoint[] = [
   listing({
@@ -24,6 +25,17 @@ export const logs: readonly Endpoint[] = [
     item: logEvent,
     handler: async ({ services, query: { since, until, filter, q, sortOrder, ...window } }) => {
       const { items, next } = await readLogs(services, { since, until, filter, q, newestFirst: sortOrder === 'DESCENDING' }, window);
+      return { items: items.map(describeEvent), next };
+    },
+  }),
+  listing({
+    path: '/account/org/:orgId/log',
+    access: 'organizations',
+    summary: 'Read the audit events about an organization, newest first',
+    params: z.object({ orgId: z.string().min(1) }),
+    item: logEvent,
+    handler: async ({ services, params: { orgId }, query, request }) => {
+      const { items, next } = await readOrganizationLog(services, orgId, query, request);
       return { items: items.map(describeEvent), next };
     },
   }),

@@ -12,6 +12,8 @@ import { MAIL_TAKEN_FOR, type Mailer, MailRefused, MOST_CONNECTIONS, type SmtpSe
 import { recordEvent } from '../audit/audit.service.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { findCodeOfLink } from '../email-codes/email-codes.store.ts';
+import { brandedFor } from '../organization-branding/organization-branding.resource.ts';
+import { findOrganizationLook } from '../organization-branding/organization-branding.service.ts';
 import { type Carrier, Undeliverable } from '../outbox/outbox.service.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
 import { currentSettings, currentTexts } from '../settings/settings-cache.service.ts';
@@ -76,7 +78,9 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
       if (!isMailable(to)) throw new Undeliverable('mail cannot be sent to this address');
 
       const { at, ipAddress, userAgent } = content.occurred ?? {};
-      const brand = await currentSettings(services, 'branding');
+      const service = await currentSettings(services, 'branding');
+      const look = content.organization === undefined ? undefined : await findOrganizationLook(services, content.organization);
+      const brand = brandedFor(service, look);
       const texts = await currentTexts(services);
       const link = content.link ?? (content.occurred && `${config.baseUrl}${pageOf(kind)}`);
       const occurred = at === undefined ? undefined : { at: new Date(at), ipAddress, browser: browserName(userAgent ?? '') };
@@ -87,7 +91,7 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
         { brand, texts },
       );
       try {
-        await mailer.send({ to, subject, text, html, language, messageId: `${id}@${host}`, senderName: brand.name });
+        await mailer.send({ to, subject, text, html, language, messageId: `${id}@${host}`, senderName: service.name });
       } catch (error) {
         throw error instanceof MailRefused ? new Undeliverable(error.message) : error;
       }

@@ -25,6 +25,8 @@ export const letter = z.object({
   /** Placeholders of its words. */
   values: z.record(z.string(), z.string()).default({}),
   link: z.string().optional(),
+  /** The ID of the organization whose brand it shows. */
+  organization: z.string().optional(),
   /** ISO 8601: when the link ends, and the mail is of no use any more. */
   expiresAt: z.string().optional(),
   /** When and whence, of what happened. */

@@ -10,6 +10,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { findOrganizationLook, showOrganization } from '../organization-branding/organization-branding.service.ts';
 import { LinkGone } from '../passwords/choose-password.hosted.ts';
 import { MOST_CHARACTERS, type PasswordProblem } from '../passwords/password.policy.ts';
 import { findPasswordProblem } from '../passwords/password-policy.service.ts';
@@ -50,6 +51,7 @@ async function show(
   problem?: PasswordProblem | 'missing' | 'taken',
 ): Promise<void> {
   const language = pageLanguage(ctx);
+  showOrganization(ctx, await findOrganizationLook(deps.services, organization.id));
   const user = await freshUser(deps, ctx);
   const limits = { least: String((await readPasswordPolicy(deps.services.database.knex)).minLength), most: String(MOST_CHARACTERS) };
   const values = { organization: organization.name };

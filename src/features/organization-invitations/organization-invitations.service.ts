@@ -187,7 +187,7 @@ function newLink({ actor }: RequestContext) {
 async function mail(
   trx: Executor,
   { config, keyring }: Services,
-  { name }: Organization,
+  { id, name }: Organization,
   { email }: InvitationRow,
   token: string,
   request: RequestContext,
@@ -196,6 +196,7 @@ async function mail(
     to: email,
     link: `${config.baseUrl}/invitation/${token}`,
     values: { organization: name },
+    organization: id,
     expiresAt: new Date(present().getTime() + LIFETIMES.activationLink * 1000).toISOString(),
   };
   await queueMail(trx, keyring, { id: undefined, login: email, profile: {} }, 'organization-invitation', content, request);

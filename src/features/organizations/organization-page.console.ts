@@ -49,35 +49,26 @@ function stepsOf(visit: ConsoleRequest, { id, editable }: OrganizationDetail, is
 /** What stands at the head of each tab. @param isEmpty can it be deleted? */
 export function organizationHead(visit: ConsoleRequest, organization: OrganizationDetail, isEmpty = false) {
   const address = organizationPath(organization.id);
-  const isManager = isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_MEMBERS'), organization.id);
+  const may = (need: OrganizationPermission) => isWithin(reachOf(visit.request.roles, 'read', need), organization.id);
   const seesAll = mayCall(visit.request.roles, 'service', 'read');
   return {
     title: verbatim(organization.name),
     crumbs: ORGANIZATIONS,
     more: stepsOf(visit, organization, isEmpty),
     tabs: [
-      ...(isManager
+      ...(may('MANAGE_MEMBERS')
         ? [
             { label: 'Departments', href: address },
             { label: 'Members', href: `${address}/members` },
             { label: 'Roles', href: `${address}/roles` },
           ]
         : [{ label: 'Overview', href: address }]),
-      ...(isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_INVITATIONS'), organization.id)
-        ? [{ label: 'Invitations', href: `${address}/invitations` }]
-        : []),
-      ...(isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_DOMAINS'), organization.id)
-        ? [{ label: 'Domains', href: `${address}/domains` }]
-        : []),
-      ...(isWithin(reachOf(visit.request.roles, 'read', 'MANAGE_PROVIDERS'), organization.id)
-        ? [{ label: 'Sign-in', href: `${address}/sign-in` }]
-        : []),
-      ...(seesAll
-        ? [
-            { label: 'Administrators', href: `${address}/administrators` },
-            { label: 'Activity', href: `${address}/activity` },
-          ]
-        : []),
+      ...(may('MANAGE_INVITATIONS') ? [{ label: 'Invitations', href: `${address}/invitations` }] : []),
+      ...(may('MANAGE_DOMAINS') ? [{ label: 'Domains', href: `${address}/domains` }] : []),
+      ...(may('MANAGE_PROVIDERS') ? [{ label: 'Sign-in', href: `${address}/sign-in` }] : []),
+      ...(may('MANAGE_BRANDING') ? [{ label: 'Branding', href: `${address}/branding` }] : []),
+      ...(seesAll ? [{ label: 'Administrators', href: `${address}/administrators` }] : []),
+      ...(may('READ_LOG') ? [{ label: 'Activity', href: `${address}/activity` }] : []),
     ],
   };
 }

@@ -10,7 +10,7 @@ import { counted, phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
 import { listAdministrators } from '../administrators/administrators.service.ts';
-import { activityOf } from '../audit/activity.console.ts';
+import { organizationActivity } from '../audit/activity.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { branchesBelow } from './department-tree.console.ts';
@@ -150,11 +150,11 @@ const administrators: ConsolePage = {
 
 const activity: ConsolePage = {
   path: '/organizations/:orgId/activity',
-  access: 'service',
+  access: 'organizations',
   async show(visit) {
     const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
     const path = `${organizationPath(organization.id)}/activity`;
-    return detailPage({ ...organizationHead(visit, organization), parts: [await activityOf(visit, organization.id, path)] });
+    return detailPage({ ...organizationHead(visit, organization), parts: [await organizationActivity(visit, organization.id, path)] });
   },
 };
 

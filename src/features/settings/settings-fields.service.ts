@@ -66,6 +66,30 @@ export const brandColour = (scheme: Scheme) =>
       if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
     });
 
+/** What a brand shows on the pages for end users. */
+const looks = {
+  logoUrl: link.meta({ description: 'A picture beside the name on the pages for end users, in place of the own one' }),
+  primaryColorHex: colour
+    .nullable()
+    .exactOptional()
+    .meta({ description: 'Of links and buttons on the pages for end users; refused where its contrast is too low (WCAG 2.2, 1.4.3)' }),
+  primaryColorDarkHex: colour
+    .nullable()
+    .exactOptional()
+    .meta({ description: 'The same where the browser wants dark pages; null: made from the other one' }),
+};
+
+/** The same of an organization, where somebody signs in for it. */
+export const organizationBrandingFields = z
+  .strictObject({
+    name: shownText({ least: 1, most: 100 })
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'In place of the service’s; null: the organization’s name' }),
+    ...looks,
+  })
+  .superRefine(checkBranding);
+
 /** Those of the mail server are in features/mail/mail-settings.resource.ts: a password comes in and never goes out. Those of sign-up are in features/sign-up. */
 export const settingsBodies: {
   readonly [N in Exclude<SettingsName, 'mail' | 'registration' | 'telephony'>]: z.ZodType<Partial<Settings[N]>>;
@@ -143,15 +167,7 @@ export const settingsBodies: {
   branding: z
     .strictObject({
       name: shownText({ least: 1, most: 100 }).exactOptional().meta({ description: 'Stands on every page and in its title' }),
-      logoUrl: link.meta({ description: 'A picture beside the name on the pages for end users, in place of the own one' }),
-      primaryColorHex: colour
-        .nullable()
-        .exactOptional()
-        .meta({ description: 'Of links and buttons on the pages for end users; refused where its contrast is too low (WCAG 2.2, 1.4.3)' }),
-      primaryColorDarkHex: colour
-        .nullable()
-        .exactOptional()
-        .meta({ description: 'The same where the browser wants dark pages; null: made from the other one' }),
+      ...looks,
       supportUrl: link.meta({ description: 'A link at the foot of the pages for end users' }),
       privacyUrl: link.meta({ description: 'As supportUrl' }),
       termsUrl: link.meta({ description: 'As supportUrl' }),

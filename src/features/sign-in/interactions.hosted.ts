@@ -39,6 +39,8 @@ export interface InteractionDetails {
   readonly prompt: 'login' | 'assignment' | 'organization' | 'consent';
   /** Of the prompt of that name. */
   readonly organization?: { readonly isRefused: boolean; readonly wanted?: string };
+  /** The ID or the name of the organization that the request names, or that the user has chosen. */
+  readonly signsInFor?: string;
   readonly application: ApplicationFacts;
   /** Does it ask a second factor of all its users? */
   readonly applicationDemands?: boolean;

@@ -11,6 +11,7 @@ import { followCodeLink, receiveCode, receiveCodeAgain } from '../email-codes/em
 import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';
 import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
 import { receiveFactorSend, receiveFirstCode, receiveMessageEnrolment, receiveOtherWay } from '../message-factors/message-steps.hosted.ts';
+import { findOrganizationLook, showOrganization } from '../organization-branding/organization-branding.service.ts';
 import { backToInvitation, INVITATION_PAGE, invitationPage, receiveInvitation } from '../organization-invitations/invitation.hosted.ts';
 import { askForOrganization, receiveOrganization } from '../organizations/choose-organization.hosted.ts';
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
@@ -53,6 +54,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       const details = await interactions.details(ctx.req, ctx.res, server, uid);
       if (details.uid !== uid || details.serverId !== server) throw new InteractionGone('other-browser');
       ctx.state.brandColor = details.application.brandColor;
+      if (details.signsInFor !== undefined) showOrganization(ctx, await findOrganizationLook(deps.services, details.signsInFor));
       // A form that stayed open in another tab while the interaction went on: show where it stands now.
       await (prompt === undefined || details.prompt === prompt ? run : show)(deps, ctx, details);
     };

@@ -17,6 +17,7 @@ import { importPage } from '../../features/import/user-import.console.ts';
 import { inlineHookPages } from '../../features/inline-hooks/inline-hooks.console.ts';
 import { mailPages } from '../../features/mail/mail.console.ts';
 import { zonePages } from '../../features/network-zones/network-zones.console.ts';
+import { organizationBrandingPages } from '../../features/organization-branding/branding.console.ts';
 import { domainPages } from '../../features/organization-domains/domains.console.ts';
 import { organizationInvitationPages } from '../../features/organization-invitations/invitations.console.ts';
 import { organizationSignInPages } from '../../features/organization-providers/sign-in.console.ts';
@@ -48,6 +49,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...provisioningPages,
   ...organizationPages,
   ...departmentPages,
+  ...organizationBrandingPages,
   ...organizationInvitationPages,
   ...organizationRolePages,
   ...memberPages,

@@ -39,8 +39,8 @@ interface Brand {
 
 export interface PagesOptions {
   readonly config: Config;
-  /** Asked for every page, and never fails; absent: the service's own name and no links. */
-  brand?(): Promise<Brand>;
+  /** Asked for every page, and never fails; absent: the service's own name and no links. @param state of the request */
+  brand?(state: Koa.DefaultState): Promise<Brand>;
 }
 
 /** What each view finds besides its own locals. */
@@ -86,7 +86,7 @@ export function createPages({ config, brand = async () => BRAND }: PagesOptions)
 
   return {
     async render(ctx, view, locals, { status = 200, frame, fixed = false, images = [], ...sources } = {}) {
-      const presented = await brand();
+      const presented = await brand(ctx.state);
       const forEndUsers = locals.text === undefined ? undefined : presented;
       const common: PageLocals = {
         lang: 'en',

@@ -106,6 +106,9 @@ export function createInteractions({ servers, services, gone, describe }: Intera
       ...(prompt.name === ORGANIZATION && {
         organization: { isRefused: prompt.reasons.includes(NOT_A_MEMBER), ...present({ wanted: text(params.organization) }) },
       }),
+      ...present({
+        signsInFor: text(params.organization) ?? text(interaction.lastSubmission?.organization) ?? text(prompt.details.organization),
+      }),
       application: {
         id: client.clientId,
         label: clientSettings(client).label,

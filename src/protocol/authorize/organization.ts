@@ -40,6 +40,14 @@ interface Remembering {
 }
 
 const DECIDED = 'gatehouseOrganization';
+const ORGANIZATION_ID = 'gatehouseOrganizationId';
+
+interface Decided {
+  readonly state: { [DECIDED]?: Promise<OrganizationDecision>; [ORGANIZATION_ID]?: string };
+}
+
+/** @returns the ID of the one that the user signs in for, where that is decided */
+export const decidedOrganization = (ctx: KoaContextWithOIDC): string | undefined => (ctx as Decided).state[ORGANIZATION_ID];
 
 /** @param read the organizations of a user; asked once a request, and only where the request or the application asks for one */
 export function organizationPrompt(read: ReadOrganizations, refused: NoteRefusal): InstanceType<typeof interactionPolicy.Prompt> {
@@ -47,7 +55,7 @@ export function organizationPrompt(read: ReadOrganizations, refused: NoteRefusal
 
   /** Both checks ask it at the same time. */
   function decide(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {
-    const { state } = ctx as { readonly state: { [DECIDED]?: Promise<OrganizationDecision> } };
+    const { state } = ctx as Decided;
     state[DECIDED] ??= judge(ctx);
     return state[DECIDED];
   }
@@ -66,6 +74,7 @@ export function organizationPrompt(read: ReadOrganizations, refused: NoteRefusal
     const decision = decideOrganization({ setting, wanted, chosen, found });
     if (decision.kind === 'organization') {
       (session.authorizationFor(client.clientId) as Remembering).orgId = decision.orgId;
+      (ctx as Decided).state[ORGANIZATION_ID] = decision.orgId;
       if (entities.Grant?.jti !== undefined) requestStateOf(ctx)?.organizations.set(entities.Grant.jti, decision.orgId);
     }
     return decision;

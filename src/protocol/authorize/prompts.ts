@@ -25,7 +25,7 @@ import type { NoteRefusal } from '../servers/refusals.ts';
 import { noteProvider, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
 import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
-import { organizationPrompt } from './organization.ts';
+import { decidedOrganization, organizationPrompt } from './organization.ts';
 import { nameSession } from './session-id.ts';
 
 /** The value of `prompt`, and the prompt that it asks for. */
@@ -143,7 +143,12 @@ export function promptRules(
         if (isSilent(ctx)) await refused(ctx, { kind: 'consent-required', scopes: keptScopes(ctx.state[DECISIONS] ?? []) });
         return Check.REQUEST_PROMPT;
       },
-      (ctx) => ({ scopes: pendingScopes(ctx), details: pendingDetails(ctx), decisions: keptScopes(ctx.state[DECISIONS] ?? []) }),
+      (ctx) => ({
+        scopes: pendingScopes(ctx),
+        details: pendingDetails(ctx),
+        decisions: keptScopes(ctx.state[DECISIONS] ?? []),
+        organization: decidedOrganization(ctx),
+      }),
     ),
   );
   // Nothing that could be granted was asked for, or nothing optional ticked: oidc-provider refuses it too, but without a description.

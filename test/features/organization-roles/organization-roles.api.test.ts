@@ -68,6 +68,10 @@ describe('roles in an organization (account/org/{orgId}/role)', () => {
       assert.equal(await status('GET', `/users/${other.id}`), manages ? 200 : 404, permission);
       const invites = permission === 'MANAGE_INVITATIONS';
       assert.equal(await status('GET', `/account/org/${orgId}/invitation`), invites ? 200 : 403, permission);
+      const brands = permission === 'MANAGE_BRANDING';
+      assert.equal(await status('GET', `/account/org/${orgId}/branding`), brands ? 200 : 403, permission);
+      assert.equal(await status('PUT', `/account/org/${orgId}/branding`, { name: 'Acme' }), brands ? 200 : 403, permission);
+      assert.equal(await status('GET', `/account/org/${orgId}/log`), permission === 'READ_LOG' ? 200 : 403, permission);
       const email = `by-${permission.toLowerCase()}@example.com`;
       assert.equal(await status('POST', `/account/org/${orgId}/invitation`, { email }), invites ? 201 : 403, permission);
       for (const role of ['owner', 'admin'])
@@ -167,4 +171,28 @@ describe('roles in an organization (account/org/{orgId}/role)', () => {
       [{ before: { roles: ['member'] }, after: { roles: ['owner', 'member'] } }],
     );
   });
+
+  it('the log of an organization has its events alone, and the network of its members alone', async () => {
+    const [orgId, other] = [await organization(api), await organization(api)];
+    const admin = await member(orgId, 'admin');
+    await admin.call('POST', `/account/org/${orgId}/department`, { name: 'Sales' });
+    await api.call('POST', `/account/org/${other}/department`, { name: 'Foreign' });
+    const events = (await admin.call<LogEvent[]>('GET', `/account/org/${orgId}/log`)).body;
+    assert.ok(
+      events.every(({ target }) => target.some(({ id }) => id === orgId)),
+      JSON.stringify(events),
+    );
+    const of = (type: string) => events.find(({ eventType }) => eventType === type);
+    assert.notEqual(of('department.create')?.client.ipAddress, null);
+    assert.equal(of('org.lifecycle.create')?.client.ipAddress, null, 'of an administrator of the service');
+    const whole = (await api.call<LogEvent[]>('GET', `/account/org/${orgId}/log`)).body;
+    assert.notEqual(whole.find(({ eventType }) => eventType === 'org.lifecycle.create')?.client.ipAddress, null);
+    assert.equal((await admin.call('GET', `/account/org/${other}/log`)).status, 404);
+  });
 });
+
+interface LogEvent {
+  readonly eventType: string;
+  readonly target: readonly { readonly id: string }[];
+  readonly client: { readonly ipAddress: string | null };
+}

@@ -1,0 +1,36 @@
+/** `account/org/{orgId}/branding`: how an organization presents itself on the pages where somebody signs in for it. */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { organizationBrandingFields } from '../settings/settings-fields.service.ts';
+import { readOrganizationBranding, replaceOrganizationBranding } from './organization-branding.service.ts';
+
+const params = z.object({ orgId: z.string().min(1) });
+const path = '/account/org/:orgId/branding';
+const response = z.object({
+  name: z.string().nullable(),
+  logoUrl: z.string().nullable(),
+  primaryColorHex: z.string().nullable(),
+  primaryColorDarkHex: z.string().nullable(),
+});
+
+export const organizationBrandingEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'GET',
+    path,
+    access: 'organizations',
+    summary: 'Read how an organization presents itself where somebody signs in for it; null: as the service does',
+    params,
+    response,
+    handler: ({ services, params: { orgId }, request }) => readOrganizationBranding(services, orgId, request),
+  }),
+  endpoint({
+    method: 'PUT',
+    path,
+    access: 'organizations',
+    summary: 'Replace how an organization presents itself; what is absent is as the service has it',
+    params,
+    body: organizationBrandingFields,
+    response,
+    handler: ({ services, params: { orgId }, body, request }) => replaceOrganizationBranding(services, orgId, body, request),
+  }),
+];

@@ -1,0 +1,58 @@
+/** Reads and sets the branding of an organization. */
+import { isDeepStrictEqual } from 'node:util';
+import type Koa from 'koa';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { notFound } from '../../platform/errors/errors.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { checkReadable, lockForChange, target } from '../organizations/organizations.service.ts';
+import { NO_BRANDING, type OrganizationBranding, type OrganizationLook } from './organization-branding.resource.ts';
+import { findBranding, findLook, updateBranding } from './organization-branding.store.ts';
+
+/** @throws {ApiError} not found, forbidden */
+export async function readOrganizationBranding(
+  { database: { knex } }: Services,
+  orgId: string,
+  request: RequestContext,
+): Promise<OrganizationBranding> {
+  checkReadable(orgId, request, 'MANAGE_BRANDING');
+  const found = await findBranding(knex, orgId);
+  if (found === undefined) throw notFound(orgId, 'Organization');
+  return found ?? NO_BRANDING;
+}
+
+/** @param set replaces all that was set; what is absent is as the service has it @throws {ApiError} not found, forbidden */
+export async function replaceOrganizationBranding(
+  { database }: Services,
+  orgId: string,
+  set: Partial<OrganizationBranding>,
+  request: RequestContext,
+): Promise<OrganizationBranding> {
+  return database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_BRANDING');
+    const before = (await findBranding(trx, orgId)) ?? NO_BRANDING;
+    const after = { ...NO_BRANDING, ...set };
+    await updateBranding(trx, orgId, isDeepStrictEqual(after, NO_BRANDING) ? null : after);
+    await recordEvent(trx, {
+      eventType: 'org.branding.update',
+      displayMessage: 'Change branding of organization',
+      request,
+      targets: [target(organization)],
+      before,
+      after,
+    });
+    return after;
+  });
+}
+
+/** @param wanted an ID or a name, as a request has it */
+export const findOrganizationLook = async ({ database: { knex } }: Services, wanted: string): Promise<OrganizationLook | undefined> =>
+  isPrintable(wanted) ? findLook(knex, wanted) : undefined;
+
+/** The pages of this request are the organization's. Its colours count before the application's: people look for the name of their company. */
+export function showOrganization(ctx: Koa.Context, look: OrganizationLook | undefined): void {
+  if (look === undefined) return;
+  ctx.state.organizationLook = look;
+  if (look.primaryColorHex !== null || look.primaryColorDarkHex !== null) ctx.state.brandColor = undefined;
+}
