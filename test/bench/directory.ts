@@ -43,7 +43,8 @@ const fill = ({ members, departments, organizations }: typeof size): string => `
         'tags', jsonb_build_array('tag' || n % 5000, 'all')), now(), now()
     FROM generate_series(0, ${members - 1}) n ORDER BY n;
   INSERT INTO memberships (org_id, user_id, dep_id, created)
-    SELECT 'org_0', 'usr_' || n, CASE WHEN n % 10 > 0 THEN 'dep_' || n % ${departments} END, now() FROM generate_series(0, ${members - 1}) n;`;
+    SELECT 'org_0', 'usr_' || n, CASE WHEN n % 10 > 0 THEN 'dep_' || n % ${departments} END, now() FROM generate_series(0, ${members - 1}) n;
+  INSERT INTO member_counts (org_id, n, folded) VALUES ('org_0', ${members}, true);`;
 
 /** Of attributes that the operator has added. */
 const ATTRIBUTES = {

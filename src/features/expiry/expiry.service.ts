@@ -14,6 +14,7 @@ import { deleteExpiredCodes } from '../email-codes/email-codes.store.ts';
 import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
 import { deleteExpiredInvitations } from '../organization-invitations/organization-invitations.store.ts';
+import { foldMemberCounts } from '../organizations/member-counts.store.ts';
 import { deleteExpiredRegistrationTokens } from '../registration/registration-tokens.store.ts';
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
 import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
@@ -57,6 +58,7 @@ async function sweep(services: Services): Promise<number> {
     await removeExpired(services.database, BATCH),
     await deleteExpiredApplications(services),
     await eraseRemovedAttributes(services, BATCH),
+    await foldMemberCounts(services.database.knex, BATCH),
   );
 }
 

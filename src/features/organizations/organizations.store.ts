@@ -5,6 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { containing } from '../../platform/database/filter.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
+import { memberCountOf } from './member-counts.store.ts';
 import type { OrganizationType } from './organizations.resource.ts';
 
 export interface Organization {
@@ -42,7 +43,7 @@ export async function insertOrganization(trx: Executor, organization: Organizati
 
 /** An organization with the number of users who belong to it, in one statement. */
 export async function findOrganization(executor: Executor, id: string): Promise<(Organization & { memberCount: number }) | undefined> {
-  const memberCount = executor.raw('(SELECT count(*) FROM memberships WHERE org_id = organizations.id) AS "memberCount"');
+  const memberCount = executor.raw(`${memberCountOf('organizations')} AS "memberCount"`);
   return executor('organizations').where({ id }).first<(Organization & { memberCount: number }) | undefined>(ORGANIZATION, memberCount);
 }
 
