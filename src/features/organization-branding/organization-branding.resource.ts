@@ -1,8 +1,15 @@
 /** The branding of an organization, and how it replaces the service's on a page. */
-import type { Branding } from '../settings/settings.service.ts';
 
-/** null: as the service presents itself. */
-export interface OrganizationBranding extends Pick<Branding, 'logoUrl' | 'primaryColorHex' | 'primaryColorDarkHex'> {
+/** What an organization can set of the service's branding; null: as the service has it. */
+interface Looks {
+  readonly logoUrl: string | null;
+  /** `#rrggbb`, for links and buttons. */
+  readonly primaryColorHex: string | null;
+  /** The same in dark; null: made from the other one. */
+  readonly primaryColorDarkHex: string | null;
+}
+
+export interface OrganizationBranding extends Looks {
   /** null: the organization's name. */
   readonly name: string | null;
 }
@@ -13,7 +20,7 @@ export const NO_BRANDING: OrganizationBranding = { name: null, logoUrl: null, pr
 export type OrganizationLook = OrganizationBranding & { readonly name: string };
 
 /** The service's branding with what an organization has set. Both colours go together: one that is made from the other must not mix two brands. */
-export function brandedFor(service: Branding, look: OrganizationLook | undefined): Branding {
+export function brandedFor<B extends Looks & { readonly name: string }>(service: B, look: OrganizationLook | undefined): B {
   if (look === undefined) return service;
   const { name, logoUrl, primaryColorHex, primaryColorDarkHex } = look;
   return {
