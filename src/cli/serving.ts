@@ -27,8 +27,11 @@ const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectio
  */
 const IDLE = { direct: 65_000, behindProxies: 620_000 };
 
-/** @throws {StartFailure} when the port is in use */
-export async function serve(foundation: StartupContext, open: OpenResources): Promise<void> {
+/**
+ * @param turn is waited for before the port is opened
+ * @throws {StartFailure} when the port is in use
+ */
+export async function serve(foundation: StartupContext, open: OpenResources, turn = async (): Promise<void> => {}): Promise<void> {
   const { config, log, pooled } = foundation;
   await selfTest();
   const keyring = await openKeyring(config);
@@ -43,6 +46,7 @@ export async function serve(foundation: StartupContext, open: OpenResources): Pr
   const { announceEnd, ...answers } = lastAnswers();
   const server = createServer({ ...SLOW_CLIENTS, ...answers, keepAliveTimeout }, app.listener);
   const silent = silentConnections(server);
+  await turn();
   await listen(server, config);
   const sweeper = sweepExpired(services);
   open.add(() => sweeper.stop());

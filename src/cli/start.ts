@@ -8,7 +8,7 @@ import { createLog } from '../platform/log/log.ts';
 import { command } from './command.ts';
 import { OpenResources, untilTold } from './lifecycle.ts';
 import { completeFirstStart, findDatabase, migrateSchema, type StartupContext } from './startup.ts';
-import { startWorkers } from './workers.ts';
+import { startWorkers, waitForTurn } from './workers.ts';
 
 /** The oldest major version that oidc-provider supports. */
 const RECOMMENDED_NODE = 22;
@@ -30,13 +30,13 @@ async function startAlone(config: Config, log: Logger, open: OpenResources): Pro
 
 /** The primary has prepared everything. */
 async function startAsWorker(config: Config, log: Logger, open: OpenResources): Promise<void> {
-  await serveRequests(await findDatabase(config, log, open, (line) => log.info(line)), open);
+  await serveRequests(await findDatabase(config, log, open, (line) => log.info(line)), open, waitForTurn);
 }
 
 /** Loaded only where requests are answered: the primary, `migrate` and a wrong configuration need none of it. */
-async function serveRequests(foundation: StartupContext, open: OpenResources): Promise<void> {
+async function serveRequests(foundation: StartupContext, open: OpenResources, turn?: () => Promise<void>): Promise<void> {
   const { serve } = await import('./serving.ts');
-  await serve(foundation, open);
+  await serve(foundation, open, turn);
 }
 
 async function migrateOnly(config: Config, log: Logger): Promise<void> {

@@ -1,6 +1,7 @@
 /** Several processes on one port (`WORKERS`): the primary starts them, replaces those that die, and ends them; it answers no request. */
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { gatherMetrics } from '../platform/metrics/metrics.ts';
 import { type OpenResources, StartFailure } from './lifecycle.ts';
@@ -14,19 +15,45 @@ const LONGEST_PAUSE = 10_000;
 export const pauseAfter = (earlyDeaths: number): number =>
   earlyDeaths === 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (earlyDeaths - 1), LONGEST_PAUSE);
 
+/** A worker says that it could listen; the primary says that it may. */
+const PREPARED = 'gatehouse:prepared';
+const LISTEN = 'gatehouse:listen';
+/** Milliseconds that the first workers wait for the others before they listen: the database may have no room for all of them. */
+const PATIENCE = 10_000;
+
 /**
- * Starts the workers and keeps their number.
- * @returns when the first of them answers requests
+ * Starts the workers and keeps their number. They listen when all are prepared: connections of the first moments are spread over them, and one that is kept alive
+ * stays where it is.
+ * @returns when all of them answer requests
  * @throws {StartFailure} when the first does not start; it has told why
  */
 export async function startWorkers(count: number, log: Logger, open: OpenResources): Promise<void> {
   let stopping = false;
   let earlyDeaths = 0;
+  let mayListen = false;
+  const prepared = new Set<Worker>();
+  const listening = new Set<Worker>();
+  const news = new EventEmitter();
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await once(news, 'change');
+  };
 
   const start = (): Worker => {
     const worker = cluster.fork();
     const begun = performance.now();
+    worker.on('message', (message: unknown) => {
+      if (message !== PREPARED) return;
+      prepared.add(worker);
+      news.emit('change');
+      if (mayListen) worker.send(LISTEN);
+    });
+    worker.once('listening', () => {
+      listening.add(worker);
+      news.emit('change');
+    });
     worker.once('exit', (code, signal) => {
+      prepared.delete(worker);
+      listening.delete(worker);
       if (stopping) return;
       earlyDeaths = performance.now() - begun < AT_ONCE ? earlyDeaths + 1 : 0;
       const pause = pauseAfter(earlyDeaths);
@@ -48,9 +75,26 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
   const failed = once(first, 'exit').then(() => {
     throw new StartFailure();
   });
-  await Promise.race([once(first, 'listening'), failed]);
   failed.catch(() => undefined);
+  await Promise.race([until(() => prepared.has(first)), failed]);
   for (let started = 1; started < count; started += 1) start();
+  await Promise.race([until(() => prepared.size === count), delay(PATIENCE, undefined, { ref: false }), failed]);
+  // The first alone at first, again: it says whether the port is free.
+  first.send(LISTEN);
+  await Promise.race([until(() => listening.has(first)), failed]);
+  mayListen = true;
+  for (const worker of prepared) if (worker !== first) worker.send(LISTEN);
+  await until(() => listening.size === count);
+}
+
+/** A worker's part: says that it could listen, and waits until it may. @throws {StartFailure} when it is told to stop instead */
+export async function waitForTurn(): Promise<void> {
+  const told = new Promise<void>((resolve, reject) => {
+    process.on('message', (message: unknown) => message === LISTEN && resolve());
+    process.once('SIGTERM', () => reject(new StartFailure()));
+  });
+  process.send?.(PREPARED);
+  await told;
 }
 
 /** Lets a worker answer what it has begun, and waits for its end. */

@@ -45,6 +45,8 @@ export interface Report {
   readonly servers: number;
   readonly serversInUse: number;
   readonly hash: HashCost;
+  /** Were instructions to be counted? Where they could not be, they are NaN. */
+  readonly instructionsWanted: boolean;
   readonly rows: readonly Row[];
   readonly ratios: readonly Ratio[];
   readonly half: readonly (Row & { readonly rate: number })[];

@@ -112,6 +112,7 @@ function circumstances(plan: Plan) {
     rowsBefore: plan.rows,
     servers: plan.servers,
     serversInUse: plan.serversInUse,
+    instructionsWanted: plan.instructions,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Several processes on one port (`WORKERS`): they are replaced when they die, counted together, and end together. */
 import assert from 'node:assert/strict';
+import { Agent, get } from 'node:http';
 import { test } from 'node:test';
 import { pauseAfter } from '../../src/cli/workers.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -14,11 +15,29 @@ const answering = ({ output }: RunningService): number[] => [
 
 const ask = (service: RunningService, path: string) => fetch(service.baseUrl + path, { headers: { connection: 'close' } });
 
+/** Opens connections that are kept alive, and sends a request on each. @returns how many are with which process, by the log */
+async function sharesOf(service: RunningService, connections: number): Promise<ReadonlyMap<number, number>> {
+  const agents = Array.from({ length: connections }, () => new Agent({ keepAlive: true }));
+  for (const agent of agents)
+    await new Promise((resolve) => get(`${service.baseUrl}/health/live`, { agent }, (response) => response.resume().once('end', resolve)));
+  const pids = await eventually(() => {
+    const found = [...service.output.stdout.matchAll(/"pid":(\d+),"requestId"/g)].map(([, pid]) => Number(pid));
+    return found.length === connections ? found : undefined;
+  }, 'all requests are in the log');
+  for (const agent of agents) agent.destroy();
+  return new Map([...new Set(pids)].map((pid) => [pid, pids.filter((one) => one === pid).length]));
+}
+
 async function startTwo(t: Parameters<typeof runService>[0]): Promise<RunningService> {
   const database = await startedDatabase();
   afterwards(t, () => database.drop());
   const service = await runService(t, { DATABASE_URL: database.url, ...STARTED, WORKERS: '2', LOG_LEVEL: 'info' });
-  await eventually(async () => (await ask(service, '/health/ready')).ok && answering(service).length === 2, 'both answer');
+  const shares = await sharesOf(service, 16);
+  assert.deepEqual(
+    [...shares.values()],
+    [8, 8],
+    'all workers listened when the start was reported: connections are spread from the first on',
+  );
   assert.ok(!answering(service).includes(service.child.pid ?? 0), 'the primary does not');
   return service;
 }

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Report } from '../bench/report.ts';
+import { tables } from '../bench/table.ts';
 import { afterwards } from '../support/afterwards.ts';
 
 const BENCH = fileURLToPath(new URL('../bench/run.js', import.meta.url));
@@ -43,4 +44,34 @@ test('the bench measures, tells a table and writes a file', async (t) => {
   );
   for (const part of ['| introspect, no hint | plain |', '| at half of saturation |', '| memory, most |'])
     assert.ok(stdout.includes(part), part);
+});
+
+test('instructions that were asked for and could not be counted are said to be missing: no column, and no NaN', () => {
+  const none = { service: Number.NaN, database: Number.NaN };
+  const measured = { throughput: 1, p50: 1, p99: 1, cpu: { service: 1, database: 1 }, memory: { service: 1, database: 1 } };
+  const facts = {
+    machine: 'm',
+    node: '20',
+    commit: 'c',
+    database: 'd',
+    pinned: false,
+    rounds: 1,
+    seconds: 1,
+    concurrency: 1,
+    processes: 1,
+  };
+  const ratio = { toMap: 1, mapGoal: 1, toPlain: 1, plainGoal: 1 };
+  const report = (instructionsWanted: boolean, millions: number): Report => ({
+    ...{ ...facts, rowsBefore: 0, servers: 0, serversInUse: 1, load: [0, 0], half: [], storms: [], instructionsWanted },
+    hash: { cpu: 1, instructions: millions },
+    rows: [
+      { flow: 'f', target: 'gatehouse', ...measured, instructions: Number.isNaN(millions) ? none : { service: millions, database: 0 } },
+    ],
+    ratios: [{ flow: 'f', withoutHash: false, ...ratio, instructions: { toMap: millions, toPlain: millions } }],
+  });
+  const missing = tables(report(true, Number.NaN));
+  assert.match(missing, /Instructions are not counted: perf is not installed, or this machine has no hardware counters/);
+  assert.doesNotMatch(missing, /NaN|M instructions|instructions: to plain/);
+  assert.doesNotMatch(tables(report(false, Number.NaN)), /nstructions/);
+  assert.match(tables(report(true, 5)), /M instructions[\s\S]*instructions: to plain/);
 });
