@@ -116,6 +116,15 @@ describe('GET /api/v1/docs (management API)', () => {
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' })[sign] ?? sign);
 
+/** One view draws all operations and schemas. Leaves each way to nest elements five times, which spares axe-core 20,000 of them. */
+const LEAVE_EACH_KIND = `
+  const times = new Map();
+  for (const article of document.querySelectorAll('article')) {
+    const kinds = [...article.querySelectorAll('*')].map(({ tagName, className, parentElement }) => [parentElement.tagName, tagName, className].join(' '));
+    if (kinds.every((kind) => times.get(kind) >= 5)) article.remove();
+    for (const kind of new Set(kinds)) times.set(kind, (times.get(kind) ?? 0) + 1);
+  }`;
+
 test(
   'the description is readable in light and dark and on a phone, without a script (WCAG 2.2 AA)',
   inBrowser(async (browser, t) => {
@@ -131,8 +140,11 @@ test(
     page.on('requestfailed', (request) => problems.push(request.url()));
     await page.goto(`${server.base}/docs`);
     assert.equal(await page.locator('script').count(), 0);
+    for (const width of [320, 1280]) await assertFits(page, 'docs', width);
+    await page.evaluate(LEAVE_EACH_KIND);
+    assert.ok((await page.locator('article').count()) >= 5);
     await assertAccessible(page, 'docs');
-    await assertFits(page, 'docs', 1280);
+    await page.reload();
     await page.getByRole('navigation', { name: 'Resources' }).getByRole('link', { name: 'users' }).click();
     assert.equal(await page.evaluate("document.querySelector('#users').getBoundingClientRect().top < innerHeight"), true);
     assert.deepEqual(problems, []);
