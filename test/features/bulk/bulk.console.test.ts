@@ -1,9 +1,9 @@
 /** Many users at once in the console: select, confirm, watch, keep the result; and CSV in and out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { onServer } from '../../support/database.ts';
+import { eventually } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
 
@@ -11,12 +11,10 @@ const USERS = '/admin/users';
 
 /** Waits for the end of the job that a page shows. */
 async function ended(agent: UserAgent, page: Page): Promise<Page> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  return eventually(async () => {
     const now = await agent.visit(page.url.pathname);
-    if (!/data-running/.test(now.text)) return now;
-    await wait(50);
-  }
-  return assert.fail('the job does not end');
+    return /data-running/.test(now.text) ? undefined : now;
+  }, 'the job ends');
 }
 
 async function crowd(service: Service, count: number): Promise<{ id: string; login: string }[]> {

@@ -1,11 +1,11 @@
 /** Directory → Attributes, and what becomes of an attribute: the console, files, the account page, claims; without JavaScript, seen from outside. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import { arriveAt, fieldsOf } from '../../pages/account/arrival.ts';
 import { enter, wordsOf } from '../../pages/console/administrators.ts';
 import { createClient, tokensFor, userinfo } from '../../protocol/servers/relying-party.ts';
+import { eventually } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
@@ -91,8 +91,7 @@ test('its values: forms and pages of the console, CSV, the account page, the dow
     body.set('file', new Blob([`${header}\n${row.replace('anna', 'annabel')}\n`]), 'users.csv');
     const confirm = await agent.visit('/admin/users/import', { method: 'POST', body, headers: { origin: service.baseUrl } });
     await agent.submit(confirm, 'console-form');
-    const deadline = Date.now() + 20_000;
-    while ((await service.api('GET', '/users/annabel')).status === 404 && Date.now() < deadline) await wait(100);
+    await eventually(async () => (await service.api('GET', '/users/annabel')).status !== 404, 'the user is there');
     const { login: _, ...imported } = await profileOf('annabel');
     assert.deepEqual(imported, { lastName: 'Ark', tier: 'gold', vip: false, score: 1.5, tags: ['x', 'y|"z"'], seats: 7 });
   });

@@ -106,19 +106,23 @@ test('closing waits for the statement and the transaction under way, and ends', 
   const { connection } = await fresh(t, emptyDatabase);
   const database = await openDatabase({ connection, onError() {} });
   await database.knex.raw('CREATE TABLE things (id integer)');
-  const slow = 'INSERT INTO things SELECT 1 FROM pg_sleep(0.2)';
+  const outside = await connect(t, { connection } as TestDatabase);
+  await outside.query('BEGIN; LOCK TABLE things');
+  const held = 'INSERT INTO things VALUES (1)';
   const under = [
-    (async () => database.knex.raw(slow))(),
+    (async () => database.knex.raw(held))(),
     database.transaction(async (trx) => {
-      await trx.raw(slow);
-      await trx.raw(slow);
+      await trx.raw(held);
+      await trx.raw(held);
     }),
   ];
-  await delay(50);
-  await database.close();
+  const waiting = 'SELECT FROM pg_locks JOIN pg_database d ON d.oid = database WHERE datname = current_database() AND NOT granted';
+  while ((await outside.query(waiting)).rowCount !== 2) await delay(5);
+  const closed = database.close();
+  await outside.query('COMMIT');
+  await closed;
   await Promise.all(under);
-  const client = await connect(t, { connection } as TestDatabase);
-  assert.equal((await client.query('SELECT * FROM things')).rowCount, 3);
+  assert.equal((await outside.query('SELECT * FROM things')).rowCount, 3);
 });
 
 test('the pool outlives the loss of all its connections: idle, busy, and between the statements of a transaction', async (t) => {

@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import readline from 'node:readline';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { removeExpired } from '../../../src/features/expiry/expiry.service.ts';
@@ -19,12 +18,13 @@ import { timingsOfProcess } from '../../support/short-waits.ts';
 
 const change: Change = { kind: 'application', id: 'app_1' };
 
-async function setting(t: TestContext) {
+/** @param onLog gets each line of the log */
+async function setting(t: TestContext, onLog: (line: string) => void = () => {}) {
   const { connection, url, drop } = await testDatabase();
   afterwards(t, drop);
   const database = await openDatabase({ connection, onError: () => {} });
   afterwards(t, () => database.close());
-  const notifications = await pollNotifications(database, pino({ enabled: false }));
+  const notifications = await pollNotifications(database, pino({}, { write: onLog }));
   afterwards(t, () => notifications.close());
   const heard: (Change | 'everything')[] = [];
   notifications.subscribe((news) => heard.push(news));
@@ -66,9 +66,12 @@ test('a change is told to another process at commit, once, and not at all after 
 });
 
 test('after looks that failed everything may have changed', async (t) => {
-  const { database, notifications, heard } = await setting(t);
+  let failed = 0;
+  const { database, notifications, heard } = await setting(t, (line) => {
+    if (line.includes('changes could not be looked for')) failed += 1;
+  });
   await database.knex.raw('ALTER TABLE change_notices RENAME TO away');
-  await delay(300);
+  await eventually(() => failed > 0, 'a look fails');
   assert.deepEqual(heard, []);
   await database.knex.raw('ALTER TABLE away RENAME TO change_notices');
   await eventually(() => heard.length > 0, 'it is told');
