@@ -32,7 +32,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 
-const isLong = (file: string): boolean => file.includes('test/long/');
+/** What `npm run test:long` names; with more names, only those of it that have one of them. */
+const LONG = 'test/long/';
+const isLong = (file: string): boolean => file.includes(LONG);
 /** Is it of test/long, then the name has to say so. */
 const isNamed = (file: string, part: string): boolean => file.includes(part) && (!isLong(file) || part.includes('long/'));
 
@@ -51,6 +53,7 @@ function testFiles(): string[] {
     .filter((file) => existsSync(path.join(root, file.replace(/\.js$/, '.ts'))))
     .filter((file) => !leftOut.some((part) => file.includes(part)))
     .filter((file) => (parts.length === 0 ? !isLong(file) : parts.some((part) => isNamed(file, part))))
+    .filter((file) => !parts.includes(LONG) || parts.length === 1 || parts.some((part) => part !== LONG && file.includes(part)))
     .sort()
     .map((file) => path.join('dist', file));
 }

@@ -11,6 +11,9 @@ import type { ConsoleRequest, Crumb, Drawn, Typed } from './page.ts';
 /** The field of the check boxes. */
 const CHOSEN = 'chosen';
 
+/** Rows of a page: more than a list has, so that a search and one press of the button are often enough. */
+const ROWS = 50;
+
 /** What is chosen, and what is said where none is found. */
 const NOUNS = {
   user: 'No users match. Try fewer or shorter words, or show all.',
@@ -49,8 +52,9 @@ export async function choosePage<Order extends string>(
   typed: Typed,
 ): Promise<Drawn> {
   const q = (query.get('q') ?? '').trim();
-  const state = listState(query, columns, { by: sortedBy, descending: false });
+  const state = listState(query, columns, { by: sortedBy, descending: false }, ROWS);
   const { items, total } = await find(q === '' ? undefined : q, state);
+  const kept = new URLSearchParams([...query].filter(([name]) => !['q', 'page'].includes(name)));
   const unselected = typed.problems.filter(({ field }) => field === CHOSEN).map(({ message }) => ({ message }));
   const chosen = new Set(typed.values.getAll(CHOSEN));
   const choosing: Choosing = { action: query.size === 0 ? path : `${path}?${query}`, name: CHOSEN, submit, fields, typed };
@@ -68,7 +72,7 @@ export async function choosePage<Order extends string>(
       })),
       choosing,
       empty: NOUNS[noun],
-      search: { label: 'Search', q, hint, isNarrowed: q !== '', problems: unselected },
+      search: { label: 'Search', q, hint, isNarrowed: q !== '', kept, problems: unselected },
       pager: numberedPager(path, query, state, total),
     },
   });

@@ -69,6 +69,8 @@ interface Search {
   readonly advanced?: readonly Field[];
   /** Is it narrowed now? Then a link shows all again. */
   readonly isNarrowed: boolean;
+  /** Parameters of the address that stay as they are. */
+  readonly kept?: URLSearchParams;
   /** Why nothing could be looked for; `q` is a field, too. */
   readonly problems?: readonly FieldMessage[];
 }
@@ -218,24 +220,34 @@ function drawnBody(part: Part) {
     rows,
     search,
     choosing,
+    choosesAll: choosesAll(part),
     emptyAction: part.emptyAction && drawnActions([part.emptyAction])[0],
     withActions: rows.some(({ actions, buttons }) => actions.length + buttons.length > 0),
   };
 }
 
-function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [], isNarrowed, problems: wrong = [] }: Search) {
+/** Are there several rows to select? */
+const choosesAll = (part: Part): boolean =>
+  part.kind === 'table' && part.choosing !== undefined && part.rows.filter(({ value }) => value !== undefined).length > 1;
+
+function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [], isNarrowed, kept, problems: wrong = [] }: Search) {
   const words: readonly Field[] = label === undefined ? [] : [{ name: 'q', label, value: q, ...(hint !== undefined && { hint }) }];
   const { drawn, problems } = drawnFields([...words, ...fields, ...advanced], { values: new URLSearchParams(), problems: wrong });
   const named = (those: readonly Field[]) => drawn.filter(({ name }) => those.some((field) => field.name === name));
   const isUnfolded = named(advanced).some((field) => ('value' in field && field.value !== '') || (field.problem ?? '') !== '');
-  return { words: named(words)[0], presets, fields: named(fields), advanced: named(advanced), isUnfolded, isNarrowed, problems };
+  const [foundBy] = named(words);
+  return {
+    ...{ words: foundBy, presets, fields: named(fields), advanced: named(advanced), isUnfolded },
+    ...{ isNarrowed, kept: kept ?? new URLSearchParams(), problems },
+  };
 }
 
 /** Draws a page out of its parts. */
 export function detailPage({ parts, scripts = [], ...page }: DetailPage): Drawn {
   const copies = parts.some((part) => part.kind === 'text' || (part.kind === 'facts' && part.facts.some(({ copy }) => copy)));
   const runs = parts.some((part) => part.kind === 'progress' && part.isRunning);
-  const needed = [...scripts, ...(copies ? ['copy.js'] : []), ...(runs ? ['progress.js'] : [])];
+  const several = parts.some(choosesAll);
+  const needed = [...scripts, ...(copies ? ['copy.js'] : []), ...(runs ? ['progress.js'] : []), ...(several ? ['choose-all.js'] : [])];
   return {
     ...page,
     scripts: [...new Set(needed)],

@@ -21,18 +21,22 @@ export interface ListState<Order extends string> extends NumberedWindow {
 
 const isSorted = <Order extends string>(column: string | SortedBy<Order>): column is SortedBy<Order> => typeof column !== 'string';
 
-/** @param first what the list is sorted by where the address does not say it */
+/**
+ * @param first what the list is sorted by where the address does not say it
+ * @param size rows of a page where it does not say that
+ */
 export function listState<Order extends string>(
   query: URLSearchParams,
   columns: readonly (string | SortedBy<Order>)[],
   first: Sort & { readonly by: Order },
+  size: (typeof SIZES)[number] = SIZES[0],
 ): ListState<Order> {
   const typed = query.get('sort') ?? '';
   const by = columns.filter(isSorted).find((column) => column.by === typed.replace(/^-/, ''))?.by;
   const page = query.get('page') ?? '';
   return {
     page: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1,
-    size: SIZES.find((size) => String(size) === query.get('size')) ?? SIZES[0],
+    size: SIZES.find((one) => String(one) === query.get('size')) ?? size,
     sort: by === undefined ? first : { by, descending: typed.startsWith('-') },
   };
 }

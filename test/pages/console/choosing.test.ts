@@ -1,10 +1,11 @@
 /** How one is found among many without JavaScript: organizations by words, members by department, and what a form lets one choose among thousands. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inBrowser } from '../../support/browser.ts';
 import { onServer } from '../../support/database.ts';
 import { type Service, startService } from '../../support/service.ts';
 import type { Page } from '../../support/user-agent.ts';
-import { createAdministrator, createOrganization, enter, typedIn, wordsOf } from './administrators.ts';
+import { createAdministrator, createOrganization, enter, SUPER, typedIn, wordsOf } from './administrators.ts';
 
 const options = ({ text }: Page, name: string): string[] => {
   const [, content = ''] = new RegExp(`<select id="${name}"[^>]*>([\\s\\S]*?)</select>`).exec(text) ?? [];
@@ -109,3 +110,40 @@ test('a user is created in one of many organizations by its name', async (t) => 
   const whole = await service.api('GET', '/account/org/org_many24/member');
   assert.match(JSON.stringify(whole.body), /bert/, 'the whole name goes before a part of longer ones');
 });
+
+test('a search for an administrator keeps the organization that the page was opened for', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Acme');
+  const { login } = await service.createUser();
+  const { agent } = await enter(service);
+  const form = await agent.visit(`/admin/security/administrators/new?org=${orgId}`);
+  const searched = await agent.visit(`/admin/security/administrators/new?q=${login}&org=${typedIn(form, 'org')}`);
+  assert.match(searched.text, new RegExp(`id="show-all" href="/admin/security/administrators/new\\?org=${orgId}"`));
+  assert.match(searched.text, new RegExp(`<option value="${orgId}" selected`));
+});
+
+test(
+  'one box selects all rows of a page, those that are left out, and none',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const { body: group } = await service.api('POST', '/groups', { profile: { name: 'Sales' } });
+    for (let n = 0; n < 3; n += 1) await service.createUser({ lastName: `Newcomer ${n}` });
+    const page = await browser.newPage();
+    await page.goto(`${service.baseUrl}/admin/groups/${group.id}/members/new?q=newcomer`);
+    await page.fill('[name=username]', SUPER.login);
+    await page.fill('[name=password]', SUPER.password);
+    await page.click('#sign-in-form button[type=submit]');
+    const all = page.getByLabel('Select all rows of this page');
+    const chosen = () => page.locator('.list .choose input:checked').count();
+    await all.check();
+    assert.equal(await chosen(), 3);
+    await page.locator('.list .choose input').first().uncheck();
+    assert.deepEqual([await all.isChecked(), await all.evaluate((box: { indeterminate: boolean }) => box.indeterminate)], [false, true]);
+    await all.focus();
+    await page.keyboard.press('Space');
+    assert.equal(await chosen(), 3);
+    await page.click('#choose-button');
+    await page.waitForURL(/\/members$|\/members\?/);
+    assert.equal((await service.api('GET', `/groups/${group.id}/users`)).body.length, 3);
+  }),
+);
