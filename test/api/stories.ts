@@ -14,6 +14,7 @@ import { insertFactor } from '../../src/features/second-factors/factors.store.ts
 import { newTotpSecret } from '../../src/features/second-factors/totp.service.ts';
 import { authenticatePassword } from '../../src/features/sign-in/sign-in.service.ts';
 import { insertTrustedBrowser } from '../../src/features/trusted-browsers/trusted-browsers.store.ts';
+import { createUser } from '../../src/features/users/users.service.ts';
 import { digest, newId } from '../../src/platform/crypto/secrets.ts';
 import { answersChallenge, hookBody } from '../support/event-hooks.ts';
 import { codeOf } from '../support/factors.ts';
@@ -40,6 +41,8 @@ export interface Make {
   domain(orgId: string, isVerified?: boolean): Promise<string>;
   /** One that is connected with the organization. */
   orgIdp(orgId: string): Promise<string>;
+  /** Signed up, and waits for approval. */
+  waitingUser(): Promise<string>;
   group(): Promise<string>;
   app(): Promise<string>;
   server(): Promise<string>;
@@ -150,6 +153,11 @@ export function makeWith(api: ManagementApi): Make {
       const idpId = await make.idp();
       await call('PUT', `/account/org/${orgId}/idp/${idpId}`, { domains: [await make.domain(orgId)] });
       return idpId;
+    },
+    async waitingUser() {
+      const profile = { login: unique('user') };
+      const { id } = await createUser(api.services, { profile, activate: false, awaitsApproval: true }, SYSTEM);
+      return id;
     },
     group: () => idOf('/groups', { profile: { name: unique('Group') } }),
     app: () => idOf('/apps', { label: unique('App'), ...redirectUris }),
@@ -429,6 +437,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'PUT /users/:id': onUser('ACTIVE', () => ({ body: { profile: { login: unique('user') } } })),
   'DELETE /users/:id': onUser(),
   'POST /users/:id/lifecycle/activate': onUser('STAGED'),
+  'POST /users/:id/lifecycle/refuse': async (make) => ({ params: { id: await make.waitingUser() } }),
   'POST /users/:id/lifecycle/reactivate': async (make) => {
     const id = await make.user('STAGED');
     await make.call('POST', `/users/${id}/lifecycle/activate?sendEmail=false`);

@@ -330,7 +330,16 @@ test('consent: the table of decisions.md; who has allowed more is asked for no m
 });
 
 const STATUSES: readonly UserStatus[] = ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
-const STEPS: readonly LifecycleStep[] = ['activate', 'deactivate', 'suspend', 'unsuspend', 'unlock', 'expire_password', 'reset_password'];
+const STEPS: readonly LifecycleStep[] = [
+  'activate',
+  'refuse',
+  'deactivate',
+  'suspend',
+  'unsuspend',
+  'unlock',
+  'expire_password',
+  'reset_password',
+];
 
 test('life cycles: whatever steps are taken, nobody ends himself and the last SUPER_ADMIN can always sign in', () => {
   const life = fc.array(of({ step: fc.constantFrom(...STEPS), isSelf: fc.boolean() }), { maxLength: 12 });
@@ -338,8 +347,15 @@ test('life cycles: whatever steps are taken, nobody ends himself and the last SU
     fc.property(life, fc.boolean(), fc.boolean(), (steps, hasPassword, isLastSuperAdmin) => {
       let status: UserStatus = 'ACTIVE';
       for (const { step, isSelf } of steps) {
-        const decided = decideStep(step, { status, hasPassword, hasWayToSignIn: hasPassword, isSelf, isLastSuperAdmin });
-        const isPossible = possibleSteps({ status, hasPassword }).includes(step);
+        const decided = decideStep(step, {
+          status,
+          hasPassword,
+          awaitsApproval: true,
+          hasWayToSignIn: hasPassword,
+          isSelf,
+          isLastSuperAdmin,
+        });
+        const isPossible = possibleSteps({ status, hasPassword, awaitsApproval: true }).includes(step);
         if ('refused' in decided) continue;
         assert.ok(isPossible && STATUSES.includes(decided.to));
         assert.ok(!isLastSuperAdmin || !locksOut(step));

@@ -38,6 +38,7 @@ const ABOUT_USERS = [
   'user.mfa.trusted_browser.remove',
   'policy.evaluate_sign_on',
   'user.registration.complete',
+  'user.registration.refuse',
   'user.registration.request',
   'user.session.clear',
   'user.session.end',

@@ -36,6 +36,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'user.mfa.trusted_browser.remove': 'The trust in a browser ended',
   'policy.evaluate_sign_on': 'A rule of the sign-in policy refused a sign-in or asked for a second factor',
   'user.registration.complete': 'A user created an account',
+  'user.registration.refuse': 'A sign-up was refused',
   'user.registration.request': 'Somebody asked for an account',
   'user.session.clear': 'All sessions of a user ended',
   'user.session.end': 'A session ended',

@@ -12,7 +12,16 @@ interface ActionText {
 }
 
 export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
-  'users.activate': { ...STEPS.activate, does: 'The users can sign in. Users without a password get a link by e-mail to choose one.' },
+  'users.activate': {
+    ...STEPS.activate,
+    label: 'Activate or approve',
+    does: 'The users can sign in. Users without a password get a link by e-mail to choose one. Users who waited for approval are told by e-mail.',
+  },
+  'users.refuse': {
+    label: 'Refuse sign-ups',
+    does: 'The sign-ups are refused, and the users are told by e-mail. Other users stay as they are.',
+    danger: true,
+  },
   'users.reactivate': {
     label: 'Send invitations again',
     does: 'Users who have not chosen a password yet get a new link by e-mail. Former links stop working.',

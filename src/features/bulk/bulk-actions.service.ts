@@ -8,7 +8,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { addGroupMembers, removeGroupMember } from '../groups/groups.service.ts';
 import { resetUserFactors } from '../second-factors/factors.service.ts';
 import { clearSessions } from '../sessions/user-sessions.service.ts';
-import { activateUser, deleteUser, reactivateUser, resetPassword, takeStep } from '../users/user-lifecycle.service.ts';
+import { activateUser, deleteUser, reactivateUser, refuseSignUp, resetPassword, takeStep } from '../users/user-lifecycle.service.ts';
 import { newUser } from '../users/user-profile.service.ts';
 import { createUser, getUser } from '../users/users.service.ts';
 import type { BulkActionName, BulkParameters } from './bulk.resource.ts';
@@ -32,6 +32,7 @@ const step = (name: Parameters<typeof takeStep>[2]) =>
 
 export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
   'users.activate': onUser('organizations', (services, id, request) => activateUser(services, id, { sendEmail: true }, request)),
+  'users.refuse': onUser('organizations', (services, id, request) => refuseSignUp(services, id, { sendEmail: true }, request)),
   'users.reactivate': onUser('organizations', (services, id, request) => reactivateUser(services, id, { sendEmail: true }, request)),
   'users.unlock': step('unlock'),
   'users.unsuspend': step('unsuspend'),

@@ -6,6 +6,7 @@ export const MOST_ROWS = 100_000;
 
 export const BULK_ACTIONS = [
   'users.activate',
+  'users.refuse',
   'users.reactivate',
   'users.unlock',
   'users.unsuspend',

@@ -10,6 +10,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { counted, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall, type RoleType } from '../administrators/administration.policy.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
+import { WAITING_SIGN_UPS } from '../users/list.console.ts';
 import {
   type Expiry,
   type Health,
@@ -98,7 +99,7 @@ const toldFailed = (count: number): Omit<Told, 'label'> =>
     ? { text: 'None', tone: 'good' }
     : { text: phrase('{count} in the last 7 days', { count }), tone: 'bad', href: '/admin/settings/mail' };
 
-function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed }: Health): readonly Told[] {
+function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed, waitingSignUps }: Health): readonly Told[] {
   const { count, oldest } = outbox;
   const waiting = phrase(outbox.isMore ? 'at least {count}' : '{count}', { count });
   const isLate = oldest !== null && present().getTime() - oldest.getTime() > LONG_SILENCE_MS;
@@ -112,6 +113,16 @@ function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed }: Health): 
     { label: 'Audit log last sealed', text: sealed === undefined ? 'Not yet' : phrase('{sealed}', { sealed }) },
     { label: 'Mail', ...MAIL[mail] },
     { label: 'Undelivered e-mails', ...toldFailed(mailsFailed) },
+    ...(waitingSignUps === 0
+      ? []
+      : [
+          {
+            label: 'Sign-ups',
+            text: phrase('{count} waiting for approval', { count: waitingSignUps }),
+            tone: 'warning',
+            href: WAITING_SIGN_UPS,
+          } as const,
+        ]),
     { label: 'Version', text: verbatim(version) },
   ];
 }

@@ -17,7 +17,7 @@ import { acceptsUnknownClients } from '../mcp-servers/admission.policy.ts';
 import { countOrganizations, findOrganization } from '../organizations/organizations.store.ts';
 import { outboxLoad } from '../outbox/outbox.store.ts';
 import { findSettings } from '../settings/settings.store.ts';
-import { countUsers } from '../users/users.store.ts';
+import { countUsers, countWaitingSignUps } from '../users/users.store.ts';
 
 const DAY_MS = 86_400_000;
 const SOON_MS = 30 * DAY_MS;
@@ -105,6 +105,8 @@ export interface Health {
   readonly mail: 'server' | 'inbox' | 'nowhere';
   /** Mails that could not be delivered of late. */
   readonly mailsFailed: number;
+  /** Sign-ups that an administrator has to approve or refuse. */
+  readonly waitingSignUps: number;
 }
 
 /** @throws when the database does not answer: then there is no dashboard, but the page that says so */
@@ -121,6 +123,7 @@ export async function readHealth(services: Services, request: RequestContext): P
     sealed: (await findHead(database.knex))?.sealed,
     mail: mail === 'server' || mail === 'inbox' ? mail : 'nowhere',
     mailsFailed: (await readMailState(services)).failed.count,
+    waitingSignUps: await countWaitingSignUps(database.knex),
   };
 }
 

@@ -15,6 +15,7 @@ export type AskedMail =
   | 'sign-up'
   | 'sign-up-existing'
   | 'account-approved'
+  | 'account-refused'
   | 'organization-invitation'
   | 'test';
 

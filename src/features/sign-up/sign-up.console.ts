@@ -2,6 +2,7 @@
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { pickManyField } from '../../pages/console/pick-many.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
@@ -10,7 +11,10 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { mayMail } from '../passwords/secret-link.console.ts';
 import { readSettings } from '../settings/settings.service.ts';
+import { WAITING_SIGN_UPS } from '../users/list.console.ts';
 import { ATTRIBUTE_GROUPS } from '../users/profile-fields.console.ts';
+import { WAITING } from '../users/user-status.console.ts';
+import { countWaitingSignUps } from '../users/users.store.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
 import { registrationBody } from './sign-up.resource.ts';
 import { askableAttributes, changeRegistration } from './sign-up-settings.service.ts';
@@ -20,7 +24,7 @@ const CRUMBS = [{ label: 'Security' }, { label: 'Sign-up', href: HOME }];
 
 const APPROVALS = {
   NONE: ['At once', 'The user is signed in as soon as the e-mail address is proved.'],
-  ADMIN: ['After an administrator has activated it', 'The account waits as “Not activated yet” in the list of users.'],
+  ADMIN: ['After an administrator has activated it', 'The account waits for approval in the list of users.'],
 } as const satisfies Record<SignUpSettings['approval'], readonly [string, string]>;
 
 const labels = new Map(ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes).map(({ name, label }) => [name as string, label]));
@@ -88,6 +92,7 @@ const show: ConsolePage = {
     const askable = await askableAttributes(visit.services);
     const { enabled, fields, approval, allowedDomains, blockedDomains, termsUrl, groups } = settings;
     const domains = (values: readonly string[], none: string) => (values.length === 0 ? phrase(none) : verbatim(values.join(', ')));
+    const waiting = await countWaitingSignUps(visit.services.database.knex);
     const isStuck = enabled && !(await mayMail(visit));
     return detailPage({
       title: 'Sign-up',
@@ -111,6 +116,9 @@ const show: ConsolePage = {
               ),
             },
             { label: 'The account is active', value: phrase(APPROVALS[approval][0]) },
+            ...(approval === 'ADMIN' || waiting > 0
+              ? [{ label: WAITING, value: { text: countOf(waiting, 'user'), href: WAITING_SIGN_UPS } }]
+              : []),
             { label: 'Allowed e-mail domains', value: domains(allowedDomains, 'All') },
             { label: 'Blocked e-mail domains', value: domains(blockedDomains, 'None') },
             { label: 'Groups of new users', value: verbatim(String(groups.length)) },

@@ -65,5 +65,5 @@ export const registrationBody = z.strictObject({
   approval: z
     .enum(['NONE', 'ADMIN'])
     .exactOptional()
-    .meta({ description: 'ADMIN: new users are STAGED until an administrator activates them' }),
+    .meta({ description: 'ADMIN: new users are STAGED until an administrator activates or refuses them' }),
 });

@@ -203,6 +203,7 @@ async function make(
     profile: { ...profile, login: email, email, emailVerified: true } as UserProfile,
     passwordHash,
     activate: approval === 'NONE',
+    awaitsApproval: approval === 'ADMIN',
     orgId: organization ?? undefined,
     groupIds: await existingGroupIds(trx, groups),
     // What users may not give themselves cannot be demanded of them.

@@ -41,6 +41,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'sign-up': 'Sign-up',
   'sign-up-existing': 'Existing account',
   'account-approved': 'Account approved',
+  'account-refused': 'Sign-up refused',
   'organization-invitation': 'Invitation to an organization',
   'new-sign-in': 'New browser',
   'password-changed': 'Password changed',

@@ -110,6 +110,7 @@ const ASKED: ReadonlySet<string> = new Set<AskedMail>([
   'sign-up',
   'sign-up-existing',
   'account-approved',
+  'account-refused',
   'organization-invitation',
 ]);
 

@@ -13,14 +13,18 @@ import { draftForUsers } from '../bulk/bulk-jobs.service.ts';
 import { choosingAction, chosenAction } from '../bulk/choose-action.console.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { exportUsers } from './user-export.service.ts';
-import { statusAt, type UserStatus } from './user-lifecycle.policy.ts';
+import { awaitsApproval, statusAt, type UserStatus } from './user-lifecycle.policy.ts';
 import { searchUsers, type UserQuery } from './user-lists.service.ts';
 import { addressOfUser, USERS_HOME } from './user-page.console.ts';
-import { STATUSES, userStatusPiece } from './user-status.console.ts';
-import type { UserOrder } from './users.resource.ts';
+import { STATUSES, userStatusPiece, WAITING } from './user-status.console.ts';
+import { stepOf } from './user-steps.console.ts';
+import type { User, UserOrder } from './users.resource.ts';
 
 const STATUS_NAMES = Object.keys(STATUSES) as UserStatus[];
 const ANY = 'any';
+/** Sign-ups that an administrator has to approve. */
+const SIGN_UPS = 'waiting';
+export const WAITING_SIGN_UPS = `${USERS_HOME}?status=${SIGN_UPS}`;
 const NOT_SEARCHED = 'The search could not be carried out.';
 const NOBODY: Awaited<ReturnType<typeof searchUsers>> = { items: [], total: 0 };
 
@@ -33,12 +37,17 @@ const COLUMNS: readonly (string | SortedBy<UserOrder>)[] = [
   { label: 'Last sign-in', by: 'lastLogin', descending: true },
 ];
 
+const FILTERS = new Map([
+  [ANY, 'id pr'],
+  [SIGN_UPS, 'approvalRequested pr and status eq "STAGED"'],
+]);
+
 /** What the address asks for. */
 function askedIn({ query }: ConsoleRequest) {
   const q = (query.get('q') ?? '').trim();
   const status = query.get('status') ?? '';
   const search = (query.get('expression') ?? '').trim();
-  const filter = STATUS_NAMES.some((name) => name === status) ? `status eq "${status}"` : status === ANY ? 'id pr' : undefined;
+  const filter = STATUS_NAMES.some((name) => name === status) ? `status eq "${status}"` : FILTERS.get(status);
   const asked: UserQuery = { q: q === '' ? undefined : q, search: search === '' ? undefined : search, filter };
   return { q, status, search, asked, isNarrowed: q !== '' || search !== '' || filter !== undefined };
 }
@@ -71,6 +80,12 @@ function exportActions({ query }: ConsoleRequest, total: number): readonly Actio
         { label: 'Export as NDJSON', href: file('ndjson') },
       ];
 }
+
+const decisions = (user: User): readonly Action[] =>
+  (['activate', 'refuse'] as const).map((step) => ({
+    label: stepOf(step, user).label,
+    href: `${addressOfUser(user.id)}/life-cycle/${step}`,
+  }));
 
 export const userList: ConsolePage = {
   path: '/users',
@@ -106,10 +121,11 @@ export const userList: ConsolePage = {
           { text: user.login, href: addressOfUser(user.id) },
           fullName(user.profile) ?? '',
           user.email ?? '',
-          userStatusPiece(statusAt(user, now)),
+          userStatusPiece(statusAt(user, now), user),
           { moment: momentOf(user.created) },
           user.lastLogin === null ? { text: 'Never', soft: true } : { moment: momentOrNull(user.lastLogin) },
         ],
+        ...(mayCreate && awaitsApproval(user) && { actions: decisions(user) }),
       })),
       empty:
         problems.length > 0
@@ -130,6 +146,7 @@ export const userList: ConsolePage = {
             options: [
               { value: '', label: 'All but deactivated' },
               { value: ANY, label: 'All' },
+              { value: SIGN_UPS, label: WAITING },
               ...STATUS_NAMES.map((name) => ({ value: name, label: STATUSES[name][0] })),
             ],
           },

@@ -41,7 +41,7 @@ const show: ConsolePage = {
     const account: Fact[] = [
       {
         label: 'Status',
-        value: [userStatusPiece(status), { text: 'since', soft: true }, { moment: momentOf(user.statusChanged ?? user.created) }],
+        value: [userStatusPiece(status, user), { text: 'since', soft: true }, { moment: momentOf(user.statusChanged ?? user.created) }],
       },
       ...(status === 'LOCKED_OUT' ? [{ label: 'Locked until', value: never(user.lockedUntil) }] : []),
       { label: 'ID', value: user.id, copy: true },

@@ -5,7 +5,7 @@ import { idParams } from '../../api/fields.ts';
 import { resetUserFactors } from '../second-factors/factors.service.ts';
 import { clearSessions } from '../sessions/user-sessions.service.ts';
 import type { LifecycleStep } from './user-lifecycle.policy.ts';
-import { activateUser, reactivateUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
+import { activateUser, reactivateUser, refuseSignUp, resetPassword, takeStep } from './user-lifecycle.service.ts';
 import { presentUser, user } from './users.api.ts';
 
 const flag = (otherwise: 'true' | 'false') =>
@@ -45,6 +45,17 @@ export const userLifecycle: readonly Endpoint[] = [
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({ activationUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({ activationUrl: await reactivateUser(services, params.id, query, request) }),
+  }),
+  endpoint({
+    ...common,
+    path: '/users/:id/lifecycle/refuse',
+    summary: 'Refuse a sign-up that waits for approval; the account is deactivated, and the user is told by e-mail unless sendEmail=false',
+    query: z.object({ sendEmail: flag('true') }),
+    response: z.object({}),
+    handler: async ({ services, params, query, request }) => {
+      await refuseSignUp(services, params.id, query, request);
+      return {};
+    },
   }),
   plainStep('deactivate', 'Deactivate a user; sessions and tokens end for good'),
   plainStep('suspend', 'Suspend a user; sessions and tokens end for good'),

@@ -10,9 +10,9 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { passwordRules } from '../passwords/passwords.console.ts';
 import { isByMail, linkOnce, waysTo } from '../passwords/secret-link.console.ts';
 import type { LifecycleStep } from './user-lifecycle.policy.ts';
-import { activateUser, deleteUser, reactivateUser, resetPassword, takeStep } from './user-lifecycle.service.ts';
+import { activateUser, deleteUser, reactivateUser, refuseSignUp, resetPassword, takeStep } from './user-lifecycle.service.ts';
 import { addressOfUser, subjectToChange, USERS_HOME, type UserSubject } from './user-page.console.ts';
-import { ORDER, STEPS } from './user-steps.console.ts';
+import { ORDER, stepOf } from './user-steps.console.ts';
 import { changeUser } from './users.service.ts';
 
 const MAKE = { activate: activateUser, reactivate: reactivateUser, reset_password: resetPassword } as const;
@@ -20,6 +20,9 @@ const MAKE = { activate: activateUser, reactivate: reactivateUser, reset_passwor
 /** Does the step make a link by which the user chooses a password? */
 const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): step is keyof typeof MAKE =>
   step in MAKE && (step !== 'activate' || passwordHash === null);
+
+/** The steps of which the user is told by e-mail, where that is possible. */
+const TELL: Readonly<Partial<Record<LifecycleStep, typeof activateUser>>> = { activate: activateUser, refuse: refuseSignUp };
 
 /** @throws {ApiError} not found when there is no such step */
 function stepIn({ params }: ConsoleRequest): LifecycleStep {
@@ -36,7 +39,7 @@ const takeOne: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
     const step = stepIn(visit);
-    const { label, does, danger = false } = STEPS[step];
+    const { label, does, danger = false } = stepOf(step, user);
     const ways = makesLink(step, user) ? await waysTo(visit, user) : { fields: [], facts: [] };
     const page = {
       title: phrase('{step}: {name}?', { step: phrase(label), name }),
@@ -63,11 +66,13 @@ const takeOne: ConsolePage = {
           url: await MAKE[step](services, user.id, { sendEmail }, visit.request),
         }),
         // Activated without a link, and not by mail: he was given a password meanwhile.
-        () => ({ goTo: home, notice: step === 'activate' && sendEmail ? 'user-activated-by-mail' : STEPS[step].notice }),
+        () => ({ goTo: home, notice: step === 'activate' && sendEmail ? 'user-activated-by-mail' : stepOf(step, user).notice }),
       );
     }
-    await takeStep(visit.services, user.id, step, visit.request);
-    return { goTo: home, notice: STEPS[step].notice };
+    const tell = TELL[step];
+    if (tell === undefined) await takeStep(visit.services, user.id, step, visit.request);
+    else await tell(visit.services, user.id, { sendEmail: true }, visit.request);
+    return { goTo: home, notice: stepOf(step, user).notice };
   },
 };
 

@@ -7,13 +7,19 @@ export type UserStatus = 'STAGED' | 'PROVISIONED' | 'ACTIVE' | 'PASSWORD_EXPIRED
 export const statusAt = (user: { readonly status: UserStatus; readonly lockedUntil: Date | null }, now: Date): UserStatus =>
   user.status === 'ACTIVE' && isLocked(user, now) ? 'LOCKED_OUT' : user.status;
 
+
 const INACTIVE: ReadonlySet<UserStatus> = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
 
 /** May the user sign in, perhaps after they chose a password? */
 export const isActiveStatus = (status: UserStatus): boolean => !INACTIVE.has(status);
 
+/** Has the user signed up, and has no administrator decided yet? */
+export const awaitsApproval = (user: { readonly status: UserStatus; readonly approvalRequested: Date | null }): boolean =>
+  user.status === 'STAGED' && user.approvalRequested !== null;
+
 export type LifecycleStep =
   | 'activate'
+  | 'refuse'
   | 'reactivate'
   | 'deactivate'
   | 'suspend'
@@ -24,6 +30,7 @@ export type LifecycleStep =
 
 const STEPS: Readonly<Record<LifecycleStep, { readonly from: readonly UserStatus[]; readonly to: UserStatus }>> = {
   activate: { from: ['STAGED', 'DEPROVISIONED'], to: 'ACTIVE' },
+  refuse: { from: ['STAGED'], to: 'DEPROVISIONED' },
   reactivate: { from: ['PROVISIONED'], to: 'PROVISIONED' },
   deactivate: { from: ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED'], to: 'DEPROVISIONED' },
   suspend: { from: ['ACTIVE'], to: 'SUSPENDED' },
@@ -39,6 +46,8 @@ const NOT_ON_ONESELF: ReadonlySet<LifecycleStep> = new Set(['deactivate', 'suspe
 export interface LifecycleFacts {
   readonly status: UserStatus;
   readonly hasPassword: boolean;
+  /** They signed up, and no administrator has decided yet. */
+  readonly awaitsApproval: boolean;
   /** A password, a passkey or a linked account. */
   readonly hasWayToSignIn: boolean;
   /** The user takes the step on themselves. */
@@ -53,6 +62,7 @@ export type StepDecision = { readonly to: UserStatus } | { readonly refused: str
 export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDecision {
   const { from, to } = STEPS[step];
   if (!from.includes(facts.status)) return { refused: `the user is ${facts.status}, and ${step} needs ${from.join(' or ')}` };
+  if (step === 'refuse' && !facts.awaitsApproval) return { refused: 'the user does not wait for approval' };
   if (step === 'expire_password' && !facts.hasPassword) return { refused: 'the user has no password' };
   if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `you cannot ${step} yourself` };
   if (facts.isLastSuperAdmin && locksOut(step)) return { refused: LAST_SUPER_ADMIN };
@@ -69,7 +79,7 @@ const KEEPS_IN: ReadonlySet<LifecycleStep> = new Set(['expire_password', 'reacti
 export const locksOut = (step: LifecycleStep): boolean => !KEEPS_IN.has(step) && STEPS[step].to !== 'ACTIVE';
 
 /** The steps that the status offers, no matter who takes them. */
-export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword'>): LifecycleStep[] => {
+export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword' | 'awaitsApproval'>): LifecycleStep[] => {
   const facts = { ...user, hasWayToSignIn: user.hasPassword, isSelf: false, isLastSuperAdmin: false };
   return (Object.keys(STEPS) as LifecycleStep[]).filter((step) => 'to' in decideStep(step, facts));
 };

@@ -22,13 +22,14 @@ import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
 import { createPasswordLink, mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
-import { decideStep, type LifecycleStep, locksOut, statusAt } from './user-lifecycle.policy.ts';
+import { awaitsApproval, decideStep, type LifecycleStep, locksOut, statusAt } from './user-lifecycle.policy.ts';
 import { lockChangeableUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
 import { deleteUserRow as deleteRow, updateUser } from './users.store.ts';
 
 const EVENTS: Readonly<Record<LifecycleStep, readonly [eventType: EventType, displayMessage: string]>> = {
   activate: ['user.lifecycle.activate', 'Activate user'],
+  refuse: ['user.registration.refuse', 'Refuse sign-up'],
   reactivate: ['user.lifecycle.reactivate', 'Invite user again'],
   deactivate: ['user.lifecycle.deactivate', 'Deactivate user'],
   suspend: ['user.lifecycle.suspend', 'Suspend user'],
@@ -64,9 +65,8 @@ export async function activateUser(
 ): Promise<string | undefined> {
   return carryOut(services, idOrLogin, 'activate', request, async (trx, user, before) => {
     if (user.passwordHash !== null) {
-      const isFirst = before.status === 'STAGED' && before.emailVerified;
-      if (isFirst && sendEmail && hasMailAddress(user) && (await isMailPossible(services, request, trx)))
-        await queueMail(trx, services.keyring, user, 'account-approved', { to: user.email, link: `${services.config.baseUrl}/signin` });
+      const link = `${services.config.baseUrl}/signin`;
+      if (awaitsApproval(before) && sendEmail) await mailDecision(trx, services, user, 'account-approved', request, link);
       return undefined;
     }
     if (!sendEmail || !hasMailAddress(user) || !(await isMailPossible(services, request, trx)))
@@ -74,6 +74,35 @@ export async function activateUser(
     await mailPasswordLink(trx, services, user, 'activation', {});
     return undefined;
   });
+}
+
+/**
+ * Refuses a sign-up that waits for approval. The account stays, deactivated, so that the address does not sign up again; deleted, it can.
+ * @throws {ApiError} as `takeStep`
+ */
+export async function refuseSignUp(
+  services: Services,
+  idOrLogin: string,
+  { sendEmail }: LinkDelivery,
+  request: RequestContext,
+): Promise<undefined> {
+  return carryOut(services, idOrLogin, 'refuse', request, async (trx, user) => {
+    if (sendEmail) await mailDecision(trx, services, user, 'account-refused', request);
+    return undefined;
+  });
+}
+
+/** Nobody is told where no mail can be sent: what was decided counts all the same. */
+async function mailDecision(
+  trx: Executor,
+  services: Services,
+  user: User,
+  kind: 'account-approved' | 'account-refused',
+  request: RequestContext,
+  link?: string,
+): Promise<void> {
+  if (!hasMailAddress(user) || !(await isMailPossible(services, request, trx))) return;
+  await queueMail(trx, services.keyring, user, kind, { to: user.email, link });
 }
 
 /**
@@ -187,6 +216,7 @@ export async function applyStep(trx: Executor, before: User, step: LifecycleStep
   const decision = decideStep(step, {
     status,
     hasPassword: before.passwordHash !== null,
+    awaitsApproval: awaitsApproval(before),
     hasWayToSignIn: (await waysToSignIn(trx, before)).length > 0,
     isSelf: request.actor.id === before.id,
     isLastSuperAdmin: locksOut(step) && (await isLastSuperAdmin(trx, before.id)),
@@ -196,6 +226,7 @@ export async function applyStep(trx: Executor, before: User, step: LifecycleStep
     status: decision.to,
     ...(decision.to !== status && { statusChanged: now }),
     lastUpdated: now,
+    approvalRequested: null,
     ...(step === 'activate' && decision.to === 'ACTIVE' && { activated: now }),
     // Somebody else may know it: not even to choose another one is it good any more.
     ...(step === 'reset_password' && { passwordHash: null }),
@@ -230,6 +261,7 @@ async function endEverything(executor: Executor, userId: string): Promise<void> 
 /** What ends with each step. With the return to ACTIVE ends whatever a request under way wrote while the user was leaving. */
 const ENDINGS: Readonly<Partial<Record<LifecycleStep, (executor: Executor, userId: string) => Promise<void>>>> = {
   activate: endEverything,
+  refuse: endEverything,
   deactivate: endEverything,
   suspend: endEverything,
   unsuspend: endEverything,

@@ -1,7 +1,8 @@
 /** How an account stands, in words and in colour. */
 
 import type { Piece, Tone } from '../../pages/console/detail-page.ts';
-import type { UserStatus } from './user-lifecycle.policy.ts';
+import { awaitsApproval, type UserStatus } from './user-lifecycle.policy.ts';
+import type { User } from './users.resource.ts';
 
 export const STATUSES: Readonly<Record<UserStatus, readonly [words: string, tone: Tone]>> = {
   STAGED: ['Not activated yet', 'plain'],
@@ -13,8 +14,11 @@ export const STATUSES: Readonly<Record<UserStatus, readonly [words: string, tone
   DEPROVISIONED: ['Deactivated', 'plain'],
 };
 
-/** @param status as it is now: see `statusAt` */
-export function userStatusPiece(status: UserStatus): Piece {
+export const WAITING = 'Waiting for approval';
+
+/** @param status as it is now: see `statusAt` @param user tells sign-ups that wait from others who are not activated yet */
+export function userStatusPiece(status: UserStatus, user?: Pick<User, 'status' | 'approvalRequested'>): Piece {
+  if (user !== undefined && awaitsApproval(user)) return { text: WAITING, tone: 'warning' };
   const [text, tone] = STATUSES[status];
   return { text, tone };
 }

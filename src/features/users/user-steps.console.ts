@@ -1,7 +1,7 @@
 /** The steps of a user's life cycle as the console names them, and which of them the user's status allows. */
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { Action } from '../../pages/console/page.ts';
-import { type LifecycleStep, possibleSteps, type UserStatus } from './user-lifecycle.policy.ts';
+import { awaitsApproval, type LifecycleStep, possibleSteps, type UserStatus } from './user-lifecycle.policy.ts';
 import type { User } from './users.resource.ts';
 
 interface Step {
@@ -17,6 +17,12 @@ export const STEPS: Readonly<Record<LifecycleStep, Step>> = {
     label: 'Activate',
     does: 'Lets the user sign in. Users without a password choose one by a link.',
     notice: 'user-activated',
+  },
+  refuse: {
+    label: 'Refuse',
+    does: 'Refuses the sign-up and tells the user by e-mail. The account stays, deactivated: the address cannot sign up again until you delete it.',
+    notice: 'sign-up-refused',
+    danger: true,
   },
   reactivate: {
     label: 'Send again',
@@ -51,14 +57,25 @@ export const STEPS: Readonly<Record<LifecycleStep, Step>> = {
   },
 };
 
+const APPROVE: Step = {
+  label: 'Approve',
+  does: 'Lets the user sign in, and tells them by e-mail.',
+  notice: 'user-activated',
+};
+
+/** A sign-up that waits is activated by its approval. */
+export const stepOf = (step: LifecycleStep, user: User): Step => (step === 'activate' && awaitsApproval(user) ? APPROVE : STEPS[step]);
+
 export const ORDER = Object.keys(STEPS) as LifecycleStep[];
 /** The menu of a user's page. @param home the user's address */
-export function stepActions(home: string, { passwordHash }: User, status: UserStatus): readonly Action[] {
-  const possible = possibleSteps({ status, hasPassword: passwordHash !== null });
+export function stepActions(home: string, user: User, status: UserStatus): readonly Action[] {
+  const possible = possibleSteps({ status, hasPassword: user.passwordHash !== null, awaitsApproval: awaitsApproval(user) });
   const steps = ORDER.filter((step) => possible.includes(step));
   const action = (path: string, label: string, danger = false): Action => ({ label, href: `${home}/life-cycle/${path}`, danger });
   const of = (isDangerous: boolean) =>
-    steps.filter((step) => (STEPS[step].danger ?? false) === isDangerous).map((step) => action(step, STEPS[step].label, isDangerous));
+    steps
+      .filter((step) => (STEPS[step].danger ?? false) === isDangerous)
+      .map((step) => action(step, stepOf(step, user).label, isDangerous));
   return [
     ...of(false),
     action('set-password', 'Set password'),

@@ -4,7 +4,7 @@ import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { text } from '../../platform/validation/text.ts';
-import { type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.policy.ts';
+import { awaitsApproval, type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.policy.ts';
 import { deleteUser } from './user-lifecycle.service.ts';
 import { listUsers } from './user-lists.service.ts';
 import { givenPassword, newUser, profileChanges, userCredentials, userProfile } from './user-profile.service.ts';
@@ -17,6 +17,7 @@ const link = z.object({ href: z.url(), method: z.literal('POST') });
 /** What Okta calls the links to the life cycle; only those that the user's status offers are there. */
 const STEP_LINKS: Readonly<Record<LifecycleStep, string>> = {
   activate: 'activate',
+  refuse: 'refuse',
   reactivate: 'reactivate',
   deactivate: 'deactivate',
   suspend: 'suspend',
@@ -31,6 +32,7 @@ export const user = z.object({
   status: z.enum(['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED']),
   created: time,
   activated: time.nullable(),
+  approvalRequested: time.nullable().meta({ description: 'Since when a sign-up waits for an administrator' }),
   statusChanged: time.nullable(),
   lastLogin: time.nullable(),
   lastUpdated: time,
@@ -144,13 +146,14 @@ export const userEndpoints: readonly Endpoint[] = [
 export function presentUser(found: User, baseUrl: string): z.input<typeof user> {
   const self = `${baseUrl}/api/v1/users/${found.id}`;
   const status = statusAt(found, present());
-  const steps = possibleSteps({ status, hasPassword: found.passwordHash !== null });
+  const steps = possibleSteps({ status, hasPassword: found.passwordHash !== null, awaitsApproval: awaitsApproval(found) });
   const stepLinks = steps.map((step) => [STEP_LINKS[step], { href: `${self}/lifecycle/${step}`, method: 'POST' as const }]);
   return {
     id: found.id,
     status,
     created: writeTime(found.created),
     activated: writeTimeOrNull(found.activated),
+    approvalRequested: writeTimeOrNull(found.approvalRequested),
     statusChanged: writeTimeOrNull(found.statusChanged),
     lastLogin: writeTimeOrNull(found.lastLogin),
     lastUpdated: writeTime(found.lastUpdated),

@@ -61,6 +61,8 @@ export interface User {
   readonly passwordChanged: Date | null;
   readonly created: Date;
   readonly activated: Date | null;
+  /** They signed up, and an administrator has not decided yet. */
+  readonly approvalRequested: Date | null;
   readonly statusChanged: Date | null;
   readonly lastLogin: Date | null;
   readonly lastUpdated: Date;

@@ -35,6 +35,8 @@ export interface NewUser extends GivenPassword {
   readonly profile: UserProfile;
   /** false: STAGED, may not sign in yet. */
   readonly activate: boolean;
+  /** true: an administrator decides about a sign-up. */
+  readonly awaitsApproval?: boolean | undefined;
   readonly orgId?: string | undefined;
   /** A department of `orgId`. */
   readonly depId?: string | undefined;
@@ -216,6 +218,7 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
     passwordChanged: passwordHash === null ? null : now,
     created: now,
     activated: status === 'ACTIVE' ? now : null,
+    approvalRequested: input.awaitsApproval === true ? now : null,
     statusChanged: input.activate ? now : null,
     lastLogin: null,
     lastUpdated: now,

@@ -36,6 +36,7 @@ const USER: Columns<User> = {
   passwordChanged: 'password_changed',
   created: 'created',
   activated: 'activated',
+  approvalRequested: 'approval_requested',
   statusChanged: 'status_changed',
   lastLogin: 'last_login',
   lastUpdated: 'last_updated',
@@ -145,6 +146,12 @@ export async function findTakenNames(
   return new Set(rows.map(({ name }) => name));
 }
 
+/** How many sign-ups wait for an administrator, by the index users_by_approval. */
+export async function countWaitingSignUps(executor: Executor): Promise<number> {
+  const query = executor('users').where({ status: 'STAGED' }).whereNotNull('approval_requested');
+  return (await query.count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
+}
+
 /** Removes the user with all that is theirs: memberships, roles, API tokens, consents. */
 export async function deleteUserRow(executor: Executor, id: string): Promise<void> {
   await executor('users').where({ id }).delete();
@@ -216,6 +223,7 @@ export const userAttributes = (added: readonly Pick<Attribute, 'name' | 'type'>[
   },
   created: { sql: 'created', type: 'time' },
   activated: { sql: 'activated', type: 'time' },
+  approvalRequested: { sql: 'approval_requested', type: 'time' },
   statusChanged: { sql: 'status_changed', type: 'time' },
   lastLogin: { sql: 'last_login', type: 'time' },
   lastUpdated: { sql: 'last_updated', type: 'time' },

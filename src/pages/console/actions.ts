@@ -30,6 +30,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
   roles: 'role',
   rotate: 'reset',
   secrets: 'secret',
+  refuse: 'deactivate',
   'set-password': 'password',
   simulator: 'playground',
   suspend: 'deactivate',

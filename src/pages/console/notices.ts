@@ -100,6 +100,7 @@ const NOTICES = {
   'test-mail-in-inbox': 'The test mail lies in the dev inbox.',
   'user-changed': 'The profile is changed.',
   'user-activated': 'The user is active.',
+  'sign-up-refused': 'The sign-up is refused.',
   'user-unlocked': 'The user can sign in again.',
   'user-suspended': 'The user is suspended: sessions and tokens have ended.',
   'user-unsuspended': 'The user can sign in again.',

@@ -9,11 +9,12 @@ import {
 } from '../../../src/features/users/user-lifecycle.policy.ts';
 
 const STATUSES: UserStatus[] = ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
-const SOMEBODY = { hasPassword: true, hasWayToSignIn: true, isSelf: false, isLastSuperAdmin: false };
+const SOMEBODY = { hasPassword: true, awaitsApproval: true, hasWayToSignIn: true, isSelf: false, isLastSuperAdmin: false };
 
 describe('the life cycle of a user (management API, "users")', () => {
   const table: [step: LifecycleStep, to: UserStatus, from: string][] = [
     ['activate', 'ACTIVE', 'y-----y'],
+    ['refuse', 'DEPROVISIONED', 'y------'],
     ['reactivate', 'PROVISIONED', '-y-----'],
     ['deactivate', 'DEPROVISIONED', 'yyyyyy-'],
     ['suspend', 'SUSPENDED', '--y----'],
@@ -43,6 +44,12 @@ describe('the life cycle of a user (management API, "users")', () => {
     assert.deepEqual(decideStep('activate', { ...nobody, hasWayToSignIn: true, status: 'STAGED' }), { to: 'ACTIVE' });
   });
 
+  it('refuses only who has signed up and waits', () => {
+    assert.deepEqual(decideStep('refuse', { ...SOMEBODY, status: 'STAGED', awaitsApproval: false }), {
+      refused: 'the user does not wait for approval',
+    });
+  });
+
   it('expires only a password that there is', () => {
     assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', hasPassword: false }), {
       refused: 'the user has no password',
@@ -65,13 +72,17 @@ describe('the life cycle of a user (management API, "users")', () => {
   });
 
   it('offers what the status allows', () => {
-    assert.deepEqual(possibleSteps({ status: 'ACTIVE', hasPassword: true }), [
+    assert.deepEqual(possibleSteps({ status: 'ACTIVE', hasPassword: true, awaitsApproval: false }), [
       'deactivate',
       'suspend',
       'expire_password',
       'reset_password',
     ]);
-    assert.deepEqual(possibleSteps({ status: 'ACTIVE', hasPassword: false }), ['deactivate', 'suspend', 'reset_password']);
-    assert.deepEqual(possibleSteps({ status: 'DEPROVISIONED', hasPassword: true }), ['activate']);
+    assert.deepEqual(possibleSteps({ status: 'ACTIVE', hasPassword: false, awaitsApproval: false }), [
+      'deactivate',
+      'suspend',
+      'reset_password',
+    ]);
+    assert.deepEqual(possibleSteps({ status: 'DEPROVISIONED', hasPassword: true, awaitsApproval: false }), ['activate']);
   });
 });

@@ -52,6 +52,10 @@ export const users: Tour = async (service) => {
       );
     }
   });
+  const waiting = await service.createUser({ lastName: 'Waiting' });
+  await onServer(service.database.url, (sql) =>
+    sql.query("UPDATE users SET status = 'STAGED', approval_requested = now() WHERE id = $1", [waiting.id]),
+  );
   return [
     '/search',
     '/search?q=crowd',
@@ -65,6 +69,8 @@ export const users: Tour = async (service) => {
     '/users',
     '/users?q=crowd',
     '/users?q=nobody-is-called-so',
+    '/users?status=waiting',
+    `/users/${waiting.id}/life-cycle/refuse`,
     '/users?status=any&expression=status',
     `/users/${rich.id}`,
     ...TABS.map((tab) => `/users/${rich.id}/${tab}`),
