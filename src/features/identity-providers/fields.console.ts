@@ -216,7 +216,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       group: PROVISIONING,
       value: pairs(policy.attributeMap),
       alias: 'policy.attributeMap',
-      hint: 'One a line: attribute of the profile here = claim of the provider.',
+      hint: 'One a line: attribute of the profile here = claim of the provider. Also attributes of your own. A value that does not fit is left out, and the system log says why.',
     },
     {
       name: 'profileMaster',

@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { text } from '../../platform/validation/text.ts';
 import { clientFields } from '../applications/application-settings.service.ts';
-import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
 
 /** The service calls it, or sends its users there, as with an application's key set. */
@@ -69,8 +68,23 @@ const action = z.enum(['AUTO', 'DISABLED']);
 const ids = z.array(text({ least: 1 })).max(MOST);
 const claim = text({ least: 1, most: 100 });
 
-/** What of a profile a claim may fill. The login has a template of its own. */
-const MAPPED = ['email', ...BASE_ATTRIBUTES];
+/** The attributes of users: 36 of the service, and at most 200 of the operator. */
+const MOST_MAPPED = 240;
+const ATTRIBUTE_NAME = /^[A-Za-z]\w{0,58}$/;
+
+/** Whether the attributes exist is asked where it is stored. */
+const attributeMap = z
+  .record(z.string(), claim)
+  .superRefine((map, ctx) => {
+    const names = Object.keys(map);
+    if (names.length > MOST_MAPPED) ctx.addIssue({ code: 'custom', message: `must have at most ${MOST_MAPPED} members` });
+    for (const name of names)
+      if (!ATTRIBUTE_NAME.test(name)) ctx.addIssue({ code: 'custom', path: [name], message: 'must be the name of an attribute' });
+  })
+  .meta({
+    description:
+      'Attribute of the profile → claim of the provider; also attributes of meta/schemas/user/default. The login has a template of its own',
+  });
 
 const policy = z.strictObject({
   provisioning: z
@@ -110,7 +124,7 @@ const policy = z.strictObject({
         .optional(),
     })
     .optional(),
-  attributeMap: z.strictObject(Object.fromEntries(MAPPED.map((attribute) => [attribute, claim.optional()]))).optional(),
+  attributeMap: attributeMap.optional(),
   /** Are its JWTs about linked users accepted at the token endpoint: as subject tokens of token exchange, and as assertions? Type OIDC only. */
   trust: z.strictObject({ assertions: z.boolean().optional() }).optional(),
   /** Milliseconds, at most five minutes. */

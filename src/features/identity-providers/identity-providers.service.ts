@@ -10,6 +10,8 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findGroup } from '../groups/groups.store.ts';
 import { organizationExists } from '../organizations/organizations.store.ts';
+import { holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import {
   completeIdentityProvider,
   type GivenIdentityProvider,
@@ -36,6 +38,9 @@ export interface IdentityProviderInput extends GivenIdentityProvider {
   /** Absent: the one that is kept, if there is one. */
   readonly secret?: string | undefined;
 }
+
+/** Attributes that every service has and a claim may fill. */
+const MAPPABLE: ReadonlySet<string> = new Set(['email', ...BASE_ATTRIBUTES]);
 
 const SECRET = 'protocol.credentials.client.client_secret';
 
@@ -204,8 +209,11 @@ function settingsOf({ secret, ...given }: IdentityProviderInput): IdentityProvid
   return settings;
 }
 
-/** @throws {ApiError} validation when organization or groups do not exist */
-async function refuseMissing(trx: Executor, { policy: { provisioning, accountLink } }: IdentityProviderSettings): Promise<void> {
+/** Until the transaction ends, the attributes stay. @throws {ApiError} validation when organization, groups or attributes do not exist */
+async function refuseMissing(
+  trx: Executor,
+  { policy: { provisioning, accountLink, attributeMap } }: IdentityProviderSettings,
+): Promise<void> {
   const { orgId, groups } = provisioning;
   const problems: { field: string; message: string }[] = [];
   if (orgId !== undefined && !(await organizationExists(trx, orgId))) {
@@ -218,6 +226,10 @@ async function refuseMissing(trx: Executor, { policy: { provisioning, accountLin
   for (const [field, ids] of named) {
     for (const id of ids) if ((await findGroup(trx, id)) === undefined) problems.push({ field, message: `${id} does not exist` });
   }
+  const added = Object.keys(attributeMap).filter((name) => !MAPPABLE.has(name));
+  const schema = added.length === 0 ? undefined : await holdUserSchema(trx);
+  const unknown = added.find((name) => schema?.attributes.every((attribute) => attribute.name !== name));
+  if (unknown !== undefined) problems.push({ field: 'policy.attributeMap', message: `${unknown} is not an attribute of users` });
   if (problems.length > 0) throw validation(problems);
 }
 

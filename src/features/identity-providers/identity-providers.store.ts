@@ -182,3 +182,9 @@ export async function countLinks(executor: Executor, idpId: string): Promise<num
   const row = await executor('identity_provider_links').where({ idp_id: idpId }).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
 }
+
+/** @returns the name of the oldest provider whose claims fill an attribute of users; undefined: none */
+export async function findProviderMapping(executor: Executor, attribute: string): Promise<string | undefined> {
+  const mapping = executor('identity_providers').whereRaw("jsonb_exists(policy->'attributeMap', ?)", [attribute]).orderBy('seq');
+  return (await mapping.first<{ name: string } | undefined>('name'))?.name;
+}

@@ -2,6 +2,8 @@
  * What counts of an external provider's word about somebody: which e-mail address it has verified, and what of a profile its claims fill. An address
  * that is not verified is worth nothing here: anybody may have typed it in there (OpenID Connect Core 1.0 section 5.7).
  */
+import { valueOfText } from '../user-schema/attribute-values.service.ts';
+import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
 /** As the provider sent them, in the ID token or at its userinfo endpoint. Nothing of them is checked but the signature. */
@@ -53,7 +55,7 @@ export function knownAs(claims: UpstreamClaims, email: string | undefined): stri
   return [email, ...names].find((name) => name !== undefined && name.length <= 255) ?? null;
 }
 
-/** The attributes of the profile that the claims fill, unchecked. Of e-mail addresses the verified one only. */
+/** The attributes that every service has and the claims fill, unchecked. Of e-mail addresses the verified one only. */
 export function mappedAttributes(
   { attributeMap }: IdentityProviderPolicy,
   claims: UpstreamClaims,
@@ -64,6 +66,13 @@ export function mappedAttributes(
     return value === undefined ? [] : [[attribute, value]];
   });
   return Object.fromEntries(filled);
+}
+
+/** A claim as a value of an attribute of the operator's own; what fits no better stays as it is, and is judged so. */
+export function valueOfClaim(type: Attribute['type'], claim: unknown): unknown {
+  if (type === 'array') return typeof claim === 'string' ? [claim] : claim;
+  if (type === 'string') return textOf(claim);
+  return typeof claim === 'string' ? valueOfText(type, claim.trim()) : claim;
 }
 
 /** @returns the login of a new user. The claim `email`, and one that looks like an address, count when it is the verified one: nobody takes another's name beforehand. */

@@ -27,6 +27,8 @@ export class UpstreamFailure extends Error {
     readonly problem: UpstreamProblem,
     readonly reason: string,
     cause?: unknown,
+    /** For the audit log, too. */
+    readonly details?: Readonly<Record<string, unknown>> | undefined,
   ) {
     super(`${problem}: ${reason}`, { cause });
   }

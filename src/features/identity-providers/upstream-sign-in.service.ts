@@ -18,6 +18,8 @@ import { hasFactor } from '../second-factors/factors.store.ts';
 import { endHeld } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import type { SignedInUser } from '../sign-in/sign-in.service.ts';
+import { claimAttributes } from '../user-schema/user-attributes.service.ts';
+import { holdUserSchema } from '../user-schema/user-schema.store.ts';
 import { acceptInvitation } from '../users/user-lifecycle.service.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
@@ -35,7 +37,8 @@ import {
   lockIdentityProvider,
   touchLink,
 } from './identity-providers.store.ts';
-import { isSameAddress, knownAs, mappedAttributes, mappedLogin } from './upstream-claims.policy.ts';
+import { filledAttributes, type LeftOut } from './upstream-attributes.service.ts';
+import { isSameAddress, knownAs, mappedLogin } from './upstream-claims.policy.ts';
 import type { UpstreamIdentity } from './upstream-exchange.service.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { linkRefusal } from './upstream-link.policy.ts';
@@ -64,7 +67,7 @@ export async function signInUpstream(
 export async function recordUpstreamFailure(
   { database }: Services,
   provider: Pick<IdentityProvider, 'id' | 'name'>,
-  { reason }: UpstreamFailure,
+  { reason, details }: UpstreamFailure,
   request: RequestContext,
 ): Promise<void> {
   await database.transaction((trx) =>
@@ -74,6 +77,7 @@ export async function recordUpstreamFailure(
       request,
       targets: [identityProviderTarget(provider)],
       failure: reason,
+      ...(details && { after: details }),
     }),
   );
 }
@@ -92,9 +96,11 @@ async function admit(admission: Admission): Promise<SignedInUser> {
   const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
   // A deletion of the provider or its deactivation meanwhile counts.
   if (linked !== undefined && (await findIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
-  const { user, isNew = false } = linked === undefined ? await firstSignIn(admission) : { user: await lockUser(trx, linked.userId) };
+  const found: Admitted = linked === undefined ? await firstSignIn(admission) : { user: await lockUser(trx, linked.userId) };
+  const { user, isNew = false } = found;
   if (user?.status !== 'ACTIVE') throw new UpstreamFailure('not-admitted', 'USER_NOT_ACTIVE');
-  const mastered = linked !== undefined && provider.policy.provisioning.profileMaster ? await masterProfile(admission, user) : user;
+  const isMastered = linked !== undefined && provider.policy.provisioning.profileMaster;
+  const { user: mastered, leftOut = [] } = isMastered ? await masterProfile(admission, user) : { ...found, user };
 
   const now = present();
   await touchLink(trx, { idpId: provider.id, userId: user.id, knownAs: knownAs(identity.claims, identity.email), lastUsed: now });
@@ -108,7 +114,10 @@ async function admit(admission: Admission): Promise<SignedInUser> {
     request: himself,
     targets,
     // What the provider says of how; here it counts as one factor, whatever it was.
-    after: { idpId: provider.id, externalId: identity.subject, amr: words(amr), acr: words([acr])[0] },
+    after: {
+      ...{ idpId: provider.id, externalId: identity.subject, amr: words(amr), acr: words([acr])[0] },
+      ...(leftOut.length > 0 && { attributesLeftOut: leftOut }),
+    },
   });
   return { id: user.id, login: mastered.login, authenticatedAt: now };
 }
@@ -119,8 +128,16 @@ const words = (values: unknown): string[] =>
     .filter((value): value is string => typeof value === 'string' && value.length <= 100 && isPrintable(value))
     .slice(0, 10);
 
+interface Admitted {
+  readonly user: User | undefined;
+  /** The account was made by this sign-in. */
+  readonly isNew?: boolean;
+  /** Attributes that the claims should have filled. */
+  readonly leftOut?: readonly LeftOut[];
+}
+
 /** Nobody is linked to the subject yet. The provider's row is locked: of many at once the first decides. */
-async function firstSignIn(admission: Admission): Promise<{ readonly user: User | undefined; readonly isNew?: boolean }> {
+async function firstSignIn(admission: Admission): Promise<Admitted> {
   const { trx, provider, identity } = admission;
   if ((await lockIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
   const linked = await findLinkOfSubject(trx, provider.id, identity.subject);
@@ -129,7 +146,7 @@ async function firstSignIn(admission: Admission): Promise<{ readonly user: User 
   const candidate = identity.email === undefined ? undefined : await findByEmail(trx, provider, identity.email);
   if (candidate !== undefined) return { user: await linkCandidate(admission, candidate, identity.email ?? '') };
   if (provider.policy.provisioning.action !== 'AUTO') throw new UpstreamFailure('not-admitted', 'NO_LINKED_USER');
-  return { user: await createNew(admission), isNew: true };
+  return { ...(await createNew(admission)), isNew: true };
 }
 
 /** What the verified address names here: a login, an e-mail address of one user only, or either, if it is the same user's. */
@@ -177,25 +194,16 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   return (await findUserById(trx, id)) ?? user;
 }
 
-/** The attributes that the claims fill, each as a profile may have it; others are left out. */
-function attributesOf({ provider, identity }: Admission): Record<string, string> {
-  const mapped = Object.entries(mappedAttributes(provider.policy, identity.claims, identity.email));
-  const shape: Readonly<Record<string, (typeof userProfile.shape)['title']>> = userProfile.shape as never;
-  return Object.fromEntries(
-    mapped.flatMap(([attribute, value]) => {
-      const checked = shape[attribute]?.safeParse(value).data;
-      return typeof checked === 'string' && checked !== '' ? [[attribute, checked]] : [];
-    }),
-  );
-}
-
-async function createNew(admission: Admission): Promise<User> {
+async function createNew(admission: Admission): Promise<Admitted> {
   const { services, trx, provider, identity, request } = admission;
   const { orgId, groups } = provider.policy.provisioning;
   const given = mappedLogin(provider.policy, identity.claims, identity.email);
   if (given === undefined) throw new UpstreamFailure('no-email', 'NO_VERIFIED_LOGIN');
   if (await isOutside(trx, provider.id, identity.email)) throw new UpstreamFailure('not-admitted', 'EMAIL_NOT_OF_ORGANIZATION');
-  const profile = userProfile.safeParse({ ...attributesOf(admission), login: given });
+  const { values, leftOut, missing } = await filledAttributes(trx, provider.policy, identity, undefined);
+  if (missing.length > 0)
+    throw new UpstreamFailure('not-admitted', 'REQUIRED_ATTRIBUTE', undefined, { missing, attributesLeftOut: leftOut });
+  const profile = userProfile.safeParse({ ...values, login: given });
   if (!profile.success) throw new UpstreamFailure('no-user-name', 'LOGIN_NOT_ALLOWED');
   // Whose names these are, is somebody else, even where an address could be shared.
   const names = { id: '', login: profile.data.login, email: profile.data.email ?? identity.email ?? null };
@@ -209,7 +217,7 @@ async function createNew(admission: Admission): Promise<User> {
     const emailVerified = created.email !== null && created.email === identity.email;
     if (emailVerified) await updateUser(trx, created.id, { emailVerified });
     await linkUser(services, provider.id, created.id, identity.subject, request);
-    return { ...created, emailVerified };
+    return { user: { ...created, emailVerified }, leftOut };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // The login is taken; or the organization or a group was deleted since.
@@ -218,18 +226,22 @@ async function createNew(admission: Admission): Promise<User> {
 }
 
 /** Writes what the claims fill again; what they do not tell stays. An address that is another user's by now, or that the provider cannot vouch for, stays away. */
-async function masterProfile(admission: Admission, before: User): Promise<User> {
-  const { trx, provider, identity, request } = admission;
-  const { email: given, ...attributes } = attributesOf(admission);
+async function masterProfile(
+  { trx, provider, identity, request }: Admission,
+  before: User,
+): Promise<{ user: User; leftOut: readonly LeftOut[] }> {
+  const { values, leftOut } = await filledAttributes(trx, provider.policy, identity, before);
+  const { email: given, ...attributes } = values;
   const isVouchedFor = !(await isOutside(trx, provider.id, identity.email));
-  const isUsable = given !== undefined && isVouchedFor && (await findTakenNames(trx, { ...before, email: given })).size === 0;
+  const isUsable = typeof given === 'string' && isVouchedFor && (await findTakenNames(trx, { ...before, email: given })).size === 0;
   const email = isUsable ? given : before.email;
   const emailVerified = email === before.email ? before.emailVerified || (isVouchedFor && email === identity.email) : true;
   const after: User = { ...before, email, emailVerified, profile: { ...before.profile, ...attributes } };
   const told = (user: User) => ({ profile: profileFields(user) });
-  if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return before;
+  if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return { user: before, leftOut };
   const changes = { email, emailVerified: email !== null && emailVerified, profile: after.profile, lastUpdated: present() };
   await updateUser(trx, before.id, changes);
+  await claimAttributes(trx, await holdUserSchema(trx), after);
   if (email !== before.email) await deleteLinksOf(trx, before.id);
   await tellFormerAddress(trx, before, email, request);
   await recordEvent(trx, {
@@ -240,5 +252,5 @@ async function masterProfile(admission: Admission, before: User): Promise<User> 
     before: { profile: profileFields(before) },
     after: { profile: profileFields(after) },
   });
-  return { ...after, ...changes };
+  return { user: { ...after, ...changes }, leftOut };
 }

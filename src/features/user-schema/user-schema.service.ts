@@ -7,6 +7,7 @@ import { conflict, type FieldProblem, validation } from '../../platform/errors/e
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { listClaimsOfAttribute } from '../claims/claims.store.ts';
+import { findProviderMapping } from '../identity-providers/identity-providers.store.ts';
 import { changeProblems, MOST_ATTRIBUTES, MOST_UNIQUE } from './attribute-definitions.service.ts';
 import type { Attribute, UserSchema } from './attributes.resource.ts';
 import {
@@ -121,6 +122,8 @@ async function carryThrough(trx: Executor, before: UserSchema, changes: Readonly
       const [claim] = await listClaimsOfAttribute(trx, name);
       if (claim !== undefined)
         throw problem(`the claim ${claim.name} of the authorization server ${claim.serverId} tells it: change or delete that claim first`);
+      const provider = await findProviderMapping(trx, name);
+      if (provider !== undefined) throw problem(`the identity provider ${provider} fills it: change its profile mapping first`);
     } else if (before.removing.some((removed) => removed.toLowerCase() === name.toLowerCase())) {
       throw problem('values of the attribute that was removed are still being erased: try again in a minute');
     } else if (attribute.unique && known.has(name) && !wasUnique.has(name) && !(await claimPresentValues(trx, name))) {

@@ -51,6 +51,16 @@ export async function claimUniqueValues(trx: Executor, userId: string, values: R
   return Object.keys(values).filter((name) => !claimed.has(name));
 }
 
+const TAKEN = `SELECT DISTINCT kept.name FROM unique_attribute_values kept
+  JOIN unnest(CAST(:names AS text[]), CAST(:values AS text[])) AS given(name, value) ON given.name = kept.name AND ${COMPARED} = kept.value
+  WHERE kept.user_id <> :userId`;
+
+/** @param values by the names of attributes @returns names of those whose values other users have now */
+export async function findTakenValues(executor: Executor, userId: string, values: Readonly<Record<string, string>>): Promise<string[]> {
+  const bindings = { userId, names: Object.keys(values), values: Object.values(values) };
+  return (await executor.raw<{ rows: { name: string }[] }>(TAKEN, bindings)).rows.map(({ name }) => name);
+}
+
 /** Users at a time, each statement well within its time limit. */
 const BATCH = 20_000;
 

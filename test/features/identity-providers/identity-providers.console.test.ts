@@ -78,7 +78,7 @@ test('what is wrong stands beside its field, what was typed stays but for the se
     clientSecret: 'secret typed before',
     token: 'https://accounts.example/token',
     emailDomains: 'not a domain',
-    attributeMap: 'shoeSize = shoe_size',
+    attributeMap: 'x y = shoe_size',
     parameters: 'state = mine',
     clockSkew: '301',
   });
@@ -87,7 +87,7 @@ test('what is wrong stands beside its field, what was typed stays but for the se
     ['name', 'Must not be empty'],
     ['issuer', 'Must be https, or http on a loopback address'],
     ['emailDomains', 'Must be a domain, e\\.g\\. example\\.com \\(entry 1\\)'],
-    ['attributeMap', '“shoeSize” is not a field of this resource'],
+    ['attributeMap', '“x y” must be the name of an attribute'],
     ['parameters', '“state” is sent by the service itself'],
     ['clockSkew', 'Must be at most 300'],
   ]) {

@@ -1,0 +1,87 @@
+/**
+ * The attributes of a user that an identity provider's claims fill: those of every service, and those that the operator added, judged by their types and rules. A
+ * value that is wrong is left out and named in the audit log; the sign-in goes on.
+ */
+import type { Executor } from '../../platform/database/database.ts';
+import { isEmptyValue, sizeProblem, valueProblem } from '../user-schema/attribute-values.service.ts';
+import type { Attribute, AttributeValue } from '../user-schema/attributes.resource.ts';
+import { addedValues } from '../user-schema/user-attributes.service.ts';
+import { findTakenValues, holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { userProfile } from '../users/user-profile.service.ts';
+import type { User } from '../users/users.resource.ts';
+import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
+import { mappedAttributes, type UpstreamClaims, valueOfClaim } from './upstream-claims.policy.ts';
+
+/** Without the value: it may be a secret that was mapped by mistake. */
+export interface LeftOut {
+  readonly attribute: string;
+  readonly claim: string;
+  readonly problem: string;
+}
+
+export interface FilledAttributes {
+  /** Of a profile, each as it may have it. */
+  readonly values: Readonly<Record<string, AttributeValue>>;
+  readonly leftOut: readonly LeftOut[];
+  /** Attributes that are required, mapped, and got no value. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Until the transaction ends, the schema stays as it is.
+ * @param user whose profile it is; undefined: a new one's
+ */
+export async function filledAttributes(
+  trx: Executor,
+  policy: IdentityProviderPolicy,
+  { claims, email }: { readonly claims: UpstreamClaims; readonly email?: string | undefined },
+  user: Pick<User, 'id' | 'profile'> | undefined,
+): Promise<FilledAttributes> {
+  const base = ofEveryService(policy, claims, email);
+  const { attributes } = await holdUserSchema(trx);
+  const mapped = attributes.filter(({ name }) => policy.attributeMap[name] !== undefined);
+  const given = mapped.map((attribute) => ({
+    attribute,
+    value: valueOfClaim(attribute.type, claims[policy.attributeMap[attribute.name] ?? '']),
+  }));
+  const taken = await takenAmong(trx, user?.id ?? '', given);
+  const values: Record<string, AttributeValue> = {};
+  const leftOut: LeftOut[] = [];
+  for (const { attribute, value } of given) {
+    if (isEmptyValue(value)) continue;
+    const { name } = attribute;
+    const whole = { ...addedValues<AttributeValue>(user?.profile ?? {}), ...values, [name]: value as AttributeValue };
+    const problem =
+      valueProblem(attribute, value) ?? (taken.has(name) ? 'another user has this value' : undefined) ?? sizeProblem(whole)?.message;
+    if (problem === undefined) values[name] = value as AttributeValue;
+    else leftOut.push({ attribute: name, claim: policy.attributeMap[name] ?? '', problem });
+  }
+  const missing = mapped.filter(({ name, required }) => required && values[name] === undefined).map(({ name }) => name);
+  return { values: { ...base, ...values }, leftOut, missing };
+}
+
+/** Values that may be no attribute there are left out in silence: names in another form are no mistake of the administrator. */
+function ofEveryService(policy: IdentityProviderPolicy, claims: UpstreamClaims, email: string | undefined): Record<string, string> {
+  const shape: Readonly<Record<string, (typeof userProfile.shape)['title']>> = userProfile.shape as never;
+  return Object.fromEntries(
+    Object.entries(mappedAttributes(policy, claims, email)).flatMap(([attribute, value]) => {
+      const checked = Object.hasOwn(shape, attribute) ? shape[attribute]?.safeParse(value).data : undefined;
+      return typeof checked === 'string' && checked !== '' ? [[attribute, checked]] : [];
+    }),
+  );
+}
+
+/** @returns the names of attributes whose value must be unique and is another user's */
+async function takenAmong(
+  trx: Executor,
+  userId: string,
+  given: readonly { readonly attribute: Attribute; readonly value: unknown }[],
+): Promise<ReadonlySet<string>> {
+  const unique = given.filter(
+    ({ attribute, value }) => attribute.unique && !isEmptyValue(value) && valueProblem(attribute, value) === undefined,
+  );
+  if (unique.length === 0) return new Set();
+  return new Set(
+    await findTakenValues(trx, userId, Object.fromEntries(unique.map(({ attribute, value }) => [attribute.name, String(value)]))),
+  );
+}
