@@ -82,7 +82,7 @@ export function createAuthorizationServers({
     authenticate: (credentials, req) => authenticatePassword(services, credentials, { actor: NOBODY, ...describe(req) }),
     noteSignIn: (user, applicationId, req) =>
       database.transaction((trx) =>
-        noteSignIn(trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
+        noteSignIn(services, trx, user, { amr: ['pwd'], purpose: { applicationId } }, { actor: NOBODY, ...describe(req) }),
       ),
     runTokenHook: (facts, req) => runTokenHook(services, facts, describe(req)),
     needsSecondFactor: (user, applicationId, req) => needsSecondFactor(services, user, applicationId, { actor: NOBODY, ...describe(req) }),

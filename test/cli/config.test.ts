@@ -43,6 +43,7 @@ test('nothing needs to be said', () => {
       rateLimits: true,
       mtls: undefined,
       passkeyRpId: undefined,
+      geoDatabaseFile: undefined,
       strictAssertionAudience: false,
       smtpUrl: undefined,
       mailFrom: undefined,

@@ -6,13 +6,17 @@ import { type TestContext, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 import type { CheckContext } from '../../src/doctor/checks/check-context.ts';
 import { configurationChecks } from '../../src/doctor/checks/configuration.ts';
+import { countryChecks } from '../../src/doctor/checks/countries.ts';
 import { database } from '../../src/doctor/checks/database.ts';
 import type { Fixtures } from '../../src/doctor/fixtures.ts';
 import { ManagementApi } from '../../src/doctor/management-api.ts';
 import { SecretsKept } from '../../src/doctor/secrets-kept.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
 import { EMBEDDED_RELEASE } from '../../src/platform/embedded-postgres/release.ts';
+import { openCountryDatabase } from '../../src/platform/geo/country-database.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { moveClock } from '../support/clock.ts';
 import { onServer } from '../support/database.ts';
 import { startDns } from '../support/dns.ts';
 import { freePort, runCommand } from '../support/process.ts';
@@ -60,6 +64,28 @@ test('the embedded PostgreSQL is named with its version and age (OWASP ASVS 5.0 
   assert.equal(await told('postgres://localhost/gatehouse'), 'PostgreSQL 18.4');
   const { dependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
   assert.equal(dependencies['embedded-postgres'].split('.').slice(0, 2).join('.'), EMBEDDED_RELEASE.version, 'change both together');
+});
+
+test('the database of countries is there where a rule needs it, can be read and is not old', async (t) => {
+  const service = await startService(t);
+  const opened = await openDatabase({ connection: { connectionString: service.database.url }, onError: () => {} });
+  afterwards(t, () => opened.close());
+  const rule = countryChecks[0] ?? assert.fail();
+  const run = (geoDatabaseFile: string | undefined) => {
+    const { baseUrl } = service;
+    const ground = { url: baseUrl, config: { baseUrl, geoDatabaseFile }, database: async () => opened };
+    return rule.run(ground as unknown as CheckContext);
+  };
+  await assert.rejects(run(undefined), /no rule looks at countries/);
+  await service.api('PUT', '/settings/sign-in', { rules: [{ name: 'New', conditions: { newCountry: true }, action: 'SECOND_FACTOR' }] });
+  await assert.rejects(run(undefined), /never matches: set GEO_DATABASE_FILE/);
+  await assert.rejects(run('/nowhere/countries.mmdb'), /cannot be read: ENOENT/);
+  const file = 'test/support/geo/GeoIP2-Country-Test.mmdb';
+  const { built } = await openCountryDatabase(file);
+  moveClock(t, (built.getTime() - Date.now()) / 1000 + 89 * 86_400);
+  assert.equal(await run(file), `built on ${built.toISOString().slice(0, 10)}`);
+  moveClock(t, 2 * 86_400);
+  await assert.rejects(run(file), /was built 91 days ago: replace it/);
 });
 
 test('the installation', async (t) => {

@@ -3,6 +3,7 @@ import type { Rule } from '../rule.ts';
 import type { CheckContext } from './check-context.ts';
 import { clock } from './clock.ts';
 import { configurationChecks } from './configuration.ts';
+import { countryChecks } from './countries.ts';
 import { dataChecks } from './data.ts';
 import { database } from './database.ts';
 import { hooks } from './hooks.ts';
@@ -22,6 +23,7 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...mail,
   ...mutualTls,
   ...passwordChecks,
+  ...countryChecks,
   ...hooks,
   ...organizations,
   ...provisioning,

@@ -10,6 +10,10 @@ const REASONS: Readonly<Record<RuleReason, string>> = {
   'the address is in an excluded zone': 'The address is in an excluded zone',
   'the browser is new': 'The browser is new',
   'the browser is known': 'The browser is known',
+  'the country is new': 'The country is new',
+  'the country is known': 'The country is known',
+  'the country is the first': 'It is the first country that is noted',
+  'the country is not known': 'The address has no known country',
   'the last sign-in is not that long ago': 'The last sign-in is not that long ago',
 };
 

@@ -76,6 +76,6 @@ export async function refuseOffer(
       const [displayMessage, targets] = ['User declined a passkey', [userTarget(user)]];
       await recordEvent(trx, { eventType: 'user.mfa.passkey_offer.decline', displayMessage, request: asUser(request, user), targets });
     }
-    return finishSteps(trx, user, state.amr, { ...state, purpose: demand }, request);
+    return finishSteps(services, trx, user, state.amr, { ...state, purpose: demand }, request);
   });
 }

@@ -47,6 +47,7 @@ const simulatedRequest = z.strictObject({
     .strictObject({
       ip_address: z.union([z.ipv4(), z.ipv6()], { error: 'must be an IP address' }).exactOptional(),
       new_browser: z.boolean().default(false),
+      new_country: z.boolean().exactOptional().meta({ description: 'Absent: as the database of countries says of ip_address' }),
       days_since_last_sign_in: z.int().min(0).max(36_500).exactOptional(),
     })
     .exactOptional(),
@@ -147,6 +148,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
       const signIn = signsIn && {
         ipAddress: signsIn.ip_address,
         newBrowser: signsIn.new_browser,
+        newCountry: signsIn.new_country,
         daysSinceLastSignIn: signsIn.days_since_last_sign_in,
       };
       const request = { clientId, user, grantType, actor, scopes, organization, resources, prompts: new Set(prompt), runHook, signIn };

@@ -22,6 +22,7 @@ import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
 import { findRequiredProvider, type RequiredProvider } from '../organization-providers/home-realm.store.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { readSettings } from '../settings/settings.service.ts';
+import { countryFact } from '../sign-in-countries/sign-in-countries.service.ts';
 import { decideSignIn, type SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { zonesAround } from '../sign-in-rules/sign-in-rules.service.ts';
 import { sectorOf } from '../subjects/pairwise.policy.ts';
@@ -52,6 +53,8 @@ export interface SimulatedRequest {
 interface SimulatedSignIn {
   readonly ipAddress?: string | undefined;
   readonly newBrowser: boolean;
+  /** Absent: as the database of countries says of the address. */
+  readonly newCountry?: boolean | undefined;
   /** Absent: as long as it is ago for this user. */
   readonly daysSinceLastSignIn?: number | undefined;
 }
@@ -135,13 +138,14 @@ const SIGN_IN_DENIED = { error: 'sign_in_denied', reason: 'a rule of the sign-in
 async function simulateSignIn(
   services: Services,
   userId: string,
-  { ipAddress, newBrowser, daysSinceLastSignIn }: SimulatedSignIn,
+  { ipAddress, newBrowser, newCountry, daysSinceLastSignIn }: SimulatedSignIn,
 ): Promise<SignInDecision> {
   const { rules } = await readSettings(services, 'sign-in');
   const now = present();
   const lastLogin = (await findUserById(services.database.knex, userId))?.lastLogin ?? undefined;
   const lastSignIn = daysSinceLastSignIn === undefined ? lastLogin : new Date(now.getTime() - daysSinceLastSignIn * 86_400_000);
-  return decideSignIn(rules, { zones: await zonesAround(services, ipAddress), newBrowser, lastSignIn }, now);
+  const country = newCountry === undefined ? await countryFact(services, userId, ipAddress, now) : newCountry ? 'new' : 'known';
+  return decideSignIn(rules, { zones: await zonesAround(services, ipAddress), newBrowser, country, lastSignIn }, now);
 }
 
 /** What the hook of the rule makes of the tokens; it is asked only where that is wished. */

@@ -41,6 +41,12 @@ const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['consent', 'consent: ask again'],
   ['login consent', 'login consent: both'],
 ];
+const COUNTRIES: readonly (readonly [value: string, label: string])[] = [
+  ['', 'As the IP address says'],
+  ['known', 'Known to the user'],
+  ['new', 'New to the user'],
+];
+
 const BROWSERS: readonly (readonly [value: string, label: string])[] = [
   ['', 'Known to the user'],
   ['new', 'New to the user'],
@@ -96,9 +102,12 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
     },
     { name: 'ip', label: 'IP address', hint: 'From where the user signs in, for the rules of the sign-in policy.', value: held('ip') },
     { name: 'browser', label: 'Browser', value: held('browser'), options: BROWSERS.map(([value, label]) => ({ value, label })) },
+    { name: 'country', label: 'Country', value: held('country'), options: COUNTRIES.map(([value, label]) => ({ value, label })) },
     { name: 'prompt', label: 'Prompt', value: held('prompt'), options: PROMPTS.map(([value, label]) => ({ value, label })) },
   ];
 }
+
+const countryIn = (held: string) => (held === 'new' || held === 'known' ? { newCountry: held === 'new' } : {});
 
 const isGrant = (name: string): name is AccessGrantType => (ACCESS_GRANT_TYPES as readonly string[]).includes(name);
 
@@ -123,7 +132,10 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
     organization: held('organization') || undefined,
     runHook: held('hook') === 'run',
-    signIn: grant === 'client_credentials' ? undefined : { ipAddress: held('ip') || undefined, newBrowser: held('browser') === 'new' },
+    signIn:
+      grant === 'client_credentials'
+        ? undefined
+        : { ipAddress: held('ip') || undefined, newBrowser: held('browser') === 'new', ...countryIn(held('country')) },
     prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (spaceSeparated(prompt) as SimulatedPrompt[]) : []),
   };
 }

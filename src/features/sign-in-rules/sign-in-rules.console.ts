@@ -8,6 +8,7 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { zoneNames } from '../network-zones/network-zones.service.ts';
 import { decideSettings, readSettings } from '../settings/settings.service.ts';
+import { hasCountries } from '../sign-in-countries/sign-in-countries.service.ts';
 import { MOST_RULES, type SignInAction, type SignInConditions, type SignInRule } from './sign-in-rules.policy.ts';
 import { signInRule } from './sign-in-rules.resource.ts';
 
@@ -31,12 +32,21 @@ const BROWSERS: readonly Option[] = [
   { value: 'known', label: 'Known: the user has signed in with it before' },
 ];
 
+const COUNTRIES: readonly Option[] = [
+  { value: '', label: 'Any' },
+  { value: 'new', label: 'New: the user has not signed in from it for a year' },
+  { value: 'known', label: 'Known: the user has signed in from it within a year' },
+];
+
+const stateOf = (isNew: boolean | undefined): string => (isNew === undefined ? '' : isNew ? 'new' : 'known');
+
 /** What the rule looks at, in words. */
-function conditionsInWords({ zones, newBrowser, daysSinceLastSignIn }: SignInConditions): Phrase {
+function conditionsInWords({ zones, newBrowser, newCountry, daysSinceLastSignIn }: SignInConditions): Phrase {
   const words = [
     ...(zones?.include === undefined ? [] : [phrase('from {zones}', { zones: series(zones.include) })]),
     ...(zones?.exclude === undefined ? [] : [phrase('not from {zones}', { zones: series(zones.exclude) })]),
     ...(newBrowser === undefined ? [] : [phrase(newBrowser ? 'in a new browser' : 'in a known browser')]),
+    ...(newCountry === undefined ? [] : [phrase(newCountry ? 'from a new country' : 'from a known country')]),
     ...(daysSinceLastSignIn === undefined
       ? []
       : [counted(daysSinceLastSignIn, 'last sign-in {count} day ago or longer', 'last sign-in {count} days ago or longer')]),
@@ -88,7 +98,16 @@ async function fieldsFor({ services }: ConsoleRequest, rules: readonly SignInRul
       name: 'browser',
       label: 'Browser',
       options: BROWSERS,
-      value: conditions.newBrowser === undefined ? '' : conditions.newBrowser ? 'new' : 'known',
+      value: stateOf(conditions.newBrowser),
+    },
+    {
+      name: 'country',
+      label: 'Country',
+      options: COUNTRIES,
+      value: stateOf(conditions.newCountry),
+      hint: hasCountries(services)
+        ? 'By the network address. Addresses without a country match neither, and so does the first sign-in that is noted.'
+        : 'Never matches: there is no database of countries. Set GEO_DATABASE_FILE first.',
     },
     {
       name: 'daysSinceLastSignIn',
@@ -127,6 +146,7 @@ function ruleIn(fields: readonly Field[], form: URLSearchParams): { readonly rul
     conditions: {
       ...((include ?? exclude) && { zones: { ...(include && { include }), ...(exclude && { exclude }) } }),
       ...(typed.browser === 'new' || typed.browser === 'known' ? { newBrowser: typed.browser === 'new' } : {}),
+      ...(typed.country === 'new' || typed.country === 'known' ? { newCountry: typed.country === 'new' } : {}),
       ...(typed.daysSinceLastSignIn !== undefined && { daysSinceLastSignIn: typed.daysSinceLastSignIn }),
     },
     action: typed.action,

@@ -13,6 +13,8 @@ export interface SignInConditions {
   readonly zones?: { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined } | undefined;
   /** true: a browser in which the user has not signed in before; false: any other. */
   readonly newBrowser?: boolean | undefined;
+  /** true: a country from which the user has not signed in for a year; false: one from which they have. Neither where the country is not known, or their first. */
+  readonly newCountry?: boolean | undefined;
   /** The last sign-in is so many days ago at least. Somebody who never signed in does not match. */
   readonly daysSinceLastSignIn?: number | undefined;
 }
@@ -25,11 +27,15 @@ export interface SignInRule {
 
 export const MOST_RULES = 20;
 
+/** The country that the address is in, for the user. `first`: none is known of former sign-ins; `unknown`: the address has none, or there is no database. */
+export type CountryFact = 'known' | 'new' | 'first' | 'unknown';
+
 /** What is known of a sign-in. */
 export interface SignInFacts {
   /** Names of the zones that the address is in. */
   readonly zones: readonly string[];
   readonly newBrowser: boolean;
+  readonly country: CountryFact;
   /** undefined: there was none. */
   readonly lastSignIn: Date | undefined;
 }
@@ -40,6 +46,10 @@ export type RuleReason =
   | 'the address is in an excluded zone'
   | 'the browser is new'
   | 'the browser is known'
+  | 'the country is new'
+  | 'the country is known'
+  | 'the country is the first'
+  | 'the country is not known'
   | 'the last sign-in is not that long ago';
 
 export interface SignInDecision {
@@ -62,8 +72,15 @@ export function decideSignIn(rules: readonly SignInRule[], facts: SignInFacts, n
   return { action: 'ALLOW', rule: undefined, steps };
 }
 
+const COUNTRY_REASONS: Readonly<Record<CountryFact, RuleReason>> = {
+  known: 'the country is known',
+  new: 'the country is new',
+  first: 'the country is the first',
+  unknown: 'the country is not known',
+};
+
 function reasonAgainst(
-  { zones, newBrowser, daysSinceLastSignIn }: SignInConditions,
+  { zones, newBrowser, newCountry, daysSinceLastSignIn }: SignInConditions,
   facts: SignInFacts,
   now: Date,
 ): RuleReason | undefined {
@@ -71,6 +88,7 @@ function reasonAgainst(
   if (zones?.include !== undefined && !isIn(zones.include)) return 'the address is in none of its zones';
   if (zones?.exclude !== undefined && isIn(zones.exclude)) return 'the address is in an excluded zone';
   if (newBrowser !== undefined && newBrowser !== facts.newBrowser) return facts.newBrowser ? 'the browser is new' : 'the browser is known';
+  if (newCountry !== undefined && facts.country !== (newCountry ? 'new' : 'known')) return COUNTRY_REASONS[facts.country];
   if (daysSinceLastSignIn === undefined) return undefined;
   const isLongAgo = facts.lastSignIn !== undefined && facts.lastSignIn.getTime() + daysSinceLastSignIn * DAY_MS <= now.getTime();
   return isLongAgo ? undefined : 'the last sign-in is not that long ago';

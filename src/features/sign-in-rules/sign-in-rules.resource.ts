@@ -10,6 +10,7 @@ export const signInRule = z.strictObject({
   conditions: z.strictObject({
     zones: z.strictObject({ include: zoneNames.exactOptional(), exclude: zoneNames.exactOptional() }).exactOptional(),
     newBrowser: z.boolean().exactOptional(),
+    newCountry: z.boolean().exactOptional().meta({ description: 'Needs GEO_DATABASE_FILE' }),
     daysSinceLastSignIn: z.int().min(1).max(3650).exactOptional(),
   }),
   action: z.enum(SIGN_IN_ACTIONS),

@@ -7,6 +7,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { currentSettings, currentZones } from '../settings/settings-cache.service.ts';
 import { hasSignedInWith } from '../sign-in/failed-sign-ins.store.ts';
+import { countryFact } from '../sign-in-countries/sign-in-countries.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
@@ -37,10 +38,12 @@ async function judgeSignIn(
   if (rules.length === 0) return ALLOWED;
   const { knex } = services.database;
   const now = present();
-  const asks = (name: 'newBrowser' | 'daysSinceLastSignIn') => rules.some(({ conditions }) => conditions[name] !== undefined);
+  const asks = (name: 'newBrowser' | 'newCountry' | 'daysSinceLastSignIn') =>
+    rules.some(({ conditions }) => conditions[name] !== undefined);
   const facts: SignInFacts = {
     zones: await zonesAround(services, ipAddress),
     newBrowser: asks('newBrowser') && (device === undefined || !(await hasSignedInWith(knex, user.id, digest(device), now))),
+    country: asks('newCountry') ? await countryFact(services, user.id, ipAddress, now) : 'unknown',
     lastSignIn: asks('daysSinceLastSignIn') ? ((await findUserById(knex, user.id))?.lastLogin ?? undefined) : undefined,
   };
   return decideSignIn(rules, facts, now);

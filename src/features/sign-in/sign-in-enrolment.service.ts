@@ -62,5 +62,5 @@ export const finishEnrolment = (
 ): Promise<SignInStep & { readonly kind: 'done' }> =>
   inStep(services, stateToken, { ...request, place: demand.place }, 'FINISH', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
-    return finishSteps(trx, user, state.amr, { ...state, purpose: demand }, request);
+    return finishSteps(services, trx, user, state.amr, { ...state, purpose: demand }, request);
   });

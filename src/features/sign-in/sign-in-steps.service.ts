@@ -80,6 +80,7 @@ const keyOf = (stateToken: string, place: string, device: string | undefined) =>
 
 /** The last step was made. A session that becomes stronger has begun before, and is not told of again. */
 export async function finishSteps(
+  services: Pick<Services, 'config' | 'log'>,
   trx: Executor,
   user: FirstStep['user'],
   amr: readonly string[],
@@ -90,7 +91,7 @@ export async function finishSteps(
   request: RequestContext,
 ): Promise<SignInStep & { readonly kind: 'done' }> {
   const { purpose, trustedBrowser } = first;
-  if (!first.stepsUp) await noteSignIn(trx, user, { amr, purpose, trustedBrowser }, request);
+  if (!first.stepsUp) await noteSignIn(services, trx, user, { amr, purpose, trustedBrowser }, request);
   const authenticatedAt = first.stepsUp ? first.authenticatedAt : undefined;
   return { kind: 'done', accountId: user.id, amr, authenticatedAt, idp: first.idp ?? undefined, profile: user.profile };
 }
@@ -105,7 +106,8 @@ export async function afterFirstStep(services: Services, first: FirstStep, deman
   const { user, amr, expired } = first;
   if (first.isDone) return { kind: 'done', accountId: user.id, amr, profile: user.profile };
   if (!first.stepsUp) await demandProvider(services, first, request);
-  const finish = () => services.database.transaction((trx) => finishSteps(trx, user, amr, { ...first, purpose: demand }, request));
+  const finish = () =>
+    services.database.transaction((trx) => finishSteps(services, trx, user, amr, { ...first, purpose: demand }, request));
   const factors = isMultiFactor(amr) ? [] : await listUsableFactors(services.database.knex, user.id, amr);
   const canProve = isMultiFactor(amr) || factors.length > 0;
   const mustProve = !first.stepsUp && (await admitSignIn(services, user, { canProve }, request));
@@ -132,7 +134,7 @@ async function finishByTrust(
   return services.database.transaction(async (trx) => {
     const demandedBy = await reasonOfDemand(trx, user.id, demand);
     if (!(await useTrust(trx, services, user.id, demandedBy, request))) return undefined;
-    return finishSteps(trx, user, amr, { ...first, purpose: demand, trustedBrowser: true }, request);
+    return finishSteps(services, trx, user, amr, { ...first, purpose: demand, trustedBrowser: true }, request);
   });
 }
 
@@ -235,7 +237,7 @@ export async function verifyFactor(
           return { kind: 'password', stateToken, expiresAt };
         }
         if (!(await deleteState(trx, state.id))) throw new StepGone();
-        const done = await finishSteps(trx, user, proved, { ...state, purpose: demand }, request);
+        const done = await finishSteps(services, trx, user, proved, { ...state, purpose: demand }, request);
         return trusts && proof.kind !== 'recovery' ? { ...done, trust: await trustBrowser(trx, services, user, request) } : done;
       }
       // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.

@@ -18,6 +18,7 @@ import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { isImported, verifyPassword } from '../passwords/passwords.service.ts';
 import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from '../second-factors/second-factor-demand.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
+import { hasCountries, noteCountry } from '../sign-in-countries/sign-in-countries.service.ts';
 import { hasSignInRules } from '../sign-in-rules/sign-in-rules.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, touchLastLogin } from '../users/users.store.ts';
@@ -212,7 +213,9 @@ async function endPlainly(
     user.deviceTold === false ||
     deviceHash === undefined ||
     request.device === undefined ||
-    deviceHash !== digest(request.device);
+    deviceHash !== digest(request.device) ||
+    // Countries are noted by `noteSignIn`.
+    hasCountries(services);
   if (inTheWay || (await hasSignInRules(services)) || (await isSecondFactorDemanded(services, user.id, purpose))) return undefined;
   const himself = asHimself(user, request);
   const signedIn = await signInPlainly(services.database.pool, {
@@ -248,6 +251,7 @@ export const PASSWORD_AMR: readonly string[] = ['pwd'];
  * @param how what they have proved themselves by (RFC 8176), and what the sign-in is for, as far as it is known
  */
 export async function noteSignIn(
+  services: Pick<Services, 'config' | 'log'>,
   trx: Executor,
   user: Pick<User, 'id' | 'login'>,
   {
@@ -263,6 +267,7 @@ export async function noteSignIn(
   const himself = asHimself(user, request);
   const secondFactor = { ...(await secondFactorFacts(trx, user.id, purpose, amr)), ...(trustedBrowser && { trustedBrowser }) };
   await recordEvent(trx, sessionBegun(user, amr, secondFactor, himself));
+  await noteCountry(trx, services, user.id, request.ipAddress, now);
   if (request.device === undefined) return;
   const isNew = await isNewDevice(trx, user.id, digest(request.device), afterAYear(now));
   if (isNew && before !== undefined && before.lastLogin !== null) await queueNotice(trx, user.id, 'new-sign-in', {}, himself);

@@ -56,6 +56,7 @@ const portable = (
     identityProviders,
     apiTokens,
     sessions,
+    countries,
   }: ExportedUser,
   hidden: ReadonlySet<string>,
 ) => ({
@@ -68,7 +69,7 @@ const portable = (
     ...{ created: user.created, activated: user.activated, lastLogin: user.lastLogin, lastUpdated: user.lastUpdated },
     passwordChanged: user.passwordChanged,
   },
-  ...{ memberships, groups, roles, applications, consents, identityProviders, apiTokens, sessions },
+  ...{ memberships, groups, roles, applications, consents, identityProviders, apiTokens, sessions, countries },
   trustedBrowsers: trustedBrowsers.map(({ userId: _, ...browser }) => browser),
   factors: factors.map((factor) => ({
     ...{ id: factor.id, type: factor.type, name: factor.name, created: factor.created, lastUsed: factor.lastUsed },

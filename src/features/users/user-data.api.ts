@@ -51,6 +51,7 @@ const userData = z.object({
     z.object({ id: z.string(), ipAddress: z.string().nullable(), created: time, lastUsed: time.nullable(), expiresAt: time }),
   ),
   apiTokens: z.array(z.object({ id: z.string(), name: z.string(), created: time, expiresAt: time.nullable(), lastUsed: time.nullable() })),
+  countries: z.array(z.object({ country: z.string(), lastUsed: time })),
   sessions: z.array(z.object({ signedIn: time.nullable(), expires: time, applications: z.array(z.string()) })),
   _links: links.extend({ events: z.object({ href: z.url() }) }),
 });
@@ -113,6 +114,7 @@ function present(exported: ExportedUser, baseUrl: string): z.input<typeof userDa
       expiresAt: writeTimeOrNull(expiresAt),
       lastUsed: writeTimeOrNull(lastUsed),
     })),
+    countries: exported.countries.map(({ country, lastUsed }) => ({ country, lastUsed: writeTime(lastUsed) })),
     sessions: exported.sessions.map(({ signedIn, expires, applications }) => ({
       signedIn: writeTimeOrNull(signedIn),
       expires: writeTime(expires),

@@ -18,6 +18,8 @@ export interface UserData {
     lastUsed: Date | null;
   }[];
   readonly apiTokens: readonly { id: string; name: string; created: Date; expiresAt: Date | null; lastUsed: Date | null }[];
+  /** From which the user has signed in, where countries are noted. */
+  readonly countries: readonly { country: string; lastUsed: Date }[];
   readonly sessions: readonly Omit<BrowserSession, 'uid'>[];
 }
 
@@ -34,6 +36,7 @@ const APPLICATIONS = `SELECT a.id, a.label, 'USER' AS "assignedBy", u.created FR
 const IDENTITY_PROVIDERS = `SELECT p.id, p.name, l.subject, l.known_as AS "knownAs", l.created, l.last_used AS "lastUsed"
   FROM identity_provider_links l JOIN identity_providers p ON p.id = l.idp_id
   WHERE l.user_id = :userId ORDER BY l.seq`;
+const COUNTRIES = 'SELECT country, last_used AS "lastUsed" FROM sign_in_countries WHERE user_id = :userId ORDER BY country';
 const API_TOKENS =
   'SELECT id, name, created, expires_at AS "expiresAt", last_used AS "lastUsed" FROM api_tokens WHERE user_id = :userId ORDER BY seq';
 
@@ -46,6 +49,7 @@ export async function readUserData(executor: Executor, userId: string, now: Date
     applications: await rows(APPLICATIONS),
     identityProviders: await rows(IDENTITY_PROVIDERS),
     apiTokens: await rows(API_TOKENS),
+    countries: await rows(COUNTRIES),
     sessions: (await listBrowserSessions(executor, userId, now)).map(({ uid: _, ...session }) => session),
   };
 }

@@ -119,6 +119,7 @@ const environment = z.object({
       'must be IP addresses with commas between them, each with a port where it is not 53: 192.0.2.53, [2001:db8::53]:5353',
     )
     .optional(),
+  GEO_DATABASE_FILE: z.string().optional(),
   SMTP_URL: z
     .string()
     .refine((value) => /^smtps?:\/\//.test(value) && URL.canParse(value), 'must be a URL that begins with smtp:// or smtps://')
@@ -176,6 +177,8 @@ export interface Config {
   readonly passkeyRpId: string | undefined;
   /** DNS servers that verify domains, `address` or `address:port`; empty: those of the system. */
   readonly dnsServers: readonly string[];
+  /** A database of countries in the MaxMind DB format; absent: countries of addresses are not known. */
+  readonly geoDatabaseFile: string | undefined;
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly playground: boolean;
@@ -263,6 +266,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     strictAssertionAudience: read.STRICT_ASSERTION_AUDIENCE,
     passkeyRpId: read.PASSKEY_RP_ID,
     dnsServers: Object.freeze(read.DNS_SERVERS ?? []),
+    geoDatabaseFile: read.GEO_DATABASE_FILE === undefined ? undefined : path.resolve(read.GEO_DATABASE_FILE),
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
     playground: read.PLAYGROUND ?? loopback,

@@ -59,7 +59,7 @@ describe('a deleted user in the audit log', () => {
     assert.equal(await authenticatePassword(api.services, { username: 'ada-the-login', password: 'wrong' }, request), undefined);
     const signedIn = await authenticatePassword(api.services, { username: 'ada@nowhere.example', password: PASSWORD }, request);
     assert.ok(signedIn);
-    await api.services.database.transaction((trx) => noteSignIn(trx, signedIn, { amr: ['pwd'] }, request));
+    await api.services.database.transaction((trx) => noteSignIn(api.services, trx, signedIn, { amr: ['pwd'] }, request));
     const { id: groupId } = await ask('/groups', 'POST', { profile: { name: unique('group') } });
     await ask(`/groups/${groupId}/users/${id}`, 'PUT');
     await ask(`/users/${id}/roles`, 'POST', { type: 'READ_ONLY_ADMIN' });

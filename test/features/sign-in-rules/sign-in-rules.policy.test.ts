@@ -5,7 +5,13 @@ import { decideSignIn, type SignInFacts, type SignInRule } from '../../../src/fe
 import { isInNetworks, isNetwork } from '../../../src/platform/validation/networks.ts';
 
 const NOW = new Date('2026-11-24T12:00:00Z');
-const facts = (more: Partial<SignInFacts> = {}): SignInFacts => ({ zones: [], newBrowser: false, lastSignIn: undefined, ...more });
+const facts = (more: Partial<SignInFacts> = {}): SignInFacts => ({
+  zones: [],
+  newBrowser: false,
+  country: 'unknown',
+  lastSignIn: undefined,
+  ...more,
+});
 const rule = (name: string, action: SignInRule['action'], conditions: SignInRule['conditions'] = {}): SignInRule => ({
   name,
   action,
@@ -47,6 +53,16 @@ test('the last sign-in counts in whole spans of 24 hours; who never signed in do
   assert.equal(actionOf(rules, { lastSignIn: ago(30, 1) }), 'ALLOW');
   assert.equal(actionOf(rules, { lastSignIn: ago(400) }), 'SECOND_FACTOR');
   assert.equal(actionOf(rules), 'ALLOW');
+});
+
+test('a new country is one that is known and not among the former ones; the first, and an address without a country, match neither', () => {
+  const isNew = [rule('New country', 'SECOND_FACTOR', { newCountry: true })];
+  const isKnown = [rule('Known country', 'SECOND_FACTOR', { newCountry: false })];
+  const decided = (rules: readonly SignInRule[]) =>
+    (['new', 'known', 'first', 'unknown'] as const).map((country) => actionOf(rules, { country }));
+  assert.deepEqual(decided(isNew), ['SECOND_FACTOR', 'ALLOW', 'ALLOW', 'ALLOW']);
+  assert.deepEqual(decided(isKnown), ['ALLOW', 'SECOND_FACTOR', 'ALLOW', 'ALLOW']);
+  assert.equal(decideSignIn(isNew, facts({ country: 'first' }), NOW).steps[0]?.reason, 'the country is the first');
 });
 
 test('an address is within a network of its kind, in whatever form it is written (RFC 4291 section 2.5.5.2)', () => {

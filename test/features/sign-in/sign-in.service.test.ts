@@ -60,7 +60,7 @@ describe('sign-in (decisions, "Users sign in")', () => {
     const { knex } = services.database;
     const lastLogin = async () => (await knex('users').where({ id: user.id }).first()).last_login;
     assert.equal(await lastLogin(), null, 'by the password alone nobody has signed in yet');
-    await services.database.transaction((trx) => noteSignIn(trx, user, { amr: ['pwd'] }, REQUEST));
+    await services.database.transaction((trx) => noteSignIn(services, trx, user, { amr: ['pwd'] }, REQUEST));
     assert.ok((await lastLogin()) >= user.authenticatedAt);
     const event = await knex('audit_events').orderBy('seq', 'desc').first();
     assert.equal(event.event_type, 'user.session.start');

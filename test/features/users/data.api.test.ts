@@ -92,7 +92,7 @@ describe('users/{id}/data', () => {
     const other = await person(api);
     const request = { actor: NOBODY, ipAddress: '203.0.113.9', userAgent: 'x', requestId: 'x' };
     const signIn = async ({ id, profile: { login = '' } }: typeof ada) =>
-      api.services.database.transaction((trx) => noteSignIn(trx, { id, login }, { amr: ['pwd'] }, request));
+      api.services.database.transaction((trx) => noteSignIn(api.services, trx, { id, login }, { amr: ['pwd'] }, request));
     for (let n = 0; n < 3; n += 1) await signIn(ada);
     await authenticatePassword(api.services, { username: ada.profile.login ?? '', password: 'wrong' }, request);
     await signIn(other);

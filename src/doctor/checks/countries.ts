@@ -1,0 +1,40 @@
+/** Can rules of the sign-in policy look at countries? */
+import { readSettings } from '../../features/settings/settings.service.ts';
+import { present } from '../../platform/clock/clock.ts';
+import { openCountryDatabase } from '../../platform/geo/country-database.ts';
+import { Blocked, Broken, must, type Rule, Skipped, section } from '../rule.ts';
+import { type CheckContext, ownConfig } from './check-context.ts';
+
+const OLDEST_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+/** Other rules report a database that is away. @throws {Skipped} */
+async function isNeeded(ground: CheckContext): Promise<boolean> {
+  try {
+    const { rules } = await readSettings({ database: await ground.database() }, 'sign-in');
+    return rules.some(({ conditions }) => conditions.newCountry !== undefined);
+  } catch (error) {
+    if (error instanceof Skipped || error instanceof Blocked) throw error;
+    throw new Skipped('the settings cannot be read from the database');
+  }
+}
+
+export const countryChecks: readonly Rule<CheckContext>[] = section('Countries', [
+  {
+    id: 'countries.database',
+    sentence: `GEO_DATABASE_FILE is there where a sign-in rule looks at countries, and not older than ${OLDEST_DAYS} days.`,
+    async run(ground) {
+      const { geoDatabaseFile: file } = ownConfig(ground);
+      if (file === undefined) {
+        if (!(await isNeeded(ground))) throw new Skipped('no rule looks at countries');
+        throw new Broken('a rule of settings/sign-in has newCountry, and never matches: set GEO_DATABASE_FILE');
+      }
+      const { built } = await openCountryDatabase(file).catch((error: Error) => {
+        throw new Broken(`${file} cannot be read: ${error.message}`);
+      });
+      const days = Math.floor((present().getTime() - built.getTime()) / DAY_MS);
+      must(days <= OLDEST_DAYS, `${file} was built ${days} days ago: replace it by a newer one; it is read without a restart`);
+      return `built on ${built.toISOString().slice(0, 10)}`;
+    },
+  },
+]);

@@ -1,0 +1,42 @@
+/** From which country somebody signs in, where the operator has a database of countries (GEO_DATABASE_FILE), and whether that is new for the user. */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { currentCountryDatabase } from '../../platform/geo/country-database.ts';
+import type { CountryFact } from '../sign-in-rules/sign-in-rules.policy.ts';
+import { findCountries, rememberCountry } from './sign-in-countries.store.ts';
+
+/** A country counts as known for a year after the last sign-in there, as browsers do. */
+const knownSince = (now: Date): Date => new Date(now.getTime() - LIFETIMES.device * 1000);
+
+/** Is there a database, so that countries are noted? */
+export const hasCountries = ({ config }: Pick<Services, 'config'>): boolean => config.geoDatabaseFile !== undefined;
+
+/** @returns the code of ISO 3166-1; undefined: not known */
+async function countryOf({ config, log }: Pick<Services, 'config' | 'log'>, address: string | undefined): Promise<string | undefined> {
+  const file = config.geoDatabaseFile;
+  if (file === undefined || address === undefined) return undefined;
+  const database = await currentCountryDatabase(file, (error) => log.warn({ err: error, file }, 'GEO_DATABASE_FILE cannot be read'));
+  return database?.countryOf(address);
+}
+
+/** What the rules of the sign-in policy are told. Users whose sign-ins were never noted have no country to compare with. */
+export async function countryFact(services: Services, userId: string, address: string | undefined, now: Date): Promise<CountryFact> {
+  const country = await countryOf(services, address);
+  if (country === undefined) return 'unknown';
+  const known = await findCountries(services.database.knex, userId, knownSince(now));
+  if (known.size === 0) return 'first';
+  return known.has(country) ? 'known' : 'new';
+}
+
+/** The user has signed in from the address, to the last step. */
+export async function noteCountry(
+  trx: Executor,
+  services: Pick<Services, 'config' | 'log'>,
+  userId: string,
+  address: string | undefined,
+  now: Date,
+): Promise<void> {
+  const country = await countryOf(services, address);
+  if (country !== undefined) await rememberCountry(trx, userId, country, now, knownSince(now));
+}
