@@ -187,6 +187,27 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /Tenant: TIMEOUT \(2026-11-24/,
   },
+  'sign-in.phone-codes': {
+    alter: ({ url }, answered) => {
+      if (url.pathname === '/api/v1/settings/sign-in' && answered.status === 200)
+        change(answered, (body) => Object.assign(body, { messageFactors: ['sms'] }));
+    },
+    says: /messageFactors of settings\/sign-in has sms, and users with such a factor get no code: set url of settings\/telephony/,
+  },
+  'sign-in.bots': {
+    alter: ({ url }, answered) => {
+      if (url.pathname === '/api/v1/settings/registration') change(answered, (body) => Object.assign(body, { enabled: true }));
+      if (url.pathname === '/api/v1/settings/bots') change(answered, (body) => Object.assign(body, { signUp: 'OFF' }));
+    },
+    says: /signUp of settings\/bots is OFF: set it to ADAPTIVE/,
+  },
+  'sign-in.passkey-offer': {
+    alter: ({ url }, answered) => {
+      if (url.pathname === '/api/v1/settings/sign-in' && answered.status === 200)
+        change(answered, (body) => Object.assign(body, { passkeyOffer: true }));
+    },
+    says: /browsers make passkeys for a name and by https, and not at http:\/\/127\.0\.0\.1/,
+  },
   'standards.scim': {
     alter: ({ url }, answered) => {
       if (url.pathname === '/scim/v2/Users' && answered.status === 200)

@@ -13,6 +13,7 @@ import { mutualTls } from './mutual-tls.ts';
 import { organizations } from './organizations.ts';
 import { passwordChecks } from './passwords.ts';
 import { provisioning } from './provisioning.ts';
+import { signInChecks } from './sign-in.ts';
 
 export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...configurationChecks,
@@ -24,6 +25,7 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...mutualTls,
   ...passwordChecks,
   ...countryChecks,
+  ...signInChecks,
   ...hooks,
   ...organizations,
   ...provisioning,

@@ -34,9 +34,10 @@ async function needsOfMail(ground: CheckContext): Promise<readonly string[]> {
   await storedSettings(ground);
   const parts = { database: await ground.database() };
   const { enabled } = await readSettings(parts, 'registration');
-  const { methods } = await readSettings(parts, 'sign-in');
+  const { methods, messageFactors } = await readSettings(parts, 'sign-in');
   return [
     ...(enabled ? ['settings/registration lets people sign up'] : []),
+    ...(messageFactors.includes('email') ? ['settings/sign-in has codes by e-mail as a second factor'] : []),
     ...(methods.includes('email') ? ['settings/sign-in has the method email'] : []),
   ];
 }
@@ -59,10 +60,10 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   },
   {
     id: 'mail.sign-up',
-    sentence: 'Where people sign up or sign in by e-mail, mail can be sent.',
+    sentence: 'Where people sign up or sign in by e-mail, or get codes by it, mail can be sent.',
     async run(ground) {
       const [need] = await needsOfMail(ground);
-      if (need === undefined) throw new Skipped('nobody signs up or signs in by e-mail');
+      if (need === undefined) throw new Skipped('nobody signs up, signs in or gets codes by e-mail');
       const route = routeOf(ownConfig(ground), await ground.keyring(), await storedSettings(ground));
       must(route.kind === 'server' || route.kind === 'inbox', `${need}, but there is no mail server in the environment or the settings`);
     },

@@ -163,6 +163,8 @@ export function factorText({ reason, method, failures, lockedUntil }: FactorTrie
 const WAYS: Readonly<Record<string, string>> = {
   pwd: 'a password',
   otp: 'a one-time code',
+  sms: 'a code by text message',
+  tel: 'a code by phone call',
   fed: 'an external identity provider',
   hwk: 'a passkey in hardware',
   swk: 'a passkey',

@@ -58,6 +58,7 @@ const show: ConsolePage = {
           paragraphs: [
             'The work is done by the browser while the form is filled in. No picture, no puzzle, no other service (ALTCHA).',
             'Browsers without JavaScript are heard a few times in 15 minutes for each network. What they ask for is proved by e-mail.',
+            'Programs that call the API (authn, the password grant) are not asked: for them the ordinary limits of failures apply.',
           ],
         },
       ],

@@ -7,6 +7,7 @@ import { idParams } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { consentMethodOf } from '../applications/application-settings.policy.ts';
 import { MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
+import { MESSAGE_TYPES } from '../message-factors/message-factors.policy.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { SIGN_IN_ACTIONS } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { ACCESS_GRANT_TYPES } from './access-policy.policy.ts';
@@ -83,6 +84,9 @@ const simulation = z.object({
       action: z.enum(SIGN_IN_ACTIONS),
       rule: z.string().nullable(),
       steps: z.array(z.object({ rule: z.string(), reason: z.string() })),
+      second_factors: z
+        .array(z.enum(['TOTP', ...MESSAGE_TYPES, 'PASSKEY']))
+        .meta({ description: 'Those that the user can be asked for after a password' }),
     })
     .nullable(),
   required_provider: named.meta({ description: 'The identity provider that the user must sign in by. null: any way will do' }),
@@ -179,7 +183,12 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
     sign_in:
       found.signIn === undefined
         ? null
-        : { action: found.signIn.action, rule: found.signIn.rule?.name ?? null, steps: [...found.signIn.steps] },
+        : {
+            action: found.signIn.action,
+            rule: found.signIn.rule?.name ?? null,
+            steps: [...found.signIn.steps],
+            second_factors: [...(found.factors ?? [])],
+          },
     required_provider: found.requiredProvider === undefined ? null : { id: found.requiredProvider.id, name: found.requiredProvider.name },
     consent:
       consent === undefined

@@ -21,7 +21,9 @@ import { withChanges } from '../inline-hooks/token-hook.policy.ts';
 import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
 import { findRequiredProvider, type RequiredProvider } from '../organization-providers/home-realm.store.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
+import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
+import { PASSWORD_AMR } from '../sign-in/sign-in.service.ts';
 import { countryFact } from '../sign-in-countries/sign-in-countries.service.ts';
 import { decideSignIn, type SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { zonesAround } from '../sign-in-rules/sign-in-rules.service.ts';
@@ -85,6 +87,8 @@ export interface SimulatedAnswer extends Simulation {
   readonly signIn: SignInDecision | undefined;
   /** Where the user must sign in; undefined: any way will do, or there is no user. */
   readonly requiredProvider: RequiredProvider | undefined;
+  /** The second factors that the user can be asked for after a password; undefined: as `signIn`. */
+  readonly factors: readonly SecondFactor['type'][] | undefined;
 }
 
 /** @throws {ApiError} not found: the server; validation: the application or the user does not exist, or one is given where the grant has none */
@@ -125,14 +129,25 @@ export async function simulateRequest(
   const signIn = request.signIn && user && (await simulateSignIn(services, user.id, request.signIn));
   const requiredProvider = user && (await findRequiredProvider(knex, user.id));
   const isElsewhere = request.grantType === 'password' && requiredProvider !== undefined;
-  const refusal = isElsewhere ? PROVIDER_REQUIRED : signIn?.action === 'DENY' ? SIGN_IN_DENIED : undefined;
+  const factors = signIn && user && (await listUsableFactors(knex, user.id, PASSWORD_AMR)).map(({ type }) => type);
+  const refusal = isElsewhere ? PROVIDER_REQUIRED : signIn && refusalOf(signIn, factors ?? []);
   const judged = refusal === undefined ? simulation : { ...simulation, outcome: 'REFUSED' as const, refusal, tokens: undefined };
-  const found = { ...judged, server, application, user, isAssigned: assigned, heldRoles, offered: scopes, signIn, requiredProvider };
+  const found = { ...judged, server, application, user, isAssigned: assigned, heldRoles, offered: scopes, signIn, factors, requiredProvider };
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }
 
 const PROVIDER_REQUIRED = { error: 'invalid_grant', reason: 'the user must sign in by an identity provider' } as const;
-const SIGN_IN_DENIED = { error: 'sign_in_denied', reason: 'a rule of the sign-in policy refuses the sign-in' } as const;
+
+/** As `admitSignIn` refuses: also users who have no factor for a rule that asks for one. */
+function refusalOf({ action }: SignInDecision, factors: readonly unknown[]) {
+  if (action === 'DENY') return { error: 'sign_in_denied', reason: 'a rule of the sign-in policy refuses the sign-in' } as const;
+  if (action === 'SECOND_FACTOR' && factors.length === 0)
+    return {
+      error: 'sign_in_denied',
+      reason: 'a rule of the sign-in policy asks for a second factor, and the user has none that can be used',
+    } as const;
+  return undefined;
+}
 
 /** As a real sign-in is judged, on these facts. */
 async function simulateSignIn(

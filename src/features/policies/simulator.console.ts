@@ -19,7 +19,7 @@ import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pag
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { validation } from '../../platform/errors/errors.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
 import { ruleReason } from '../audit/sign-in-rule-text.console.ts';
@@ -27,6 +27,7 @@ import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
+import { FACTOR_NAMES } from '../second-factors/factors.console.ts';
 import type { SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
@@ -215,7 +216,7 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
       })),
       empty: '',
     },
-    ...(found.signIn === undefined || found.signIn.steps.length === 0 ? [] : [signInRulesOf(found.signIn)]),
+    ...(found.signIn === undefined || found.signIn.steps.length === 0 ? [] : [signInRulesOf(found.signIn, found.factors ?? [])]),
     {
       kind: 'table',
       title: 'Scopes',
@@ -237,11 +238,15 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
   ];
 }
 
-function signInRulesOf({ steps }: SignInDecision): Part {
+function signInRulesOf({ steps }: SignInDecision, factors: NonNullable<SimulatedAnswer['factors']>): Part {
   const title = 'Rules of the sign-in policy';
   return {
     kind: 'table',
     title,
+    lead:
+      factors.length === 0
+        ? 'The user has no second factor that can be used after a password.'
+        : phrase('Second factors of the user: {factors}.', { factors: series(factors.map((type) => phrase(FACTOR_NAMES[type]))) }),
     name: title,
     columns: ['Rule', 'Result'],
     rows: steps.map(({ rule, reason }) => ({ cells: [rule, ruleReason(reason)] })),

@@ -10,8 +10,15 @@ import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/
 import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/factors`;
-const TYPES = { TOTP: 'Authenticator app', EMAIL: 'Code by e-mail', SMS: 'Text message', CALL: 'Phone call', PASSKEY: 'Passkey' } as const;
-const typeOf = ({ type }: SecondFactor): string => TYPES[type];
+/** What each kind is called. */
+export const FACTOR_NAMES = {
+  TOTP: 'Authenticator app',
+  EMAIL: 'Code by e-mail',
+  SMS: 'Text message',
+  CALL: 'Phone call',
+  PASSKEY: 'Passkey',
+} as const;
+const typeOf = ({ type }: SecondFactor): string => FACTOR_NAMES[type];
 
 const list: ConsolePage = {
   path: '/users/:id/factors',

@@ -146,6 +146,22 @@ test('rules of the sign-in policy', async (t) => {
       elsewhere.sign_in.steps.map(({ reason }: { reason: string }) => reason),
       ['the address is in none of its zones', 'the rule fits'],
     );
+    await setRules({ name: 'New browser', conditions: { newBrowser: true }, action: 'SECOND_FACTOR' });
+    const without = await simulate({ new_browser: true });
+    assert.deepEqual([without.outcome, without.refusal.error, without.sign_in.second_factors], ['REFUSED', 'sign_in_denied', []]);
+    await service.api('POST', `/users/${user.id}`, { profile: { email: `${user.id}@example.com` } });
+    const withCodes = {
+      rules: [{ name: 'New browser', conditions: { newBrowser: true }, action: 'SECOND_FACTOR' }],
+      messageFactors: ['email'],
+    };
+    await service.api('PUT', '/settings/sign-in', withCodes);
+    await service.api('PUT', '/settings/mail', {});
+    const factor = await service.api('POST', `/users/${user.id}/factors?activate=true`, { factorType: 'email', provider: 'OKTA' });
+    assert.equal(factor.status, 200, JSON.stringify(factor.body));
+    const held = await simulate({ new_browser: true });
+    assert.deepEqual([held.outcome === 'REFUSED', held.sign_in.action, held.sign_in.second_factors], [false, 'SECOND_FACTOR', ['EMAIL']]);
+    await service.api('PUT', '/settings/sign-in', { ...withCodes, messageFactors: [] });
+    assert.equal((await simulate({ new_browser: true })).outcome, 'REFUSED', 'a kind that is taken away counts as absent');
     await setRules();
   });
 
