@@ -123,6 +123,11 @@ try {
     ['attribute eq, a number', search(`profile.seats eq 7`)],
     ['attribute eq, an element', search(`profile.tags eq "tag77"`)],
     ['attribute eq, everybody', search(`profile.tags eq "all"`)],
+    ['attribute co, one user', search(`profile.memberNumber co "${half}"`)],
+    ['attribute co, nobody', search('profile.memberNumber co "nobody"')],
+    ['attribute gt, half of all', search('profile.seats gt 500')],
+    ['attribute gt, one in a thousand', search('profile.seats gt 998')],
+    ['attribute lt, nobody', search('profile.seats lt 0')],
     ['two attributes', search(`profile.tags eq "all" and profile.memberNumber eq "M${half}"`)],
   ];
   const rows: Row[] = [];

@@ -201,13 +201,6 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /signUp of settings\/bots is OFF: set it to ADAPTIVE/,
   },
-  'sign-in.passkey-offer': {
-    alter: ({ url }, answered) => {
-      if (url.pathname === '/api/v1/settings/sign-in' && answered.status === 200)
-        change(answered, (body) => Object.assign(body, { passkeyOffer: true }));
-    },
-    says: /browsers make passkeys for a name and by https, and not at http:\/\/127\.0\.0\.1/,
-  },
   'standards.scim': {
     alter: ({ url }, answered) => {
       if (url.pathname === '/scim/v2/Users' && answered.status === 200)

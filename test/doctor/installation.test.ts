@@ -8,6 +8,7 @@ import type { CheckContext } from '../../src/doctor/checks/check-context.ts';
 import { configurationChecks } from '../../src/doctor/checks/configuration.ts';
 import { countryChecks } from '../../src/doctor/checks/countries.ts';
 import { database } from '../../src/doctor/checks/database.ts';
+import { signInChecks } from '../../src/doctor/checks/sign-in.ts';
 import type { Fixtures } from '../../src/doctor/fixtures.ts';
 import { ManagementApi } from '../../src/doctor/management-api.ts';
 import { SecretsKept } from '../../src/doctor/secrets-kept.ts';
@@ -86,6 +87,19 @@ test('the database of countries is there where a rule needs it, can be read and 
   assert.equal(await run(file), `built on ${built.toISOString().slice(0, 10)}`);
   moveClock(t, 2 * 86_400);
   await assert.rejects(run(file), /was built 91 days ago: replace it/);
+});
+
+test('passkeys are offered where browsers can make them: by https, or on this machine, and for a name', async () => {
+  const rule = signInChecks.find(({ id }) => id === 'sign-in.passkey-offer') ?? assert.fail();
+  const run = (url: string, passkeyOffer: boolean) => {
+    const call = async () => ({ status: 200, text: JSON.stringify({ messageFactors: [], passkeyOffer, passwordOptional: false }) });
+    return rule.run({ url, ward: { api: { call } } } as unknown as CheckContext);
+  };
+  for (const url of ['https://id.example.com', 'http://localhost:3000']) await run(url, true);
+  for (const url of ['http://id.example.com', 'https://192.0.2.7', 'http://127.0.0.1:3000', 'https://[2001:db8::1]']) {
+    await assert.rejects(run(url, true), /browsers make passkeys for a name and by https/, url);
+    await run(url, false);
+  }
 });
 
 test('the installation', async (t) => {
