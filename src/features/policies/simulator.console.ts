@@ -19,19 +19,17 @@ import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pag
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { validation } from '../../platform/errors/errors.ts';
-import { phrase, series } from '../../platform/i18n/phrase.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
-import { ruleReason } from '../audit/sign-in-rule-text.console.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
-import { FACTOR_NAMES } from '../second-factors/factors.console.ts';
-import type { SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
 import { hookInWords } from './simulated-hook.console.ts';
+import { signInFields, signInIn, signInRulesOf } from './simulated-sign-in.console.ts';
 import type { SimulatedPrompt } from './simulation.policy.ts';
 import { type SimulatedAnswer, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
 
@@ -42,17 +40,6 @@ const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['consent', 'consent: ask again'],
   ['login consent', 'login consent: both'],
 ];
-const COUNTRIES: readonly (readonly [value: string, label: string])[] = [
-  ['', 'As the IP address says'],
-  ['known', 'Known to the user'],
-  ['new', 'New to the user'],
-];
-
-const BROWSERS: readonly (readonly [value: string, label: string])[] = [
-  ['', 'Known to the user'],
-  ['new', 'New to the user'],
-];
-
 /** Applications that are suggested while one types. */
 const SUGGESTED = 100;
 
@@ -101,14 +88,10 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
         { value: 'run', label: 'Ask it: the hook gets a request' },
       ],
     },
-    { name: 'ip', label: 'IP address', hint: 'From where the user signs in, for the rules of the sign-in policy.', value: held('ip') },
-    { name: 'browser', label: 'Browser', value: held('browser'), options: BROWSERS.map(([value, label]) => ({ value, label })) },
-    { name: 'country', label: 'Country', value: held('country'), options: COUNTRIES.map(([value, label]) => ({ value, label })) },
+    ...signInFields(held),
     { name: 'prompt', label: 'Prompt', value: held('prompt'), options: PROMPTS.map(([value, label]) => ({ value, label })) },
   ];
 }
-
-const countryIn = (held: string) => (held === 'new' || held === 'known' ? { newCountry: held === 'new' } : {});
 
 const isGrant = (name: string): name is AccessGrantType => (ACCESS_GRANT_TYPES as readonly string[]).includes(name);
 
@@ -133,10 +116,7 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
     organization: held('organization') || undefined,
     runHook: held('hook') === 'run',
-    signIn:
-      grant === 'client_credentials'
-        ? undefined
-        : { ipAddress: held('ip') || undefined, newBrowser: held('browser') === 'new', ...countryIn(held('country')) },
+    signIn: grant === 'client_credentials' ? undefined : signInIn(held),
     prompts: new Set(PROMPTS.some(([value]) => value === prompt) ? (spaceSeparated(prompt) as SimulatedPrompt[]) : []),
   };
 }
@@ -238,21 +218,6 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
   ];
 }
 
-function signInRulesOf({ steps }: SignInDecision, factors: NonNullable<SimulatedAnswer['factors']>): Part {
-  const title = 'Rules of the sign-in policy';
-  return {
-    kind: 'table',
-    title,
-    lead:
-      factors.length === 0
-        ? 'The user has no second factor that can be used after a password.'
-        : phrase('Second factors of the user: {factors}.', { factors: series(factors.map((type) => phrase(FACTOR_NAMES[type]))) }),
-    name: title,
-    columns: ['Rule', 'Result'],
-    rows: steps.map(({ rule, reason }) => ({ cells: [rule, ruleReason(reason)] })),
-    empty: '',
-  };
-}
 
 function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
   const says =

@@ -52,7 +52,7 @@ export const users: Tour = async (service) => {
       );
     }
   });
-  const waiting = await service.createUser({ lastName: 'Waiting' });
+  const waiting = await service.createUser({ lastName: LONG });
   await onServer(service.database.url, (sql) =>
     sql.query("UPDATE users SET status = 'STAGED', approval_requested = now() WHERE id = $1", [waiting.id]),
   );
