@@ -3,14 +3,14 @@
  * value that is wrong is left out and named in the audit log; the sign-in goes on.
  */
 import type { Executor } from '../../platform/database/database.ts';
-import { isEmptyValue, sizeProblem, valueProblem } from '../user-schema/attribute-values.service.ts';
+import { isEmptyValue, sizeProblem, valueOfText, valueProblem } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue } from '../user-schema/attributes.resource.ts';
 import { addedValues } from '../user-schema/user-attributes.service.ts';
 import { findTakenValues, holdUserSchema } from '../user-schema/user-schema.store.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import type { User } from '../users/users.resource.ts';
 import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
-import { mappedAttributes, type UpstreamClaims, valueOfClaim } from './upstream-claims.policy.ts';
+import { mappedAttributes, textOfClaim, type UpstreamClaims } from './upstream-claims.policy.ts';
 
 /** Without the value: it may be a secret that was mapped by mistake. */
 export interface LeftOut {
@@ -84,4 +84,11 @@ async function takenAmong(
   return new Set(
     await findTakenValues(trx, userId, Object.fromEntries(unique.map(({ attribute, value }) => [attribute.name, String(value)]))),
   );
+}
+
+/** A claim as a value of an attribute of the operator's own; what fits no better stays as it is, and is judged so. */
+function valueOfClaim(type: Attribute['type'], claim: unknown): unknown {
+  if (type === 'array') return typeof claim === 'string' ? [claim] : claim;
+  if (type === 'string') return textOfClaim(claim);
+  return typeof claim === 'string' ? valueOfText(type, claim.trim()) : claim;
 }

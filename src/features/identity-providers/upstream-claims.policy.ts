@@ -2,8 +2,6 @@
  * What counts of an external provider's word about somebody: which e-mail address it has verified, and what of a profile its claims fill. An address
  * that is not verified is worth nothing here: anybody may have typed it in there (OpenID Connect Core 1.0 section 5.7).
  */
-import { valueOfText } from '../user-schema/attribute-values.service.ts';
-import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
 /** As the provider sent them, in the ID token or at its userinfo endpoint. Nothing of them is checked but the signature. */
@@ -13,7 +11,8 @@ const isTrue = (value: unknown): boolean => value === true || value === 1 || val
 /** Control characters and halves of surrogate pairs: such a claim is taken for none. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-function textOf(value: unknown): string | undefined {
+/** @returns what a claim says in one line; undefined: nothing that is text */
+export function textOfClaim(value: unknown): string | undefined {
   const written = typeof value === 'number' ? String(value) : value;
   return typeof written === 'string' && !UNPRINTABLE.test(written) ? written.trim() || undefined : undefined;
 }
@@ -36,13 +35,13 @@ const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, d
   OIDC: ({ email_verified }) => isTrue(email_verified),
   GITHUB: ({ email_verified }) => isTrue(email_verified),
   GOOGLE: ({ email_verified, hd }, domain) =>
-    isTrue(email_verified) && (textOf(hd) !== undefined || domain === 'gmail.com' || domain === 'googlemail.com'),
+    isTrue(email_verified) && (textOfClaim(hd) !== undefined || domain === 'gmail.com' || domain === 'googlemail.com'),
   MICROSOFT: ({ xms_edov }) => isTrue(xms_edov),
 };
 
 /** @returns the address that the provider has verified, and that its policy lets it vouch for */
 export function verifiedEmail(type: IdentityProviderType, policy: IdentityProviderPolicy, claims: UpstreamClaims): string | undefined {
-  const email = textOf(claims.email);
+  const email = textOfClaim(claims.email);
   // Spaces around it would make it another one's.
   if (email === undefined || email !== claims.email || !email.includes('@') || !VERIFIED[type](claims, domainOf(email))) return undefined;
   const { emailDomains } = policy.subject;
@@ -51,7 +50,7 @@ export function verifiedEmail(type: IdentityProviderType, policy: IdentityProvid
 
 /** @returns what somebody recognizes their account there by: the verified address, else a name that is no address */
 export function knownAs(claims: UpstreamClaims, email: string | undefined): string | null {
-  const names = [claims.preferred_username, claims.login, claims.name].map(textOf).filter((name) => name?.includes('@') === false);
+  const names = [claims.preferred_username, claims.login, claims.name].map(textOfClaim).filter((name) => name?.includes('@') === false);
   return [email, ...names].find((name) => name !== undefined && name.length <= 255) ?? null;
 }
 
@@ -62,23 +61,16 @@ export function mappedAttributes(
   email: string | undefined,
 ): Record<string, string> {
   const filled = Object.entries(attributeMap).flatMap(([attribute, claim]): [string, string][] => {
-    const value = attribute !== 'email' ? textOf(claims[claim]) : claim === 'email' ? email : undefined;
+    const value = attribute !== 'email' ? textOfClaim(claims[claim]) : claim === 'email' ? email : undefined;
     return value === undefined ? [] : [[attribute, value]];
   });
   return Object.fromEntries(filled);
 }
 
-/** A claim as a value of an attribute of the operator's own; what fits no better stays as it is, and is judged so. */
-export function valueOfClaim(type: Attribute['type'], claim: unknown): unknown {
-  if (type === 'array') return typeof claim === 'string' ? [claim] : claim;
-  if (type === 'string') return textOf(claim);
-  return typeof claim === 'string' ? valueOfText(type, claim.trim()) : claim;
-}
-
 /** @returns the login of a new user. The claim `email`, and one that looks like an address, count when it is the verified one: nobody takes another's name beforehand. */
 export function mappedLogin(policy: IdentityProviderPolicy, claims: UpstreamClaims, email: string | undefined): string | undefined {
   const claim = policy.subject.userNameTemplate.template.slice('idpuser.'.length);
-  const login = claim === 'email' ? email : textOf(claims[claim]);
+  const login = claim === 'email' ? email : textOfClaim(claims[claim]);
   if (login?.includes('@') && (email === undefined || !isSameAddress(login, email))) return undefined;
   return login;
 }

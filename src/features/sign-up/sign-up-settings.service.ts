@@ -7,6 +7,7 @@ import { organizationExists } from '../organizations/organizations.store.ts';
 import { changeSettings, replaceSettings } from '../settings/settings.service.ts';
 import { readUserSchema } from '../user-schema/user-schema.service.ts';
 import { OWN_ATTRIBUTES } from '../users/own-profile.service.ts';
+import { countWaitingSignUps } from '../users/users.store.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
 import { mayBeAsked } from './sign-up-fields.service.ts';
 
@@ -29,6 +30,9 @@ export async function askableAttributes(services: Services): Promise<readonly { 
   const { attributes } = await readUserSchema(services);
   return [...OWN_ATTRIBUTES.map((name) => ({ name })), ...attributes.filter(mayBeAsked).map(({ name, title }) => ({ name, title }))];
 }
+
+/** How many accounts wait for an administrator, for administrators of the whole service. */
+export const waitingSignUps = ({ database }: Pick<Services, 'database'>): Promise<number> => countWaitingSignUps(database.knex);
 
 async function refuseUnknown(services: Services, { fields = [], groups = [], organization }: Given): Promise<void> {
   const { knex } = services.database;

@@ -14,10 +14,9 @@ import { readSettings } from '../settings/settings.service.ts';
 import { WAITING_SIGN_UPS } from '../users/list.console.ts';
 import { ATTRIBUTE_GROUPS } from '../users/profile-fields.console.ts';
 import { WAITING } from '../users/user-status.console.ts';
-import { countWaitingSignUps } from '../users/users.store.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
 import { registrationBody } from './sign-up.resource.ts';
-import { askableAttributes, changeRegistration } from './sign-up-settings.service.ts';
+import { askableAttributes, changeRegistration, waitingSignUps } from './sign-up-settings.service.ts';
 
 const HOME = '/admin/security/sign-up';
 const CRUMBS = [{ label: 'Security' }, { label: 'Sign-up', href: HOME }];
@@ -92,7 +91,7 @@ const show: ConsolePage = {
     const askable = await askableAttributes(visit.services);
     const { enabled, fields, approval, allowedDomains, blockedDomains, termsUrl, groups } = settings;
     const domains = (values: readonly string[], none: string) => (values.length === 0 ? phrase(none) : verbatim(values.join(', ')));
-    const waiting = await countWaitingSignUps(visit.services.database.knex);
+    const waiting = await waitingSignUps(visit.services);
     const isStuck = enabled && !(await mayMail(visit));
     return detailPage({
       title: 'Sign-up',

@@ -7,7 +7,6 @@ export type UserStatus = 'STAGED' | 'PROVISIONED' | 'ACTIVE' | 'PASSWORD_EXPIRED
 export const statusAt = (user: { readonly status: UserStatus; readonly lockedUntil: Date | null }, now: Date): UserStatus =>
   user.status === 'ACTIVE' && isLocked(user, now) ? 'LOCKED_OUT' : user.status;
 
-
 const INACTIVE: ReadonlySet<UserStatus> = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
 
 /** May the user sign in, perhaps after they chose a password? */
