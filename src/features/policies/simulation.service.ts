@@ -132,7 +132,18 @@ export async function simulateRequest(
   const factors = signIn && user && (await listUsableFactors(knex, user.id, PASSWORD_AMR)).map(({ type }) => type);
   const refusal = isElsewhere ? PROVIDER_REQUIRED : signIn && refusalOf(signIn, factors ?? []);
   const judged = refusal === undefined ? simulation : { ...simulation, outcome: 'REFUSED' as const, refusal, tokens: undefined };
-  const found = { ...judged, server, application, user, isAssigned: assigned, heldRoles, offered: scopes, signIn, factors, requiredProvider };
+  const found = {
+    ...judged,
+    server,
+    application,
+    user,
+    isAssigned: assigned,
+    heldRoles,
+    offered: scopes,
+    signIn,
+    factors,
+    requiredProvider,
+  };
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }
 

@@ -218,7 +218,6 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
   ];
 }
 
-
 function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
   const says =
     rule?.actions.token === undefined
