@@ -1,6 +1,6 @@
 /**
- * What waits to be provisioned, as entries of the outbox: an entry names a user or group, and what is sent is decided when it is carried out. So one entry that
- * has not begun stands for all changes until then. It is held until the commit of a change that relies on it: claiming an entry passes locked ones by.
+ * What waits to be provisioned, as entries of the outbox: an entry names a user or group, and what is sent is decided when it is carried out. A second
+ * entry of a change finds nothing to send. A look at everyone adds none beside one that waits, and holds that until the commit: claiming passes locked ones by.
  */
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -12,7 +12,10 @@ const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
 /** @param from rows of application_id, kind and id, with the time as `at` */
 const entriesFor = (from: string): string => `INSERT INTO outbox ${NOTED}
   SELECT '${PROVISIONING}', n.application_id, n.kind || ':' || n.id, jsonb_build_object('applicationId', n.application_id, 'kind', n.kind, 'id', n.id), n.at, n.at
-  FROM (${from}) n
+  FROM (${from}) n`;
+
+/** As `entriesFor`, but for those that wait already. */
+const missingEntriesFor = (from: string): string => `${entriesFor(from)}
   WHERE NOT EXISTS (SELECT FROM outbox w WHERE w.kind = '${PROVISIONING}' AND w.ordering_key = n.application_id
     AND w.object_key = n.kind || ':' || n.id AND w.attempts = 0 FOR SHARE SKIP LOCKED)`;
 
@@ -77,7 +80,7 @@ const both = (kind: string, wanted: string): string => `
 
 /** Notes all users and groups that are not there as they should be, as far as their state tells it. */
 export async function queueDifferences(executor: Executor, applicationId: string, now: Date): Promise<void> {
-  await executor.raw(entriesFor(`${both('user', WANTED)} UNION ALL ${both('group', WANTED_GROUPS)}`), { applicationId, now });
+  await executor.raw(missingEntriesFor(`${both('user', WANTED)} UNION ALL ${both('group', WANTED_GROUPS)}`), { applicationId, now });
 }
 
 export interface Queued {
@@ -90,12 +93,12 @@ export interface Queued {
 /** Notes one, unless it waits already. */
 export async function queueOne(executor: Executor, { applicationId, kind, id }: Queued, now: Date): Promise<void> {
   const one = 'SELECT :applicationId::text AS application_id, :kind::text AS kind, :id::text AS id, :now::timestamptz AS at';
-  await executor.raw(entriesFor(one), { applicationId, kind, id, now });
+  await executor.raw(missingEntriesFor(one), { applicationId, kind, id, now });
 }
 
 /** Notes the pushed groups that a user belongs to. */
 export async function queueGroupsOf(executor: Executor, applicationId: string, userId: string, now: Date): Promise<void> {
   const groups = `SELECT :applicationId::text AS application_id, 'group' AS kind, m.group_id AS id, :now::timestamptz AS at
     FROM group_members m WHERE m.user_id = :userId AND m.group_id IN (${WANTED_GROUPS})`;
-  await executor.raw(entriesFor(groups), { applicationId, userId, now });
+  await executor.raw(missingEntriesFor(groups), { applicationId, userId, now });
 }
