@@ -44,6 +44,7 @@ const clientId = fc.constantFrom('app_1', 'app_2');
 const userId = fc.constantFrom('usr_1', 'usr_2');
 const groupId = fc.constantFrom('grp_1', 'grp_2');
 const actor = fc.constantFrom('app_1', 'app_3');
+const detailType = fc.constantFrom('payment', 'accounts');
 const scope = fc.constantFrom<string>('openid', 'profile', 'offline_access', 'read', 'write');
 const grantType = fc.constantFrom(...ACCESS_GRANT_TYPES);
 const listed = <T extends string>(one: fc.Arbitrary<T>): fc.Arbitrary<{ include: string[] } | undefined> =>
@@ -56,6 +57,7 @@ const conditions: fc.Arbitrary<RuleConditions> = of({
   }),
   grantTypes: listed(fc.oneof(grantType, grantType, grantType, fc.constant(ANY))),
   scopes: listed(fc.oneof({ weight: 5, arbitrary: scope }, { weight: 1, arbitrary: fc.constant(ANY) })),
+  authorizationDetails: listed(fc.oneof({ weight: 3, arbitrary: detailType }, { weight: 1, arbitrary: fc.constant(ANY) })),
   actors: listed(fc.oneof({ weight: 3, arbitrary: actor }, { weight: 1, arbitrary: fc.constant(ANY) })),
 }).map(present);
 
@@ -78,6 +80,7 @@ const facts: fc.Arbitrary<AccessFacts> = of({
   user: fc.option(of({ id: userId, groupIds: fc.uniqueArray(groupId) }), { nil: undefined }),
   grantType,
   scopes: fc.uniqueArray(scope),
+  detailTypes: fc.uniqueArray(detailType),
   actor: fc.option(actor, { nil: undefined }),
 });
 const SERVER = { accessTokenSeconds: 3600, refreshTokenSeconds: 86_400, refreshTokenWindowSeconds: 7200 };
@@ -86,10 +89,10 @@ const decide = (given: readonly AccessPolicy[], asked: AccessFacts) => decideAcc
 /** The rule in other words: the first policy that names the client, in it the first rule whose every condition holds. */
 function allowedBy(
   given: readonly AccessPolicy[],
-  { clientId: client, user, grantType: type, scopes, actor: acting }: AccessFacts,
+  { clientId: client, user, grantType: type, scopes, detailTypes = [], actor: acting }: AccessFacts,
 ): string | undefined {
   const first = given.find(({ clients }) => clients.some((one) => one === client || one === 'ALL_CLIENTS'));
-  return first?.rules.find(({ conditions: { people, grantTypes, scopes: allowed, actors } }) => {
+  return first?.rules.find(({ conditions: { people, grantTypes, scopes: allowed, authorizationDetails: details, actors } }) => {
     const byType = !grantTypes || new Set(grantTypes.include).has(type) || grantTypes.include.includes('*');
     const names = [...(people?.users?.include ?? []).map((id) => `u ${id}`), ...(people?.groups?.include ?? []).map((id) => `g ${id}`)];
     const own = ['g EVERYONE', ...(user ? [`u ${user.id}`, ...user.groupIds.map((id) => `g ${id}`)] : [])];
@@ -97,7 +100,8 @@ function allowedBy(
     const others = scopes.filter((one) => !allowed?.include.includes(one));
     const byScopes = !allowed || allowed.include.includes('*') || (allowed.include.length > 0 && others.length === 0);
     const byActor = !actors || (acting !== undefined && [acting, '*'].some((one) => actors.include.includes(one)));
-    return byType && byPeople && byScopes && byActor;
+    const byDetails = !details || details.include.includes('*') || !detailTypes.some((one) => !details.include.includes(one));
+    return byType && byPeople && byScopes && byActor && byDetails;
   })?.id;
 }
 
@@ -122,6 +126,7 @@ test('access policies: who asks for less, or is in more groups, is not refused w
       if (!decide([one], asked).allowed) return;
       const less = { ...asked, scopes: asked.scopes.filter((_, n) => n !== at % Math.max(1, asked.scopes.length)) };
       assert.equal(decide([one], less).allowed, true);
+      assert.equal(decide([one], { ...asked, detailTypes: (asked.detailTypes ?? []).slice(1) }).allowed, true);
       const { user } = asked;
       if (user) assert.equal(decide([one], { ...asked, user: { ...user, groupIds: [...user.groupIds, group] } }).allowed, true);
     }),

@@ -6,8 +6,9 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { ApiError, notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import type { JudgedRequest } from '../policies/decisions.policy.ts';
-import { isExchange, type SimulatedPrompt } from '../policies/simulation.policy.ts';
+import { isExchange } from '../policies/simulation.policy.ts';
 import { simulateRequest } from '../policies/simulation.service.ts';
+import type { SimulatedPrompt } from '../policies/simulation-facts.policy.ts';
 import { tellDecision } from './decision-text.console.ts';
 import { LOG_CRUMBS, logTabs } from './entry.console.ts';
 import { partyPiece, targetKindOf } from './event-links.console.ts';
@@ -23,7 +24,7 @@ async function today(
   { actor }: StoredEvent,
   request: JudgedRequest,
 ): Promise<Verdict | undefined> {
-  const { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [] } = request;
+  const { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [], detailTypes = [] } = request;
   const words = prompt.split(' ');
   const prompts = new Set(
     grantType === 'password' || grantType === 'client_credentials' || isExchange(grantType)
@@ -32,7 +33,7 @@ async function today(
   );
   const user = actor.type === 'User' ? actor.id : undefined;
   try {
-    const question = { clientId, user, grantType, actor: acting, scopes, resources, prompts, runHook: false };
+    const question = { clientId, user, grantType, actor: acting, scopes, resources, detailTypes, prompts, runHook: false };
     const answer = await simulateRequest(services, serverId, question, caller);
     return verdictOf({ ...answer, grantType, prompts });
   } catch (error) {
@@ -95,7 +96,7 @@ export const explainPage: ConsolePage = {
 
 /** Where the simulator has the same question. */
 function simulatorFor(
-  { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [] }: JudgedRequest,
+  { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [], detailTypes = [] }: JudgedRequest,
   { actor }: StoredEvent,
 ): string {
   const user = actor.type === 'User' ? { user: actor.id } : {};
@@ -107,6 +108,7 @@ function simulatorFor(
     prompt,
     ...(acting !== undefined && { actor: acting }),
     ...(resources.length > 0 && { resources: resources.join(' ') }),
+    ...(detailTypes.length > 0 && { details: detailTypes.join(' ') }),
   });
   return `/admin/api/servers/${encodeURIComponent(serverId)}/simulator?${question}`;
 }

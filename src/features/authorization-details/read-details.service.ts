@@ -4,7 +4,7 @@ import { type AuthorizationDetail, isListOfTexts, isText, LISTS } from './detail
 
 /** Characters of the parameter. */
 const LONGEST_DETAILS = 8192;
-const MOST_DETAILS = 20;
+export const MOST_DETAILS = 20;
 /** Levels of objects and lists in one of them. */
 const DEPTH = 10;
 

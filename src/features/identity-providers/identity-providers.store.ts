@@ -83,13 +83,13 @@ export function selectIdentityProviders(
   return readPage(query, IDENTITY_PROVIDER, window);
 }
 
-/** Of an issuer, the oldest active one whose assertions are trusted. */
-export async function findTrustedProvider(executor: Executor, issuer: string): Promise<IdentityProvider | undefined> {
+/** Of an issuer, the active ones whose assertions are trusted, oldest first. Each may know the issuer as another client. */
+export async function listTrustedProviders(executor: Executor, issuer: string): Promise<IdentityProvider[]> {
   return executor('identity_providers')
     .where({ status: 'ACTIVE', type: 'OIDC' })
     .whereRaw("protocol->'issuer'->>'url' = ? AND policy->'trust'->>'assertions' = 'true'", [issuer])
     .orderBy('seq')
-    .first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
+    .select<IdentityProvider[]>(IDENTITY_PROVIDER);
 }
 
 /** Those that users may sign in by, oldest first. */

@@ -47,6 +47,8 @@ export interface RuleConditions {
   readonly grantTypes?: Listed;
   /** Every requested scope must be among them; `*` is all. */
   readonly scopes?: Listed;
+  /** Names of types of authorization details (RFC 9396). Every type that the request has must be among them; `*` is all. Empty: requests without details. */
+  readonly authorizationDetails?: Listed;
   /** Client IDs of applications that act for the user at a token exchange; `*` is any. Without an actor the rule never fits. */
   readonly actors?: Listed;
 }
@@ -90,6 +92,8 @@ export interface AccessFacts {
   readonly user: AccessUser | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
+  /** Of the authorization details; absent: the request has none. */
+  readonly detailTypes?: readonly string[];
   /** Of a token exchange: the client ID of the application that acts, or the ID of a user who does. */
   readonly actor?: string | undefined;
 }
@@ -110,6 +114,7 @@ export type AccessReason =
   | 'the rule is for other people'
   | 'the rule is for other scopes'
   | 'the rule is for other actors'
+  | 'the rule is for other authorization details'
   | 'the rule fits'
   | 'no rule of the policy fits'
   | 'no policy is for this client';
@@ -156,6 +161,9 @@ const fitsGrantType = ({ grantTypes }: RuleConditions, type: AccessGrantType): b
 const fitsScopes = ({ scopes }: RuleConditions, requested: readonly string[]): boolean =>
   scopes === undefined || names(scopes, ANY) || (scopes.include.length > 0 && requested.every((scope) => names(scopes, scope)));
 
+const fitsDetails = ({ authorizationDetails: types }: RuleConditions, requested: readonly string[]): boolean =>
+  types === undefined || names(types, ANY) || requested.every((type) => names(types, type));
+
 const fitsActor = ({ actors }: RuleConditions, actor: string | undefined): boolean =>
   actors === undefined || (actor !== undefined && (names(actors, ANY) || names(actors, actor)));
 
@@ -164,6 +172,7 @@ function judge({ conditions }: AccessRule, facts: AccessFacts): AccessReason {
   if (!fitsGrantType(conditions, facts.grantType)) return 'the rule is for another grant type';
   if (!fitsPeople(conditions, facts.user)) return 'the rule is for other people';
   if (!fitsActor(conditions, facts.actor)) return 'the rule is for other actors';
+  if (!fitsDetails(conditions, facts.detailTypes ?? [])) return 'the rule is for other authorization details';
   return fitsScopes(conditions, facts.scopes) ? 'the rule fits' : 'the rule is for other scopes';
 }
 
@@ -213,6 +222,10 @@ export const dependsOnGroups = (policies: readonly AccessPolicy[]): boolean =>
 /** Can the user's roles at the application change the decision? When not, they need not be read. */
 export const dependsOnRoles = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => (conditions.people?.roles?.include.length ?? 0) > 0));
+
+/** Can the request's authorization details change the decision? When not, they need not be looked at. */
+export const dependsOnDetails = (policies: readonly AccessPolicy[]): boolean =>
+  policies.some(({ rules }) => rules.some(({ conditions }) => conditions.authorizationDetails !== undefined));
 
 /** Whose names stand in a rule's conditions and may be deleted while they do. */
 export type NamedInRule = 'user' | 'group' | 'application';

@@ -75,6 +75,8 @@ export interface JudgedRequest {
   readonly prompt?: string;
   /** Of a token exchange: who acts for the user. */
   readonly actor?: string;
+  /** Types of its authorization details, where a rule names types. Bounded by what a request may have. */
+  readonly detailTypes?: readonly string[];
   /** Audiences that were requested by `resource` or `audience`, at most `MOST_RESOURCES`; absent: none. */
   readonly resources?: readonly string[];
   /** It was for an ID-JAG, with scopes and resources of another server. The simulator has no such requests. */

@@ -27,6 +27,8 @@ const ruleBody = z.strictObject({
       .exactOptional(),
     grantTypes: presentPolicyList(ruleGrantType).exactOptional(),
     scopes: presentPolicyList(named).exactOptional(),
+    /** Names of authorization detail types, or `*`. A request with another type does not match; an empty list matches requests without details. */
+    authorizationDetails: presentPolicyList(named).exactOptional(),
     /** Client IDs of applications that act for the user at a token exchange, or `*`. A rule with this condition is for token exchanges alone. */
     actors: presentPolicyList(named).exactOptional(),
   }),
@@ -48,6 +50,7 @@ const rule = z.object({
     people: z.object({ users: names, groups: names, roles: names }).optional(),
     grantTypes: names,
     scopes: names,
+    authorizationDetails: names,
     actors: names,
   }),
   actions: z.object({
@@ -88,7 +91,8 @@ export const authorizationServerPolicyRules: readonly Endpoint[] = [
     idParam: 'ruleId',
     access: 'service',
     summaries: {
-      create: 'Create a rule of an access policy; without a priority it is the last. An empty list of a condition fits nobody and nothing',
+      create:
+        'Create a rule of an access policy; without a priority it is the last. An empty list of a condition fits nobody and nothing; of authorizationDetails, requests without details',
       list: 'List the rules of an access policy in the order of their priority: the first that fits decides',
       read: 'Read a rule of an access policy',
       replace: 'Replace a rule of an access policy; priority and status stay where they are not given',

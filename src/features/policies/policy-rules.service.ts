@@ -9,6 +9,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { conflict, type FieldProblem, notFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { listDetailTypes } from '../authorization-details/detail-types.store.ts';
 import { changeServerPart, type Existing, type Names, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
 import { TOKENS_TRANSFORM } from '../inline-hooks/inline-hooks.resource.ts';
 import { holdInlineHook } from '../inline-hooks/inline-hooks.store.ts';
@@ -142,19 +143,21 @@ const namesOf = ({ people, actors }: RuleConditions): Names => ({
   application: (actors?.include ?? []).filter((id) => id !== ANY),
 });
 
-/** The lock of the server keeps its scopes as they are. @throws {ApiError} validation: a user, group, application, scope or hook that does not exist */
+/** The lock of the server keeps its scopes and types as they are. @throws {ApiError} validation: a user, group, application, scope, type of details or hook that does not exist */
 async function refuseMissing(
   trx: Executor,
   serverId: string,
-  { conditions: { people, scopes, actors }, actions: { token } }: Pick<RuleInput, 'conditions' | 'actions'>,
+  { conditions: { people, scopes, authorizationDetails, actors }, actions: { token } }: Pick<RuleInput, 'conditions' | 'actions'>,
   existing: Existing,
 ): Promise<void> {
   const scopeNames = (await listScopes(trx, serverId)).map(({ name }) => name);
+  const typeNames = authorizationDetails === undefined ? [] : (await listDetailTypes(trx, serverId)).map(({ name }) => name);
   const problems = [
     ...policyProblems('conditions.people.users.include', people?.users?.include ?? [], existing.user),
     ...policyProblems('conditions.people.groups.include', people?.groups?.include ?? [], new Set([EVERYONE, ...existing.group])),
     ...policyProblems('conditions.actors.include', actors?.include ?? [], new Set([ANY, ...existing.application])),
     ...policyProblems('conditions.scopes.include', scopes?.include ?? [], new Set([ANY, ...scopeNames])),
+    ...policyProblems('conditions.authorizationDetails.include', authorizationDetails?.include ?? [], new Set([ANY, ...typeNames])),
     ...(token?.inlineHook === undefined ? [] : await hookProblems(trx, token.inlineHook.id)),
   ];
   if (problems.length > 0) throw validation(problems);

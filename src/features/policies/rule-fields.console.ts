@@ -5,6 +5,8 @@ import type { DurationField, Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { pickManyField } from '../../pages/console/pick-many.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
+import type { DetailType } from '../authorization-details/detail-types.resource.ts';
+import { listServerDetailTypes } from '../authorization-details/detail-types.service.ts';
 import { TOKENS_TRANSFORM } from '../inline-hooks/inline-hooks.resource.ts';
 import { listInlineHooks } from '../inline-hooks/inline-hooks.service.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
@@ -32,6 +34,41 @@ const minutes = (name: string, label: string, hint: string, now: number | undefi
   group: 'Lifetimes',
   value: now === undefined ? '' : String(now),
 });
+
+/** A server without types has no such condition. */
+function detailFields({ items }: { readonly items: readonly DetailType[] }, { authorizationDetails }: RuleConditions): readonly Field[] {
+  if (items.length === 0 && authorizationDetails === undefined) return [];
+  const include = authorizationDetails?.include;
+  return [
+    {
+      name: 'detailsFor',
+      label: 'Which authorization details it is for',
+      group: 'Authorization details',
+      kind: 'radios',
+      advanced: true,
+      value: chosen(include),
+      options: [
+        { value: 'all', label: 'With any details or none' },
+        {
+          value: 'some',
+          label: 'Requests with details of these types, and of no others',
+          hint: 'Also requests without details. If none is selected: only those.',
+        },
+      ],
+    },
+    {
+      kind: 'checks',
+      name: 'details',
+      label: 'Types',
+      group: 'Authorization details',
+      when: { field: 'detailsFor', value: 'some' },
+      advanced: true,
+      values: (include ?? []).filter((name) => name !== ANY),
+      options: items.map(({ name }) => ({ value: name, label: verbatim(name) })),
+      alias: 'conditions.authorizationDetails.include',
+    },
+  ];
+}
 
 /** @param now undefined: of a rule to be made */
 export async function ruleFields(
@@ -146,6 +183,7 @@ export async function ruleFields(
       options: scopes.items.map(({ name }) => ({ value: name, label: verbatim(name) })),
       alias: 'conditions.scopes.include',
     },
+    ...detailFields(await listServerDetailTypes(visit.services, serverId, undefined, { limit: 1000 }), conditions),
     {
       name: 'actorsFor',
       label: 'Which actors it is for',

@@ -71,6 +71,7 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: str
         { text: phrase('{condition};', { condition: await peopleInWords(visit, rule.conditions) }) },
         { text: phrase('{condition};', { condition: grantsInWords(rule.conditions.grantTypes?.include) }) },
         { text: scopesInWords(rule.conditions.scopes?.include) },
+        ...detailsInWords(rule.conditions.authorizationDetails?.include),
         ...(await actorsInWords(visit, rule.conditions.actors?.include)),
       ],
       lifetimesInWords(rule.actions),
@@ -97,6 +98,12 @@ async function peopleInWords(visit: ConsoleRequest, { people }: RuleConditions):
     named,
     named.length + Math.max(0, users.length - SHOWN) + Math.max(0, groups.length - SHOWN) + Math.max(0, roles.length - SHOWN),
   );
+}
+
+function detailsInWords(include: readonly string[] | undefined): readonly Piece[] {
+  if (include === undefined || include.includes(ANY)) return [];
+  if (include.length === 0) return [{ text: phrase('; no authorization details') }];
+  return [{ text: phrase('; authorization details: {names}', { names: short(include.slice(0, 2 * SHOWN), include.length) }) }];
 }
 
 async function actorsInWords(visit: ConsoleRequest, include: readonly string[] | undefined): Promise<readonly Piece[]> {

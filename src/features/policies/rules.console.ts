@@ -56,6 +56,8 @@ const ruleForm = z.object({
   grantTypes: z.array(ruleGrantType),
   scopesFor: which,
   scopes: z.array(z.string()).max(1000),
+  detailsFor: which.default('all'),
+  details: z.array(z.string()).max(1000).default([]),
   actorsFor: z.enum(['all', 'any', 'some']),
   actors: z.array(z.string()).max(1000),
 });
@@ -63,7 +65,10 @@ const ruleForm = z.object({
 /** @throws {ApiError} validation */
 async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: URLSearchParams): Promise<RuleInput> {
   const typed = typedValues(fields, form);
-  const { name, people, users, groups, roles, grants, grantTypes, scopesFor, scopes, actorsFor, actors } = parse(ruleForm, typed);
+  const { name, people, users, groups, roles, grants, grantTypes, scopesFor, scopes, detailsFor, details, actorsFor, actors } = parse(
+    ruleForm,
+    typed,
+  );
   const hookId = typed.inlineHook;
   const hook = hookId === undefined || hookId === '' ? {} : { inlineHook: { id: hookId } };
   const token = parse(tokenActions, { ...lifetimesIn(typed), ...hook });
@@ -77,6 +82,7 @@ async function inputIn(visit: ConsoleRequest, fields: readonly Field[], form: UR
     }),
     ...(grants === 'some' && { grantTypes: { include: grantTypes } }),
     ...(scopesFor === 'some' && { scopes: { include: scopes } }),
+    ...(detailsFor === 'some' && { authorizationDetails: { include: details } }),
     ...(actorsFor === 'any' && { actors: { include: [ANY] } }),
     ...(actorsFor === 'some' && { actors: { include: await idsNamed(visit, 'application', 'actors', actors) } }),
   };

@@ -6,6 +6,7 @@ import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { consentMethodOf } from '../applications/application-settings.policy.ts';
+import { MOST_DETAILS } from '../authorization-details/read-details.service.ts';
 import { MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
 import { MESSAGE_TYPES } from '../message-factors/message-factors.policy.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
@@ -31,6 +32,12 @@ const simulatedRequest = z.strictObject({
   resources: z
     .array(text({ least: 1 }))
     .max(MOST_AUDIENCES)
+    .default([]),
+  /** The types of the request's authorization details (RFC 9396). What is in the details beside the type is not looked at. */
+  authorization_detail_types: z
+    .array(text({ least: 1 }))
+    .max(MOST_DETAILS)
+    .transform((types) => [...new Set(types)])
     .default([]),
   /** The parameter `organization` of the request: an ID or a name. */
   organization: text({ least: 1, most: 255 }).exactOptional(),
@@ -97,6 +104,7 @@ const simulation = z.object({
       consent_method: z.enum(['TRUSTED', 'REQUIRED', 'ALWAYS']),
       prompted: z.boolean(),
       scopes: z.array(z.object({ scope: z.string(), consent: z.string(), ask: z.boolean(), reason: z.string() })),
+      authorization_details: z.array(z.object({ type: z.string(), ask: z.boolean(), reason: z.string() })),
     })
     .nullable(),
   /** Those of the rule, and where it says nothing the server's. */
@@ -144,6 +152,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
         actor,
         scopes,
         resources,
+        authorization_detail_types: detailTypes,
         organization,
         prompt,
         run_inline_hook: runHook,
@@ -155,7 +164,8 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
         newCountry: signsIn.new_country,
         daysSinceLastSignIn: signsIn.days_since_last_sign_in,
       };
-      const request = { clientId, user, grantType, actor, scopes, organization, resources, prompts: new Set(prompt), runHook, signIn };
+      const asked = { scopes, organization, resources, detailTypes, prompts: new Set(prompt) };
+      const request = { clientId, user, grantType, actor, ...asked, runHook, signIn };
       return present(await simulateRequest(services, params.id, request, caller), request.prompts.has('consent'));
     },
   }),
@@ -197,10 +207,12 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
             asked: consent.some(({ ask }) => ask),
             consent_method: consentMethodOf(application),
             prompted,
-            scopes: consent.map((decision) => ({
-              ...decision,
-              consent: found.offered.find(({ name }) => name === decision.scope)?.consent ?? '',
-            })),
+            scopes: consent
+              .filter(({ detail }) => detail === undefined)
+              .map((decision) => ({ ...decision, consent: found.offered.find(({ name }) => name === decision.scope)?.consent ?? '' })),
+            authorization_details: consent.flatMap(({ detail, ask, reason }) =>
+              detail === undefined ? [] : { type: detail.type, ask, reason },
+            ),
           },
     lifetimes: {
       ...access.lifetimes,

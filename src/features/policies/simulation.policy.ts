@@ -3,34 +3,21 @@
  * that were read beforehand. It supposes a user who has proved himself and who allows what he is asked for. Second factors are not here.
  */
 
-import {
-  type ApplicationOrigin,
-  type ApplicationSettings,
-  consentMethodOf,
-  type Profile,
-} from '../applications/application-settings.policy.ts';
+import { consentMethodOf } from '../applications/application-settings.policy.ts';
 import { fapi2Refusal, profileInForce } from '../applications/fapi2.policy.ts';
 import { audienceClaim, audiencesOf, decideAudiences, isForServer } from '../authorization-servers/audience.policy.ts';
 import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
-import { type ClaimSource, idTokenClaims, userClaims } from '../claims/claims.policy.ts';
-import {
-  type ClaimFacts,
-  type ClaimPerson,
-  type ClaimStep,
-  type ClaimType,
-  decideClaims,
-  type ServerClaim,
-} from '../claims/custom-claims.policy.ts';
+import { idTokenClaims, userClaims } from '../claims/claims.policy.ts';
+import { type ClaimFacts, type ClaimStep, type ClaimType, decideClaims } from '../claims/custom-claims.policy.ts';
 import { idTokenContent, opensUserinfo, userinfoClaims } from '../claims/token-claims.policy.ts';
-import { acceptsClientId, type ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
-import { decideConsent, type ScopeDecision } from '../consents/consent.policy.ts';
+import { acceptsClientId } from '../client-documents/client-id.policy.ts';
+import { decideConsent, decideDetailConsent, type ScopeDecision } from '../consents/consent.policy.ts';
 import { decideAmong, organizationRefusal, signedInFor } from '../organizations/sign-in-organization.policy.ts';
-import { isKnownAt, type RegistrationSettings } from '../registration/registration.policy.ts';
+import { isKnownAt } from '../registration/registration.policy.ts';
 import {
   authorizationScopes,
   clientCredentialsScopes,
   exchangedScopes,
-  type OfferedScope,
   offeredTo,
   passwordScopes,
   type ScopeGrant,
@@ -38,64 +25,13 @@ import {
 import {
   type AccessDecision,
   type AccessGrantType,
-  type AccessPolicy,
   CIBA_GRANT,
   DEVICE_GRANT,
   decideAccess,
   JWT_BEARER_GRANT,
   TOKEN_EXCHANGE_GRANT,
-  type TokenLifetimes,
 } from './access-policy.policy.ts';
-
-export type SimulatedPrompt = 'none' | 'login' | 'consent';
-
-export interface SimulatedUser extends ClaimSource, ClaimPerson {
-  readonly status: string;
-  readonly groupIds: readonly string[];
-}
-
-export interface SimulationFacts {
-  readonly server: {
-    readonly id: string;
-    readonly status: string;
-    readonly profile: Profile;
-    readonly issuer: string;
-    readonly audience: string;
-    readonly furtherAudiences: readonly string[];
-    readonly accessTokenFormat: 'opaque' | 'jwt';
-    readonly lifetimes: TokenLifetimes;
-    /** Those in force, in the order of their priority. */
-    readonly policies: readonly AccessPolicy[];
-    readonly scopes: readonly OfferedScope[];
-    readonly claims: readonly ServerClaim[];
-    readonly clientIdMetadata: ClientIdMetadataSettings;
-    readonly registration: RegistrationSettings;
-  };
-  readonly application: {
-    readonly id: string;
-    readonly status: string;
-    readonly origin: ApplicationOrigin;
-    readonly registeredAt: string | null;
-    readonly settings: ApplicationSettings;
-  };
-  /** undefined: the application asks for itself. */
-  readonly user: SimulatedUser | undefined;
-  /** By which `sub` the application knows the user; undefined: there is no user. */
-  readonly subject: string | undefined;
-  readonly isAssigned: boolean;
-  /** Scopes the user allowed the application before, at this server. */
-  readonly remembered: ReadonlySet<string>;
-  readonly grantType: AccessGrantType;
-  /** Of a token exchange: the application that acts. */
-  readonly actor?: string | undefined;
-  /** The request's scopes. */
-  readonly asked: readonly string[];
-  /** The request's parameter `organization`. */
-  readonly organization?: string | undefined;
-  /** The request's parameters `resource` and `audience`. */
-  readonly resources: readonly string[];
-  readonly prompts: ReadonlySet<SimulatedPrompt>;
-}
+import type { SimulatedUser, SimulationFacts } from './simulation-facts.policy.ts';
 
 interface Refusal {
   /** Of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
@@ -176,13 +112,32 @@ function scopesOf({ server, application, grantType, asked }: SimulationFacts): S
   });
 }
 
-const consentFor = ({ server, application, prompts, remembered }: SimulationFacts, granted: readonly string[]): readonly ScopeDecision[] =>
-  decideConsent({
-    method: consentMethodOf(application),
-    prompted: prompts.has('consent'),
-    scopes: granted.flatMap((name) => server.scopes.find((scope) => scope.name === name) ?? []),
-    remembered,
-  });
+function consentFor(
+  { server, application, prompts, remembered, detailTypes }: SimulationFacts,
+  granted: readonly string[],
+): readonly ScopeDecision[] {
+  const facts = { method: consentMethodOf(application), prompted: prompts.has('consent'), remembered };
+  const scopes = granted.flatMap((name) => server.scopes.find((scope) => scope.name === name) ?? []);
+  // Whether the same detail was allowed before depends on its content, which is not known here.
+  const details = detailTypes.map((type) => ({ detail: { type }, key: '', rememberConsent: false }));
+  return [...decideConsent({ ...facts, scopes }), ...decideDetailConsent(details, facts)];
+}
+
+/** Authorization details, by their types alone (RFC 9396 section 5). */
+function detailRefusal({ server, application, grantType, detailTypes }: SimulationFacts): Refusal | undefined {
+  const refused = (reason: string): Refusal => ({ error: 'invalid_authorization_details', reason });
+  if (!detailTypes.every((type) => server.detailTypes.includes(type)))
+    return refused('the authorization server does not have a type of the authorization details');
+  const allowed = application.settings.authorization_details_types ?? [];
+  if (!detailTypes.every((type) => allowed.includes(type)))
+    return refused('the application may not use a type of the authorization details');
+  if (detailTypes.length === 0) return undefined;
+  if (grantType === 'implicit')
+    return { error: 'invalid_request', reason: 'authorization details need the response type code, and cannot be used with token' };
+  if (grantType === 'password' && consentMethodOf(application) !== 'TRUSTED')
+    return refused("authorization details cannot be granted without the user's consent");
+  return undefined;
+}
 
 /** The checks before consent, in the order in which a request meets them. */
 function refusalOf(
@@ -210,6 +165,8 @@ function refusalOf(
     return { error: 'invalid_scope', reason: 'no scope was requested, and the authorization server has no default one' };
   const target = audienceOf(facts);
   if (target.audiences === undefined) return { error: 'invalid_target', reason: target.reason };
+  const details = detailRefusal(facts);
+  if (details !== undefined) return details;
   if (user !== undefined && user.status !== 'ACTIVE')
     return { error: visits ? 'login_required' : 'invalid_grant', reason: `the user is ${user.status}` };
   if (user !== undefined && settings.assignment === 'ASSIGNED' && !facts.isAssigned)

@@ -31,7 +31,8 @@ import { sectorOf } from '../subjects/pairwise.policy.ts';
 import { subjectFor } from '../subjects/pairwise-subjects.service.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
 import { type AccessGrantType, TOKEN_EXCHANGE_GRANT } from './access-policy.policy.ts';
-import { isExchange, type SimulatedPrompt, type SimulatedUser, type Simulation, simulate } from './simulation.policy.ts';
+import { isExchange, type Simulation, simulate } from './simulation.policy.ts';
+import type { SimulatedPrompt, SimulatedUser } from './simulation-facts.policy.ts';
 
 export interface SimulatedRequest {
   readonly clientId: string;
@@ -41,6 +42,8 @@ export interface SimulatedRequest {
   /** Of a token exchange: the client ID of the application that acts; absent: the one that asks. */
   readonly actor?: string | undefined;
   readonly scopes: readonly string[];
+  /** The types of its authorization details, each once. */
+  readonly detailTypes: readonly string[];
   /** The parameter `organization`. */
   readonly organization?: string | undefined;
   /** The parameters `resource` and `audience`. */
@@ -103,6 +106,7 @@ export async function simulateRequest(
   const parts = await loadServerParts(knex, serverId);
   if (parts === undefined) throw notFound(serverId, 'AuthorizationServer');
   const { server, policies, scopes, claims } = parts;
+  const detailTypes = parts.detailTypes.map(({ name }) => name);
   const application = await findApplicationById(knex, request.clientId);
   const user = await findSimulatedUser(knex, request.user, request.clientId);
   const actorExists = request.actor === undefined || (await findApplicationById(knex, request.actor)) !== undefined;
@@ -112,7 +116,7 @@ export async function simulateRequest(
   const key = user && { userId: user.id, applicationId: application.id, serverId };
   const assigned = user && (await isAssigned(knex, application.id, user.id));
   const simulation = simulate({
-    server: { ...server, issuer: issuerOf(config.baseUrl, serverId), lifetimes: server, policies, scopes, claims },
+    server: { ...server, issuer: issuerOf(config.baseUrl, serverId), lifetimes: server, policies, scopes, claims, detailTypes },
     application,
     user,
     subject: user && (await subjectFor(services, sectorOf(application.settings), user.id)),
@@ -121,6 +125,7 @@ export async function simulateRequest(
     grantType: request.grantType,
     actor: request.grantType === TOKEN_EXCHANGE_GRANT ? (request.actor ?? application.id) : undefined,
     asked: request.scopes,
+    detailTypes: request.detailTypes,
     organization: request.organization,
     resources: request.resources,
     prompts: request.prompts,

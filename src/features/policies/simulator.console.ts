@@ -1,10 +1,8 @@
 /** The simulator: what a request for tokens would come to, and why. The question is in the address, so that it can be passed on; nothing is issued or changed. */
 
-import { LIFETIMES } from '../../../config/defaults.ts';
 import {
   accessInWords,
   assignmentInWords,
-  claimInWords,
   consentInWords,
   consentRowInWords,
   type Decided,
@@ -13,7 +11,7 @@ import {
   stepInWords,
   verdictOf,
 } from '../../pages/console/decision-steps.ts';
-import type { Fact, Part, QueryPart, TextPart } from '../../pages/console/detail-page.ts';
+import type { Part, QueryPart } from '../../pages/console/detail-page.ts';
 import type { Field } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
@@ -22,7 +20,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
-import { durationOf } from '../authorization-servers/lifetimes.console.ts';
+import { MOST_DETAILS } from '../authorization-details/read-details.service.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
@@ -30,8 +28,9 @@ import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy
 import { GRANTS } from './rules-table.console.ts';
 import { hookInWords } from './simulated-hook.console.ts';
 import { signInFields, signInIn, signInRulesOf } from './simulated-sign-in.console.ts';
-import type { SimulatedPrompt } from './simulation.policy.ts';
+import { claimsOf, lifetimesOf, textsOf } from './simulated-tokens.console.ts';
 import { type SimulatedAnswer, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
+import type { SimulatedPrompt } from './simulation-facts.policy.ts';
 
 const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['', 'Not given'],
@@ -78,6 +77,13 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
       value: held('resources'),
       alias: 'resource',
     },
+    {
+      name: 'details',
+      label: 'Authorization details',
+      hint: 'The types of the request, with spaces between several.',
+      value: held('details'),
+      alias: 'authorization_detail_types',
+    },
     { name: 'organization', label: 'Organization', hint: 'Its ID or name, as the request says it.', value: held('organization') },
     {
       name: 'hook',
@@ -114,6 +120,7 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     grantType: isGrant(grant) ? grant : 'authorization_code',
     scopes: spaceSeparated(held('scopes').replace(/\s+/g, ' ')),
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
+    detailTypes: [...new Set(spaceSeparated(held('details').replace(/\s+/g, ' ')))].slice(0, MOST_DETAILS),
     organization: held('organization') || undefined,
     runHook: held('hook') === 'run',
     signIn: grant === 'client_credentials' ? undefined : signInIn(held),
@@ -203,7 +210,7 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
       name: 'Scopes',
       columns: ['Scope', 'Result', 'Consent'],
       rows: scopes.requested.map((scope) => {
-        const decision = consent?.find((one) => one.scope === scope);
+        const decision = consent?.find((one) => one.scope === scope && one.detail === undefined);
         return {
           cells: [
             { text: scope, code: true },
@@ -214,63 +221,17 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
       }),
       empty: 'No scope was requested, and the server has no default scopes.',
     },
+    ...detailsOf(found),
     ...(tokens === undefined ? [] : [lifetimesOf(found), ...claimsOf(found), ...textsOf(found)]),
   ];
 }
 
-function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
-  const says =
-    rule?.actions.token === undefined
-      ? 'As the server says.'
-      : phrase('As the rule “{rule}” says, and where it says nothing the server.', { rule: rule.name });
-  const facts: Fact[] = [
-    ...(tokens?.accessToken === undefined
-      ? []
-      : [{ label: 'Access token', value: durationOf(hooked.access ?? lifetimes.accessTokenSeconds) }]),
-    ...(tokens?.idToken === undefined ? [] : [{ label: 'ID token', value: durationOf(hooked.identity ?? LIFETIMES.idToken) }]),
-    ...(tokens?.refreshToken !== true
-      ? []
-      : [
-          { label: 'Refresh token, from the sign-in on', value: durationOf(lifetimes.refreshTokenSeconds) },
-          { label: 'Refresh token, from the last use on', value: durationOf(lifetimes.refreshTokenWindowSeconds) },
-        ]),
-  ];
-  return { kind: 'facts', title: 'Lifetimes', lead: says, facts };
-}
-
-function claimsOf({ tokens }: SimulatedAnswer): readonly Part[] {
-  const claims = tokens?.claims ?? [];
-  if (claims.length === 0) return [];
-  const rows = claims.map((step) => ({
-    cells: [{ text: step.claim, code: true }, phrase(step.claimType === 'RESOURCE' ? 'Access token' : 'ID token'), claimInWords(step)],
-  }));
-  const title = 'Claims of the authorization server';
-  return [{ kind: 'table', title, name: title, columns: ['Claim', 'For', 'Result'], rows, empty: '' }];
-}
-
-function textsOf({ tokens, server }: SimulatedAnswer): readonly TextPart[] {
-  const text = (id: string, name: string, lead: string, claims: object | undefined): TextPart[] =>
-    claims === undefined
-      ? []
-      : [
-          {
-            kind: 'text',
-            id,
-            title: name,
-            name: phrase('{name} as JSON', { name: phrase(name) }),
-            lead,
-            text: JSON.stringify(claims, null, 2),
-          },
-        ];
-  const ofAccessToken =
-    server.accessTokenFormat === 'jwt'
-      ? 'What the JWT says, without its times and its id.'
-      : 'It is opaque; this is what introspection tells of it, without times.';
-  return [
-    ...text('access-token', 'Access token', ofAccessToken, tokens?.accessToken),
-    ...text('id-token', 'ID token', 'Without its times, hashes, nonce, session and ways of authentication.', tokens?.idToken),
-    ...text('userinfo', 'Userinfo', 'What the endpoint answers to the access token.', tokens?.userinfo),
-  ];
+function detailsOf({ consent = [] }: SimulatedAnswer): readonly Part[] {
+  const decisions = consent.filter(({ detail }) => detail !== undefined);
+  if (decisions.length === 0) return [];
+  const title = 'Authorization details';
+  const rows = decisions.map((decision) => ({ cells: [{ text: decision.scope, code: true }, consentRowInWords(decision)] }));
+  return [{ kind: 'table', title, name: title, columns: ['Type', 'Consent'], rows, empty: '' }];
 }
 
 export const serverSimulator: readonly ConsolePage[] = [simulator];

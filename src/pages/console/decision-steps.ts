@@ -9,7 +9,8 @@ import type { Application } from '../../features/applications/applications.resou
 import type { ClaimReason, ClaimStep } from '../../features/claims/custom-claims.policy.ts';
 import type { ConsentReason, ScopeDecision } from '../../features/consents/consent.policy.ts';
 import type { AccessDecision, AccessGrantType, AccessReason, AccessStep } from '../../features/policies/access-policy.policy.ts';
-import type { SimulatedPrompt, Simulation } from '../../features/policies/simulation.policy.ts';
+import type { Simulation } from '../../features/policies/simulation.policy.ts';
+import type { SimulatedPrompt } from '../../features/policies/simulation-facts.policy.ts';
 import { counted, type Phrase, phrase, quoted } from '../../platform/i18n/phrase.ts';
 import type { Tone } from './detail-page.ts';
 
@@ -139,6 +140,7 @@ const ACCESS: Readonly<Record<AccessReason, string>> = {
   'the rule is for another grant type': 'Passed over: it is for other grants.',
   'the rule is for other people': 'Passed over: it is for other users.',
   'the rule is for other scopes': 'Passed over: the request is also for scopes that it does not name.',
+  'the rule is for other authorization details': 'Passed over: the request has authorization details of types that it does not name.',
   'the rule is for other actors': 'Passed over: it is for other actors, or for token exchanges alone.',
   'the rule fits': 'It fits, and allows.',
   'no rule of the policy fits': 'None of its active rules fits, so access is denied. Policies after it are not looked at.',

@@ -3,6 +3,7 @@
  * An ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant) is such a JWT, made for one application here.
  */
 import type { JWTPayload } from 'jose';
+import { readDetails } from '../../features/authorization-details/read-details.service.ts';
 import { JWT_BEARER_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { assertedScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
@@ -16,7 +17,7 @@ import { AssertionRefused } from '../servers/errors.ts';
 import { currentRequest } from '../storage/request-state.ts';
 import { type AudienceRules, requestedAudiences } from '../token/audience.ts';
 import { bindToken } from '../token/proof-of-possession.ts';
-import { ASSERTED } from './delegated-tokens.ts';
+import { ASSERTED, type DelegatedTokens } from './delegated-tokens.ts';
 import { ID_JAG_HEADER } from './id-jag.ts';
 import { type IdentityParts, ofProvider } from './presented-identity.ts';
 
@@ -29,6 +30,7 @@ export interface AssertionParts extends IdentityParts {
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly audiences: Pick<AudienceRules, 'limit'>;
+  readonly delegated: DelegatedTokens;
   /** Is the token endpoint no audience, but the issuer alone? */
   readonly strictAssertionAudience: boolean;
   /** @returns the event as the statement of the writes takes it */
@@ -62,6 +64,8 @@ export function assertionGrant(parts: AssertionParts): (ctx: KoaContextWithOIDC)
     const grantId = await new parts.provider.Grant({ accountId: user.id, clientId: client.clientId }).save();
     const given = { accountId: user.id, client, grantId, gty: ASSERTED, scope: scope === '' ? undefined : scope };
     const token = new parts.provider.AccessToken(given as ConstructorParameters<typeof parts.provider.AccessToken>[0]);
+    const details = detailsIn(claims);
+    if (details !== undefined && 'details' in details) parts.delegated.note(token, details);
     if (claims.resource !== undefined) parts.audiences.limit(token, requestedAudiences({ resource: claims.resource }));
     currentRequest()?.accounts.set(user.id, user);
     await bindToken(parts.provider, ctx, token);
@@ -101,7 +105,7 @@ async function verify(parts: AssertionParts, token: string, by: By) {
 
 /** What the claims say beside RFC 7519. A limit that is not understood must not be passed over. */
 function problemOf(claims: JWTPayload, isIdJag: boolean, clientId: string): string | undefined {
-  const { jti, iat, client_id: madeFor, scope, resource, tenant, authorization_details: details } = claims;
+  const { jti, iat, client_id: madeFor, scope, resource, tenant } = claims;
   if (jti === undefined) return 'its jti is missing';
   if (isIdJag && iat === undefined) return 'its iat is missing';
   if (isIdJag && madeFor === undefined) return 'its client_id is missing';
@@ -109,8 +113,13 @@ function problemOf(claims: JWTPayload, isIdJag: boolean, clientId: string): stri
   if (scope !== undefined && typeof scope !== 'string') return 'its scope must be a string';
   if (resource !== undefined && !isText(resource)) return 'its resource must be a string or an array of strings';
   if (tenant !== undefined) return 'its tenant is not supported: users are known by iss and sub alone';
-  return details === undefined ? undefined : 'its authorization_details are not supported';
+  const details = detailsIn(claims);
+  return details !== undefined && 'problem' in details ? `its authorization_details ${details.problem}` : undefined;
 }
+
+/** RFC 9396: they limit what the token is for. @returns undefined: the assertion says nothing of it */
+const detailsIn = ({ authorization_details: details }: JWTPayload) =>
+  details === undefined ? undefined : readDetails(JSON.stringify(details));
 
 const isText = (value: unknown): boolean => [value].flat().every((one) => typeof one === 'string');
 

@@ -1,4 +1,4 @@
-/** What is known of tokens that are about to be issued on behalf of a user: who acts, and when they end at the latest. */
+/** What is known of tokens that are about to be issued on behalf of a user: who acts, when they end at the latest, and which details they may have. */
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Act } from './presented-identity.ts';
@@ -11,10 +11,10 @@ export const ASSERTED = 'jwt_bearer';
 interface Delegation {
   /** undefined: nobody but the application that the token is issued to. */
   readonly act?: Act | undefined;
-  /** Epoch seconds: the end of what was presented. */
-  readonly expiresAt: number;
-  /** What the subject token was granted (RFC 9396). */
-  readonly details: readonly AuthorizationDetail[];
+  /** Epoch seconds: the end of what was presented; undefined: the token may outlive it. */
+  readonly expiresAt?: number | undefined;
+  /** What the subject token was granted (RFC 9396), or the assertion allows; undefined: it says nothing of it. */
+  readonly details?: readonly AuthorizationDetail[] | undefined;
 }
 
 export class DelegatedTokens {
@@ -30,7 +30,7 @@ export class DelegatedTokens {
     return act === undefined ? {} : { act };
   }
 
-  /** @returns undefined: the token comes from no exchange */
+  /** @returns undefined: the token comes from no exchange, and from no assertion that has details */
   detailsOf(token: object): readonly AuthorizationDetail[] | undefined {
     return this.#known.get(token)?.details;
   }

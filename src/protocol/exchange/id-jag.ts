@@ -5,6 +5,8 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
+import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
+import { readDetails } from '../../features/authorization-details/read-details.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors } from '../library/oidc-provider.ts';
@@ -32,6 +34,8 @@ interface IdJagRequest {
   readonly audience: readonly string[];
   readonly resource: readonly string[];
   readonly scope: string;
+  /** The parameter `authorization_details`. */
+  readonly details: unknown;
   /** Is the issuer one of this installation's? */
   isOurs(issuer: string): boolean;
 }
@@ -41,6 +45,7 @@ interface IdJagClaims {
   readonly client_id: string;
   readonly scope?: string;
   readonly resource?: string | readonly string[];
+  readonly authorization_details?: readonly AuthorizationDetail[];
 }
 
 interface IdJagFor {
@@ -49,8 +54,8 @@ interface IdJagFor {
   readonly claims: IdJagClaims;
 }
 
-/** @throws {errors.InvalidTarget} @throws {errors.InvalidScope} */
-export function idJagFor({ clientId, targets, audience, resource, scope, isOurs }: IdJagRequest): IdJagFor {
+/** @throws {errors.InvalidTarget} @throws {errors.InvalidScope} @throws {errors.CustomOIDCProviderError} invalid_authorization_details */
+export function idJagFor({ clientId, targets, audience, resource, scope, details, isOurs }: IdJagRequest): IdJagFor {
   const [only, ...others] = audience;
   if (only === undefined || others.length > 0)
     throw new errors.InvalidTarget('an ID-JAG needs one audience: the issuer of another authorization server');
@@ -61,11 +66,14 @@ export function idJagFor({ clientId, targets, audience, resource, scope, isOurs 
     throw new errors.InvalidScope(`scope must have at most ${LONGEST_SCOPE} characters`, scope.slice(0, 100));
   if (resource.length > MOST_RESOURCES || resource.join('').length > LONGEST_RESOURCE)
     throw new errors.InvalidTarget(`resource must have at most ${MOST_RESOURCES} values, and ${LONGEST_RESOURCE} characters`);
+  const read = readDetails(details);
+  if ('problem' in read) throw new errors.CustomOIDCProviderError('invalid_authorization_details', `authorization_details ${read.problem}`);
   const claims = {
     aud: target.audience,
     client_id: target.client_id ?? clientId,
     ...(scope !== '' && { scope }),
     ...(resource.length > 0 && { resource: resource.length === 1 ? String(resource[0]) : resource }),
+    ...(read.details.length > 0 && { authorization_details: read.details }),
   };
   return { target, claims };
 }
@@ -93,5 +101,6 @@ export async function issueIdJag(
   const signIn = { acr, amr, auth_time: authTime };
   const payload = { ...claims, ...signIn, iss: issuer, sub, iat, exp: iat + LIFETIME, jti: randomToken(), cnf: jkt && { jkt } };
   const jwt = await new SignJWT(payload).setProtectedHeader({ alg, kid, typ: ID_JAG_HEADER }).sign(privateKey);
-  return { access_token: jwt, issued_token_type: ID_JAG, token_type: 'N_A', expires_in: LIFETIME, scope: claims.scope };
+  const { scope, authorization_details } = claims;
+  return { access_token: jwt, issued_token_type: ID_JAG, token_type: 'N_A', expires_in: LIFETIME, scope, authorization_details };
 }

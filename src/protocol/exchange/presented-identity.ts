@@ -9,10 +9,10 @@ import type { AccessGrantType } from '../../features/policies/access-policy.poli
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
-import { ForeignJwtRefused, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from '../client-authentication/foreign-jwt.ts';
+import { unverifiedClaims } from '../client-authentication/foreign-jwt.ts';
 import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
 import { errors } from '../library/oidc-provider.ts';
-import { KeysAway, SecondFactorNeeded } from '../servers/errors.ts';
+import { SecondFactorNeeded } from '../servers/errors.ts';
 import type { IssuingServer } from '../servers/issuing-server.ts';
 import type { NoteDenial } from '../servers/refusals.ts';
 import type { Directory } from '../storage/directory.ts';
@@ -21,6 +21,7 @@ import { rowKey } from '../storage/row-keys.ts';
 import { looksLikeJwt } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
 import type { Subjects } from '../token/subjects.ts';
+import { knownBy, type ProviderToken } from './provider-tokens.ts';
 import { TOKEN_TYPES } from './token-types.ts';
 
 /** RFC 8693 section 4.1: who acts, and for whom that one acted before. */
@@ -210,15 +211,6 @@ async function ofIdToken(
   return { ...UNKNOWN, sub: account.id, account, clientId, expiresAt: Number(claims.exp), acr, amr, authTime: signedInAt };
 }
 
-interface ProviderToken {
-  readonly issuer: string;
-  readonly token: string;
-  /** One of which must be its only audience. */
-  audiencesOf(provider: IdentityProvider): readonly string[];
-  /** Header `typ`, in small letters; '' stands for none. */
-  readonly types: readonly string[];
-}
-
 interface OfProvider {
   readonly identity: PresentedIdentity;
   readonly claims: JWTPayload;
@@ -230,29 +222,15 @@ interface OfProvider {
  * @returns the identity, or why there is none
  * @throws {KeysAway} @throws {SecondFactorNeeded} one is demanded here, and the provider does not say that the user used one
  */
-export async function ofProvider(
-  parts: IdentityParts,
-  { issuer, token, audiencesOf, types }: ProviderToken,
-  requester: Requester,
-): Promise<OfProvider | string> {
-  const { directory, issuerKeys } = parts;
-  const provider = await directory.trustedProvider(issuer);
-  if (provider === undefined) return 'no active identity provider with trusted assertions has this issuer';
-  const address = provider.protocol.endpoints?.jwks?.url;
-  const keys = () => (address === undefined ? issuerKeys.of(issuer) : issuerKeys.at(address));
-  let claims: JWTPayload;
-  try {
-    claims = await verifyForeignJwt(token, { issuer, audiences: audiencesOf(provider), types, keys });
-  } catch (error) {
-    if (error instanceof KeysUnavailable) throw new KeysAway(error);
-    if (error instanceof ForeignJwtRefused) return error.message;
-    throw error;
-  }
-  const account = await directory.linkedUser(provider.id, String(claims.sub));
-  if (account === undefined) return 'no user is linked to its subject';
+export async function ofProvider(parts: IdentityParts, presented: ProviderToken, requester: Requester): Promise<OfProvider | string> {
+  const known = await knownBy(parts, presented);
+  if (typeof known === 'string') return known;
+  const [{ account }] = known;
   if (!isActive(account)) return NO_USER;
-  const required = await directory.requiredProvider(account.id);
-  if (required !== undefined && required.id !== provider.id) return 'its user must sign in by another identity provider';
+  const required = await parts.directory.requiredProvider(account.id);
+  const found = known.find(({ provider }) => required === undefined || required.id === provider.id);
+  if (found === undefined) return 'its user must sign in by another identity provider';
+  const { claims, provider } = found;
   await requireSecondFactor(parts, account.id, methodsIn(claims), requester);
   return { identity: { ...UNKNOWN, sub: account.id, account, clientId: undefined, expiresAt: Number(claims.exp) }, claims, provider };
 }

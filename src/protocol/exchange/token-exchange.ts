@@ -3,6 +3,7 @@
  * worth more than the one that was exchanged: its scopes, its end and its binding follow from that one.
  */
 import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
+import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { exchangedScopes } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
@@ -43,6 +44,7 @@ export interface ExchangeParts extends IdentityParts {
     readonly accountId: string;
     readonly clientId: string;
     readonly gty: string;
+    readonly rar?: readonly AuthorizationDetail[] | undefined;
     scope: string;
   }): Promise<void>;
   /** @returns the event of an exchange as the statement of the writes takes it */
@@ -122,8 +124,15 @@ async function exchangeForIdJag(
   const { target, claims } = targetOf(parts, ctx, client);
   const sub = await subjectAt(parts, target, account.id);
   const scope = claims.scope ?? '';
-  const issued = { kind: 'IdJag', accountId: account.id, clientId: client.clientId, gty: EXCHANGED, scope };
-  parts.delegated.note(issued, { act, expiresAt: subject.expiresAt, details: [] });
+  const issued = {
+    kind: 'IdJag',
+    accountId: account.id,
+    clientId: client.clientId,
+    gty: EXCHANGED,
+    rar: claims.authorization_details,
+    scope,
+  };
+  parts.delegated.note(issued, { act, expiresAt: subject.expiresAt });
   await parts.judge(issued);
   let jkt: string | undefined;
   await bindToken(parts.provider, ctx, {
@@ -136,13 +145,14 @@ async function exchangeForIdJag(
 }
 
 function targetOf({ isOurs }: ExchangeParts, { oidc: { body = {}, params } }: KoaContextWithOIDC, client: Client) {
-  const { audience, resource } = body as Parameters;
+  const { audience, resource, authorization_details: details } = body as Parameters;
   return idJagFor({
     clientId: client.clientId,
     targets: clientSettings(client).idJagTargets,
     audience: requestedAudiences({ audience }),
     resource: requestedAudiences({ resource }),
     scope: spaceSeparated(params?.scope).join(' '),
+    details,
     isOurs,
   });
 }

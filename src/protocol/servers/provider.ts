@@ -106,7 +106,8 @@ export function buildServer(
   const delegated = new DelegatedTokens();
   const details = detailRules(parts.detailTypes, (token) => delegated.detailsOf(token));
   const { groupIds, isAssigned, belongings } = directory;
-  const access = accessRules(parts.policies, server, groupIds, isAssigned, belongings, denied, (token) => delegated.actorOf(token));
+  const actorOf = (token: object) => delegated.actorOf(token);
+  const access = accessRules(parts.policies, server, groupIds, isAssigned, belongings, denied, actorOf, details.typesOf);
   const hooks = tokenHooks({ ...deps, server, issuer, state, access, claims, audienceOf: audiences.audienceOf, readUser: directory.user });
   const format = accessTokenFormat(server, issuer, keyOf, () => provider, audiences.audienceOf, hooks.ownClaims);
   const consent = promptRules(

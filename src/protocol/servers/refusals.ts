@@ -30,6 +30,8 @@ interface Judged {
   readonly scopes: readonly string[];
   /** Of a token exchange. */
   readonly actor?: string | undefined;
+  /** Of its authorization details. */
+  readonly detailTypes?: readonly string[] | undefined;
 }
 
 /** Of a token, or of the grant that an authorization request asks for. */
@@ -68,7 +70,11 @@ export function requestedGrants({ oidc: { params, entities } }: KoaContextWithOI
 }
 
 export function noteRefusals({ id, name }: AuthorizationServer, state: ServerState, refuse: ProviderParts['refuse']): Refusals {
-  async function note(ctx: KoaContextWithOIDC, { clientId, userId, grantType, scopes, actor }: Judged, why: Why): Promise<void> {
+  async function note(
+    ctx: KoaContextWithOIDC,
+    { clientId, userId, grantType, scopes, actor, detailTypes = [] }: Judged,
+    why: Why,
+  ): Promise<void> {
     const { prompt, requested_token_type: requested } = ctx.oidc.params ?? {};
     const isIdJag = requested === ID_JAG;
     const resources = isIdJag ? [] : askedBy(ctx).filter((resource) => resource.length <= LONGEST_RESOURCE);
@@ -79,6 +85,7 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
       scopes: scopes.slice(0, MOST_SCOPES),
       ...(typeof prompt === 'string' && { prompt }),
       ...(actor !== undefined && { actor }),
+      ...(detailTypes.length > 0 && { detailTypes }),
       ...(resources.length > 0 && { resources: resources.slice(0, MOST_RESOURCES) }),
       ...(isIdJag && { idJag: true }),
     };
@@ -88,9 +95,9 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
   }
 
   return {
-    async denied({ clientId, userId, grantType, scopes, actor, ...why }) {
+    async denied({ clientId, userId, grantType, scopes, actor, detailTypes, ...why }) {
       const { ctx } = Provider;
-      if (ctx !== undefined) await note(ctx, { clientId, userId, grantType, scopes, actor }, why);
+      if (ctx !== undefined) await note(ctx, { clientId, userId, grantType, scopes, actor, detailTypes }, why);
     },
     async refused(ctx, why) {
       const { client, params, session, account } = ctx.oidc;

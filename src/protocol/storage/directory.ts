@@ -12,7 +12,7 @@ import { listGroupIds } from '../../features/groups/groups.store.ts';
 import {
   findIdentityProvider,
   findLinkOfSubject,
-  findTrustedProvider,
+  listTrustedProviders,
 } from '../../features/identity-providers/identity-providers.store.ts';
 import { findRequiredProvider } from '../../features/organization-providers/home-realm.store.ts';
 import { listSignInOrganizations } from '../../features/organizations/memberships.store.ts';
@@ -37,8 +37,8 @@ export const createDirectory = (state: ServerState, { knex }: Database, serverId
   isAssigned: (applicationId: string, userId: string) => state.read(() => isAssigned(knex, applicationId, userId)),
   rememberedScopes: (key: ConsentKey) => state.read(() => rememberedScopes(knex, key)),
   identityProvider: (id: string) => state.read(() => findIdentityProvider(knex, id)),
-  /** One that is active, and whose assertions are trusted. */
-  trustedProvider: async (issuer: string) => (isPrintable(issuer) ? state.read(() => findTrustedProvider(knex, issuer)) : undefined),
+  /** Those that are active, and whose assertions are trusted. */
+  trustedProviders: async (issuer: string) => (isPrintable(issuer) ? state.read(() => listTrustedProviders(knex, issuer)) : []),
   /** The user that a subject of a provider is here. */
   linkedUser: async (idpId: string, subject: string) => {
     const link = isPrintable(subject) ? await state.read(() => findLinkOfSubject(knex, idpId, subject)) : undefined;

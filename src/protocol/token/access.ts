@@ -13,6 +13,7 @@ import {
   CIBA_GRANT,
   DEVICE_GRANT,
   decideAccess,
+  dependsOnDetails,
   dependsOnGroups,
   dependsOnRoles,
   JWT_BEARER_GRANT,
@@ -102,6 +103,7 @@ function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
  * @param isAssigned asked of applications that are open only to whom they are assigned
  * @param readBelongings asked once a request, and only where a rule names roles or a token is for an organization
  * @param denied told of what is not allowed
+ * @param detailTypesOf the types of the authorization details of a token or of an authorization request; asked only where a rule names types
  * @param actorOf who acts for the user, of a token from an exchange
  */
 export function accessRules(
@@ -112,9 +114,11 @@ export function accessRules(
   readBelongings: (userId: string, applicationId: string) => Promise<Belongings>,
   denied: NoteDenial,
   actorOf: (token: object) => string | undefined,
+  detailTypesOf: (judged: object) => readonly string[],
 ): AccessRules {
   const namesGroups = dependsOnGroups(policies);
   const namesRoles = dependsOnRoles(policies);
+  const namesDetails = dependsOnDetails(policies);
   const decisions = new WeakMap<object, AccessDecision>();
 
   function groupsOf(userId: string): Promise<readonly string[]> {
@@ -132,8 +136,10 @@ export function accessRules(
     userId: string | undefined,
     grantType: AccessGrantType,
     scopes: readonly string[],
-    actor?: string,
+    judged: object,
   ): Promise<AccessDecision> {
+    const actor = actorOf(judged);
+    const detailTypes = namesDetails ? detailTypesOf(judged) : [];
     const user =
       userId === undefined
         ? undefined
@@ -142,9 +148,9 @@ export function accessRules(
             groupIds: namesGroups ? await groupsOf(userId) : [],
             roles: namesRoles ? ((await belongingsOf(userId, clientId, readBelongings)).roles ?? []) : [],
           };
-    const decision = decideAccess(policies, { clientId, user, grantType, scopes, actor }, server);
+    const decision = decideAccess(policies, { clientId, user, grantType, scopes, actor, detailTypes }, server);
     if (decision.allowed) return decision;
-    await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, actor, ...keptSteps(decision) });
+    await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, actor, detailTypes, ...keptSteps(decision) });
     throw new errors.AccessDenied('no access policy of the authorization server allows this');
   }
 
@@ -164,7 +170,7 @@ export function accessRules(
         await denied({ kind: 'not-a-member', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
         throw new errors.AccessDenied('the user is not a member of the organization');
       }
-      decisions.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token), actorOf(token)));
+      decisions.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token), token));
     },
 
     async judgeRequest(ctx) {
@@ -172,7 +178,7 @@ export function accessRules(
       if (client === undefined || account === undefined) return;
       const scopes = [...new Set([...spaceSeparated(params?.scope), ...scopesOfRequestedClaims(ctx)])];
       for (const type of requestedGrants(ctx)) {
-        const decision = await decide(client.clientId, account.accountId, type, scopes);
+        const decision = await decide(client.clientId, account.accountId, type, scopes, ctx);
         // An ID token of the authorize endpoint is no token that is judged by itself.
         if (type === 'implicit') decisions.set(ctx, decision);
       }

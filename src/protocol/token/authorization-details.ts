@@ -10,6 +10,7 @@ import { readDetails } from '../../features/authorization-details/read-details.s
 import type { RequestedDetail } from '../../features/consents/consent.policy.ts';
 import { keyOfDetail } from '../../features/consents/consents.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { ASSERTED } from '../exchange/delegated-tokens.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { grantSource, isTokenRequest } from './grant-source.ts';
@@ -28,6 +29,8 @@ export interface DetailRules {
   check(ctx: KoaContextWithOIDC): void;
   /** What such a request asks of its user. */
   requested(ctx: KoaContextWithOIDC): readonly RequestedDetail[];
+  /** @param judged a token that was granted its details, or the context of a request that a user answers @returns each type once */
+  typesOf(judged: object): readonly string[];
 }
 
 /** Characters that a description may hold (RFC 6749 section 5.2). */
@@ -39,7 +42,7 @@ const refuse = (problem: string, index?: number) =>
     describable(`authorization_details${index === undefined ? '' : ` ${index}:`} ${problem}`),
   );
 
-/** @param subjectDetails what the subject token of an exchange has; undefined: the token comes from no exchange */
+/** @param subjectDetails what the subject token of an exchange has, or an assertion; undefined: the token comes from neither, or the assertion says nothing */
 export function detailRules(
   detailTypes: readonly DetailType[],
   subjectDetails: (token: object) => readonly AuthorizationDetail[] | undefined,
@@ -47,15 +50,23 @@ export function detailRules(
   const offered = new Map(detailTypes.map(({ name, schema }): [string, OfferedType] => [name, { name, mismatch: mismatchIn(schema) }]));
   const remembered = new Map(detailTypes.map(({ name, rememberConsent }) => [name, rememberConsent]));
 
-  function decide(ctx: KoaContextWithOIDC, granted?: readonly AuthorizationDetail[]): readonly AuthorizationDetail[] {
+  /** @param otherwise what is asked for where the request says nothing */
+  function decide(
+    ctx: KoaContextWithOIDC,
+    granted?: readonly AuthorizationDetail[],
+    otherwise: readonly AuthorizationDetail[] = [],
+  ): readonly AuthorizationDetail[] {
     const read = readDetails(parameterOf(ctx));
     if ('problem' in read) throw refuse(read.problem);
+    const asked = read.details.length > 0 ? read.details : otherwise;
     const { client } = ctx.oidc;
     const allowed = client === undefined ? [] : clientSettings(client).authorizationDetailsTypes;
-    const decision = decideDetails({ asked: read.details, granted, types: offered, allowed });
+    const decision = decideDetails({ asked, granted, types: offered, allowed });
     if ('problem' in decision) throw refuse(decision.problem, decision.index);
     return decision.details;
   }
+
+  const requestedDetails = (ctx: KoaContextWithOIDC) => (parameterOf(ctx) === undefined ? [] : decide(ctx));
 
   return {
     grant(token) {
@@ -65,8 +76,10 @@ export function detailRules(
       if (ctx === undefined || (one.kind === 'RefreshToken' && one.gty !== 'password')) return;
       const source = grantSource(ctx) as Granting | undefined;
       const granted = source === undefined ? subjectDetails(token) : (source.rar ?? []);
-      const details = decide(ctx, granted);
-      const isUnasked = isTokenRequest(ctx) && granted === undefined && one.accountId !== undefined;
+      // An issuer does not consent for the user. Its details limit the token, and are refused where the server does not know them (section 5).
+      const isAsserted = source === undefined && one.gty === ASSERTED;
+      const details = decide(ctx, granted, isAsserted ? granted : undefined);
+      const isUnasked = isTokenRequest(ctx) && (granted === undefined || isAsserted) && one.accountId !== undefined;
       if (details.length > 0 && isUnasked) requireTrusted(ctx);
       one.rar = details.length > 0 ? details : undefined;
     },
@@ -80,10 +93,25 @@ export function detailRules(
     },
 
     requested(ctx) {
-      const details = parameterOf(ctx) === undefined ? [] : decide(ctx);
-      return details.map((detail) => ({ detail, key: keyOfDetail(detail), rememberConsent: remembered.get(detail.type) === true }));
+      return requestedDetails(ctx).map((detail) => ({
+        detail,
+        key: keyOfDetail(detail),
+        rememberConsent: remembered.get(detail.type) === true,
+      }));
+    },
+
+    typesOf(judged) {
+      const details = 'oidc' in judged ? requestedDetails(judged as KoaContextWithOIDC) : judgedDetails(judged as Granting);
+      return [...new Set(details.map(({ type }) => type))];
     },
   };
+}
+
+/** A refresh that asks for less is judged by what it asks for: its refresh token keeps all of them, for another time. */
+function judgedDetails({ kind, gty, rar = [] }: Granting): readonly AuthorizationDetail[] {
+  const isRefresh = kind === 'RefreshToken' && spaceSeparated(gty).includes('refresh_token');
+  const read = readDetails(isRefresh && Provider.ctx !== undefined ? parameterOf(Provider.ctx) : undefined);
+  return 'details' in read && read.details.length > 0 ? read.details : rar;
 }
 
 /** Of a token request the library keeps no parameter that it does not know. */

@@ -132,6 +132,28 @@ test('a rule that names actors is for token exchanges by them, and for nothing e
   );
 });
 
+test('a rule that names types of authorization details is for requests with those, and with none', () => {
+  const of = (include: readonly string[], ...detailTypes: string[]) =>
+    decideAccess([policy([rule({ authorizationDetails: { include } })])], { ...facts, detailTypes }, SERVER).allowed;
+  assert.deepEqual(
+    [
+      of(['payment'], 'payment'),
+      of(['payment']),
+      of(['*'], 'payment', 'accounts'),
+      of([]),
+      of(['payment'], 'payment', 'accounts'),
+      of([], 'payment'),
+    ],
+    [true, true, true, true, false, false],
+  );
+  const { reasons } = decideAccess(
+    [policy([rule({ authorizationDetails: { include: [] } })])],
+    { ...facts, detailTypes: ['payment'] },
+    SERVER,
+  );
+  assert.equal(reasons.at(-2)?.reason, 'the rule is for other authorization details');
+});
+
 test('groups are asked for only where a rule names one', () => {
   assert.equal(dependsOnGroups([policy([rule({})])]), false);
   assert.equal(dependsOnGroups([policy([rule({ people: { groups: { include: ['EVERYONE'] } } })])]), false);

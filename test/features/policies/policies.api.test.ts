@@ -267,6 +267,9 @@ describe('policies and rules of an authorization server (management API, "Resour
       ],
     );
     await refused('POST', path, conditions({ scopes: { include: ['openid', 'orders'] } }), ['conditions.scopes.include.1: does not exist']);
+    await refused('POST', path, conditions({ authorizationDetails: { include: ['*', 'payment'] } }), [
+      'conditions.authorizationDetails.include.1: does not exist',
+    ]);
     await refused('POST', path, conditions({ actors: { include: ['*', 'nobody'] } }), ['conditions.actors.include.1: does not exist']);
     const others =
       'urn:ietf:params:oauth:grant-type:device_code or urn:openid:params:grant-type:ciba or urn:ietf:params:oauth:grant-type:token-exchange or urn:ietf:params:oauth:grant-type:jwt-bearer';

@@ -103,7 +103,12 @@ test('assertions that are not exactly right are refused, with the reason', async
     ['about a stranger', await sign({ sub: 'somebody' }), /no user is linked/],
     ['made for another application', await sign({ client_id: 'another' }), /client_id is another application/],
     ['of a tenant', await sign({ tenant: 'acme' }), /tenant is not supported/],
-    ['with details', await sign({ authorization_details: [{ type: 'payment' }] }), /authorization_details are not supported/],
+    [
+      'with details that are none',
+      await sign({ authorization_details: { type: 'payment' } }),
+      /authorization_details must be a JSON array/,
+    ],
+    ['with a detail of no type', await sign({ authorization_details: [{ amount: 7 }] }), /authorization_details 0: type must be a string/],
     ['with a wrong scope', await sign({ scope: ['profile'] }), /scope must be a string/],
     ['with a wrong resource', await sign({ resource: 7 }), /resource must be/],
     ['an access token', await sign({}, { typ: 'at+jwt' }), /another kind/],
@@ -125,6 +130,73 @@ test('assertions that are not exactly right are refused, with the reason', async
   refused(await post(service, 'shop', 'token', app, { grant_type: GRANT }), 'invalid_request', /assertion/);
   const events = await eventsOf(service, 'app.oauth2.as.token.grant');
   assert.match(JSON.stringify(events), /assertion: its aud must be/, 'the reason is in the system log');
+});
+
+test('authorization details of an assertion limit the token, and an issuer does not consent for the user (RFC 9396)', async (t) => {
+  const { service, sign, grant } = await world(t, await startService(t, { env: LOCAL }));
+  const accounts = { type: 'accounts', actions: ['list', 'balance'] };
+  const less = { ...accounts, actions: ['list'] };
+  await service.api('POST', '/authorizationServers/shop/authorizationDetailTypes', { name: 'accounts', displayName: 'Accounts' });
+  const settings = { application_type: 'service', grant_types: [GRANT], authorization_details_types: ['accounts'] };
+  const [trusted, other] = [await service.createApp(settings), await service.createApp({ ...settings, consent_method: 'REQUIRED' })];
+  const given = { authorization_details: [accounts] };
+  const all = await grant(await sign(given), {}, trusted);
+  assert.deepEqual([all.status, all.body.authorization_details], [200, [accounts]], JSON.stringify(all.body));
+  const asked = await grant(await sign(given), { authorization_details: JSON.stringify([less]) }, trusted);
+  assert.deepEqual([asked.status, asked.body.authorization_details], [200, [less]]);
+  const wider = { authorization_details: JSON.stringify([{ ...accounts, actions: ['close'] }]) };
+  refused(await grant(await sign(given), wider, trusted), 'invalid_authorization_details', /more than was granted/);
+  refused(await grant(await sign({ authorization_details: [] }), wider, trusted), 'invalid_authorization_details', /more than was granted/);
+  const unknown = await sign({ authorization_details: [{ type: 'shares' }] });
+  refused(await grant(unknown, {}, trusted), 'invalid_authorization_details', /no such type/);
+  refused(await grant(await sign(given), {}, other), 'invalid_authorization_details', /without the user's consent/);
+  await setPolicies(service, 'shop', [{ rules: [{ conditions: { authorizationDetails: { include: [] } } }] }]);
+  assert.equal((await grant(await sign(given), {}, trusted)).body.error, 'access_denied');
+  assert.equal((await grant(await sign(), {}, trusted)).status, 200);
+});
+
+test('several providers of one issuer: the audience names one, or all of them know the same user', async (t) => {
+  const { service, partner, idp, user, app, sign, grant } = await world(t, await startService(t, { env: LOCAL }));
+  const further = async (name: string, clientId: string) => {
+    const credentials = { client: { client_id: clientId, client_secret: 'x'.repeat(40) } };
+    const { body } = await service.api('POST', '/idps', {
+      ...{ type: 'OIDC', name, policy: { trust: { assertions: true } } },
+      protocol: { issuer: { url: partner.issuer }, credentials },
+    });
+    return body.id as string;
+  };
+  const link = async (id: string, userId: string, externalId = 'ada') =>
+    assert.ok((await service.api('POST', `/idps/${id}/users/${userId}`, { externalId })).status < 300);
+  const subjectOf = async (token: string) => (await post(service, 'shop', 'introspect', app, { token })).body.sub;
+  const second = await further('Second', 'us-again');
+  const bob = await service.createUser();
+  await link(second, bob.id, 'bob');
+  assert.equal(await subjectOf((await grant(await sign({ sub: 'bob' }))).body.access_token), bob.id, 'known by the younger one alone');
+  assert.equal(await subjectOf((await grant(await sign())).body.access_token), user.id);
+  const third = await further('Third', 'us-once-more');
+  await link(third, user.id);
+  assert.equal((await grant(await sign())).status, 200, 'both know the same user');
+  const fourth = await further('Fourth', 'us-at-last');
+  const eve = await service.createUser();
+  await link(fourth, eve.id);
+  refused(await grant(await sign()), 'invalid_grant', /several identity providers.*different users/);
+  await service.api('POST', `/users/${user.id}/lifecycle/suspend`);
+  refused(await grant(await sign()), 'invalid_grant', /different users/, 'a user who may not sign in still counts');
+  await service.api('POST', `/users/${user.id}/lifecycle/unsuspend`);
+
+  const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+  const api = await service.createApp({ application_type: 'service', grant_types: [EXCHANGE] });
+  const exchange = async (aud: string) =>
+    post(service, 'shop', 'token', api, {
+      ...{ grant_type: EXCHANGE, subject_token: await sign({ aud }) },
+      subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+    });
+  assert.equal(await subjectOf((await exchange('us-at-partner')).body.access_token), user.id);
+  assert.equal(await subjectOf((await exchange('us-at-last')).body.access_token), eve.id);
+  assert.equal((await exchange('us-again')).status, 400, 'to this one the subject is nobody');
+  await service.api('POST', `/idps/${fourth}/lifecycle/deactivate`);
+  assert.equal((await grant(await sign())).status, 200, `one that is not active does not count, ${idp}`);
+  assert.equal((await exchange('us-at-last')).status, 400);
 });
 
 test('users, providers, applications and policies that say no', async (t) => {

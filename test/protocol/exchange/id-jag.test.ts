@@ -83,6 +83,25 @@ test('issued at home for one application at one server, accepted there once, for
   assert.equal((await accept(await fresh({}))).status, 200);
 });
 
+test('authorization details travel in the ID-JAG, as the access policies here and the types there allow (RFC 9396)', async (t) => {
+  const { home, away, target, ask, accept, there } = await twoInstallations(t);
+  const details = [{ type: 'order', actions: ['place'] }];
+  await away.api('POST', '/authorizationServers/shop/authorizationDetailTypes', { name: 'order', displayName: 'Order' });
+  const { body: app } = await away.api('GET', `/apps/${there.clientId}`);
+  app.settings.oauthClient.authorization_details_types = ['order'];
+  assert.equal((await away.api('PUT', `/apps/${there.clientId}`, app)).status, 200);
+  const form = { authorization_details: JSON.stringify(details) };
+  const { status, body } = await ask(form);
+  assert.deepEqual([status, body.authorization_details], [200, details], JSON.stringify(body));
+  assert.deepEqual(decodeJwt(body.access_token).authorization_details, details);
+  const accepted = await accept(body.access_token);
+  assert.deepEqual([accepted.status, accepted.body.authorization_details], [200, details], JSON.stringify(accepted.body));
+  refused(await ask({ authorization_details: '{}' }), 'invalid_authorization_details', /must be a JSON array/);
+  await setPolicies(home, 'default', [{ rules: [{ conditions: { authorizationDetails: { include: [] } } }] }]);
+  assert.equal((await ask(form)).body.error, 'access_denied');
+  assert.equal((await ask({})).status, 200, target);
+});
+
 test('only for targets of the application, from its own ID token, while the session lives, as the access policies say', async (t) => {
   const { home, user, here, browser, tokens, ask } = await twoInstallations(t);
   refused(await ask({ audience: 'https://other.example' }), 'invalid_target', /id_jag_targets/);

@@ -1,0 +1,62 @@
+/** The answer of the simulator about tokens: their lifetimes and claims. */
+import { LIFETIMES } from '../../../config/defaults.ts';
+import { claimInWords } from '../../pages/console/decision-steps.ts';
+import type { Fact, Part, TextPart } from '../../pages/console/detail-page.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
+import { durationOf } from '../authorization-servers/lifetimes.console.ts';
+import type { SimulatedAnswer } from './simulation.service.ts';
+
+export function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
+  const says =
+    rule?.actions.token === undefined
+      ? 'As the server says.'
+      : phrase('As the rule “{rule}” says, and where it says nothing the server.', { rule: rule.name });
+  const facts: Fact[] = [
+    ...(tokens?.accessToken === undefined
+      ? []
+      : [{ label: 'Access token', value: durationOf(hooked.access ?? lifetimes.accessTokenSeconds) }]),
+    ...(tokens?.idToken === undefined ? [] : [{ label: 'ID token', value: durationOf(hooked.identity ?? LIFETIMES.idToken) }]),
+    ...(tokens?.refreshToken !== true
+      ? []
+      : [
+          { label: 'Refresh token, from the sign-in on', value: durationOf(lifetimes.refreshTokenSeconds) },
+          { label: 'Refresh token, from the last use on', value: durationOf(lifetimes.refreshTokenWindowSeconds) },
+        ]),
+  ];
+  return { kind: 'facts', title: 'Lifetimes', lead: says, facts };
+}
+
+export function claimsOf({ tokens }: SimulatedAnswer): readonly Part[] {
+  const claims = tokens?.claims ?? [];
+  if (claims.length === 0) return [];
+  const rows = claims.map((step) => ({
+    cells: [{ text: step.claim, code: true }, phrase(step.claimType === 'RESOURCE' ? 'Access token' : 'ID token'), claimInWords(step)],
+  }));
+  const title = 'Claims of the authorization server';
+  return [{ kind: 'table', title, name: title, columns: ['Claim', 'For', 'Result'], rows, empty: '' }];
+}
+
+export function textsOf({ tokens, server }: SimulatedAnswer): readonly TextPart[] {
+  const text = (id: string, name: string, lead: string, claims: object | undefined): TextPart[] =>
+    claims === undefined
+      ? []
+      : [
+          {
+            kind: 'text',
+            id,
+            title: name,
+            name: phrase('{name} as JSON', { name: phrase(name) }),
+            lead,
+            text: JSON.stringify(claims, null, 2),
+          },
+        ];
+  const ofAccessToken =
+    server.accessTokenFormat === 'jwt'
+      ? 'What the JWT says, without its times and its id.'
+      : 'It is opaque; this is what introspection tells of it, without times.';
+  return [
+    ...text('access-token', 'Access token', ofAccessToken, tokens?.accessToken),
+    ...text('id-token', 'ID token', 'Without its times, hashes, nonce, session and ways of authentication.', tokens?.idToken),
+    ...text('userinfo', 'Userinfo', 'What the endpoint answers to the access token.', tokens?.userinfo),
+  ];
+}

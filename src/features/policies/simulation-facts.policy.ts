@@ -1,0 +1,62 @@
+/** What a simulated request depends on, read beforehand. */
+import type { ApplicationOrigin, ApplicationSettings, Profile } from '../applications/application-settings.policy.ts';
+import type { ClaimSource } from '../claims/claims.policy.ts';
+import type { ClaimPerson, ServerClaim } from '../claims/custom-claims.policy.ts';
+import type { ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
+import type { RegistrationSettings } from '../registration/registration.policy.ts';
+import type { OfferedScope } from '../scopes/granted-scopes.policy.ts';
+import type { AccessGrantType, AccessPolicy, TokenLifetimes } from './access-policy.policy.ts';
+
+export type SimulatedPrompt = 'none' | 'login' | 'consent';
+
+export interface SimulatedUser extends ClaimSource, ClaimPerson {
+  readonly status: string;
+  readonly groupIds: readonly string[];
+}
+
+export interface SimulationFacts {
+  readonly server: {
+    readonly id: string;
+    readonly status: string;
+    readonly profile: Profile;
+    readonly issuer: string;
+    readonly audience: string;
+    readonly furtherAudiences: readonly string[];
+    readonly accessTokenFormat: 'opaque' | 'jwt';
+    readonly lifetimes: TokenLifetimes;
+    /** Those in force, in the order of their priority. */
+    readonly policies: readonly AccessPolicy[];
+    readonly scopes: readonly OfferedScope[];
+    readonly claims: readonly ServerClaim[];
+    /** Names of the types of authorization details. */
+    readonly detailTypes: readonly string[];
+    readonly clientIdMetadata: ClientIdMetadataSettings;
+    readonly registration: RegistrationSettings;
+  };
+  readonly application: {
+    readonly id: string;
+    readonly status: string;
+    readonly origin: ApplicationOrigin;
+    readonly registeredAt: string | null;
+    readonly settings: ApplicationSettings;
+  };
+  /** undefined: the application asks for itself. */
+  readonly user: SimulatedUser | undefined;
+  /** By which `sub` the application knows the user; undefined: there is no user. */
+  readonly subject: string | undefined;
+  readonly isAssigned: boolean;
+  /** Scopes the user allowed the application before, at this server. */
+  readonly remembered: ReadonlySet<string>;
+  readonly grantType: AccessGrantType;
+  /** Of a token exchange: the application that acts. */
+  readonly actor?: string | undefined;
+  /** The request's scopes. */
+  readonly asked: readonly string[];
+  /** Of the request's authorization details. What is in them beside the type is not judged here. */
+  readonly detailTypes: readonly string[];
+  /** The request's parameter `organization`. */
+  readonly organization?: string | undefined;
+  /** The request's parameters `resource` and `audience`. */
+  readonly resources: readonly string[];
+  readonly prompts: ReadonlySet<SimulatedPrompt>;
+}

@@ -1,0 +1,68 @@
+/** JWTs of identity providers whose assertions are trusted: which provider one is of, and whom the provider knows its subject as. */
+import type { JWTPayload } from 'jose';
+import type { IdentityProvider } from '../../features/identity-providers/identity-providers.resource.ts';
+import { ForeignJwtRefused, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from '../client-authentication/foreign-jwt.ts';
+import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
+import { KeysAway } from '../servers/errors.ts';
+import type { Directory } from '../storage/directory.ts';
+import type { Account } from '../storage/protocol-state.store.ts';
+
+interface Parts {
+  readonly directory: Directory;
+  readonly issuerKeys: IssuerKeys;
+}
+
+export interface ProviderToken {
+  readonly issuer: string;
+  readonly token: string;
+  /** One of which must be its only audience. */
+  audiencesOf(provider: IdentityProvider): readonly string[];
+  /** Header `typ`, in small letters; '' stands for none. */
+  readonly types: readonly string[];
+}
+
+/** The provider knows the subject of the token. */
+interface Known {
+  readonly claims: JWTPayload;
+  readonly provider: IdentityProvider;
+  readonly account: Account;
+}
+
+/**
+ * Several providers may have one issuer, each as another client of it. The audience names one by its client ID. Where it names this server, all are
+ * asked whom they know the subject as: one user is an answer, two are none.
+ * @returns the providers that know the user, or why there is none
+ */
+export async function knownBy(parts: Parts, presented: ProviderToken): Promise<readonly [Known, ...Known[]] | string> {
+  const trusted = await parts.directory.trustedProviders(presented.issuer);
+  const [audience] = [unverifiedClaims(presented.token)?.aud ?? []].flat();
+  const named = trusted.filter(({ protocol }) => protocol.credentials.client.client_id === audience);
+  const results: (Known | string)[] = [];
+  for (const provider of named.length > 0 ? named : trusted) results.push(await knownAs(parts, provider, presented));
+  const [first, ...others] = results.filter((one) => typeof one !== 'string');
+  if (first !== undefined && others.every(({ account }) => account.id === first.account.id)) return [first, ...others];
+  if (first !== undefined)
+    return 'several identity providers with trusted assertions have this issuer, and know its subject as different users: trust one of them alone';
+  const [reason = 'no active identity provider with trusted assertions has this issuer'] = results.filter((one) => typeof one === 'string');
+  return reason;
+}
+
+/** @returns the user whom the provider knows the subject as, or why there is none @throws {KeysAway} */
+async function knownAs(
+  { directory, issuerKeys }: Parts,
+  provider: IdentityProvider,
+  { issuer, token, audiencesOf, types }: ProviderToken,
+): Promise<Known | string> {
+  const address = provider.protocol.endpoints?.jwks?.url;
+  const keys = () => (address === undefined ? issuerKeys.of(issuer) : issuerKeys.at(address));
+  let claims: JWTPayload;
+  try {
+    claims = await verifyForeignJwt(token, { issuer, audiences: audiencesOf(provider), types, keys });
+  } catch (error) {
+    if (error instanceof KeysUnavailable) throw new KeysAway(error);
+    if (error instanceof ForeignJwtRefused) return error.message;
+    throw error;
+  }
+  const account = await directory.linkedUser(provider.id, String(claims.sub));
+  return account === undefined ? 'no user is linked to its subject' : { claims, provider, account };
+}
