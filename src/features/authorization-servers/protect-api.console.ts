@@ -5,7 +5,7 @@ import { phrase } from '../../platform/i18n/phrase.ts';
 import { ACR_VALUES } from '../second-factors/second-factor.policy.ts';
 import { apiSnippet } from './api-snippet.ts';
 import { issuerOf } from './server-id.policy.ts';
-import { serverPage, serverSubject } from './server-page.console.ts';
+import { pageBelowSettings, serverSubject } from './server-page.console.ts';
 
 const protectApi: ConsolePage = {
   path: '/api/servers/:serverId/protect',
@@ -15,7 +15,7 @@ const protectApi: ConsolePage = {
     const { id, audience, accessTokenFormat, accessTokenType } = subject.server;
     const issuer = issuerOf(visit.services.config.baseUrl, id);
     const isJwt = accessTokenFormat === 'jwt';
-    return serverPage(subject, {
+    return pageBelowSettings(subject, 'Protect an API', {
       lead: 'What an API checks before it answers, and how it asks for a stronger or fresher sign-in (RFC 9470).',
       parts: [
         {

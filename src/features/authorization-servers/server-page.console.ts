@@ -12,14 +12,13 @@ import { BUILT_IN } from './server-id.policy.ts';
 export const SERVERS_HOME = '/admin/api/servers';
 export const SERVERS: readonly Crumb[] = [{ label: 'API' }, { label: 'Authorization servers', href: SERVERS_HOME }];
 
+/** At most six. What few need is a page below the settings (`pageBelowSettings`). */
 const TABS = [
   { label: 'Settings', path: '' },
   { label: 'Scopes', path: '/scopes' },
   { label: 'Claims', path: '/claims' },
   { label: 'Access policies', path: '/policies' },
   { label: 'Keys', path: '/keys' },
-  { label: 'Registration', path: '/registration' },
-  { label: 'Protect an API', path: '/protect' },
   { label: 'Simulator', path: '/simulator' },
 ] as const;
 
@@ -78,6 +77,16 @@ const stepsOf = ({ server, home, hasOwnParts }: ServerSubject): readonly Action[
         ...(server.system ? [] : [{ label: 'Delete', href: `${home}/delete` }]),
       ]
     : [];
+
+/** A page that the settings lead to. */
+export const pageBelowSettings = (subject: ServerSubject, title: string, { lead, parts, actions = [] }: Content): Drawn =>
+  detailPage({
+    title,
+    ...(lead !== undefined && { lead }),
+    crumbs: crumbsBelow(subject),
+    actions,
+    parts,
+  });
 
 /** One of the tabs. */
 export function serverPage(subject: ServerSubject, { lead, parts, actions = [] }: Content): Drawn {

@@ -65,6 +65,7 @@ const settings: ConsolePage = {
             : verbatim(server.description),
       actions: [
         ...(isChangeable ? [{ label: 'Change settings', href: `${home}/edit`, main: true }] : []),
+        { label: 'Protect an API', href: `${home}/protect` },
         ...(isBuiltIn ? [] : [{ label: 'MCP server', href: `${home}/mcp` }]),
       ],
       parts: [
@@ -77,13 +78,13 @@ const settings: ConsolePage = {
             ...ENDPOINTS.map(([label, path]): Fact => ({ label, value: `${issuer}${path}`, copy: true })),
           ],
         },
-        { kind: 'facts', title: 'Settings', facts: factsOf(server) },
+        { kind: 'facts', title: 'Settings', facts: factsOf(subject) },
       ],
     });
   },
 };
 
-const factsOf = (server: AuthorizationServer): readonly Fact[] => [
+const factsOf = ({ server, home }: ServerSubject): readonly Fact[] => [
   { label: 'Status', value: serverStatus(server.status) },
   { label: 'Id', value: server.id, copy: true },
   ...audiencesOf(server).map(
@@ -112,7 +113,7 @@ const factsOf = (server: AuthorizationServer): readonly Fact[] => [
     value: asPhrase(PROFILES.find(({ value }) => value === server.profile)?.label ?? verbatim(server.profile)),
   },
   { label: 'Clients that introduce themselves', value: introducedClients(server) },
-  { label: 'Dynamic registration', value: phrase(REGISTRATION[server.registration.mode]) },
+  { label: 'Dynamic registration', value: { text: phrase(REGISTRATION[server.registration.mode]), href: `${home}/registration` } },
   { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
   { label: 'Further algorithms', value: server.additionalSigningAlgs.map((text) => ({ text, code: true })) },
   { label: 'Rotation of the keys', value: phrase(server.rotationMode === 'AUTO' ? 'By itself' : 'By hand') },

@@ -10,7 +10,7 @@ import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
-import { crumbsBelow, type ServerSubject, serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
+import { crumbsBelow, pageBelowSettings, type ServerSubject, serverSubject } from '../authorization-servers/server-page.console.ts';
 import type { RegistrationMode } from './registration.policy.ts';
 import type { RegistrationToken } from './registration-tokens.resource.ts';
 import {
@@ -42,7 +42,7 @@ const list: ConsolePage = {
     const { server, isChangeable } = subject;
     const home = homeOf(subject);
     const { items, next } = await listRegistrationTokens(visit.services, server.id, { limit: LIMIT, after: afterIn(visit.query) });
-    return serverPage(subject, {
+    return pageBelowSettings(subject, 'Registration', {
       lead: LEADS[server.registration.mode],
       actions: isChangeable ? [{ label: 'Create token', href: `${home}/new`, main: true }] : [],
       parts: [

@@ -20,7 +20,11 @@ export function lifetimes(
 ): NonNullable<Configuration['ttl']> {
   return {
     AuthorizationCode: LIFETIMES.authorizationCode,
-    DeviceCode: LIFETIMES.deviceCode,
+    DeviceCode(ctx, _code, client) {
+      // A public client is anybody; one that proves itself may ask for many devices from one address.
+      if (client.tokenEndpointAuthMethod === 'none') countUnanswered(ctx);
+      return LIFETIMES.deviceCode;
+    },
     // CIBA section 7.1, `requested_expiry`.
     BackchannelAuthenticationRequest: (_ctx, { params }) =>
       Math.min(Number(params?.requested_expiry ?? LIFETIMES.signInRequest), LIFETIMES.longestSignInRequest),

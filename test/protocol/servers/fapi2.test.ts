@@ -100,12 +100,15 @@ for (const byServer of [true, false]) {
   test(`the whole flow with openid-client: PAR, PKCE, DPoP, private_key_jwt, iss, ES256, no rotation; ${byServer ? 'a server' : 'an application'} of the profile`, async (t) => {
     const one = await bank(t, { byServer });
     const user = await one.service.createUser();
-    const { url, pkceCodeVerifier } = await begin(one);
+    const nonce = 'n'.repeat(64);
+    const { url, pkceCodeVerifier } = await begin(one, { nonce });
     const browser = new UserAgent(one.service.baseUrl);
     const arrived = await browser.signIn(await browser.visit(url), user);
     assert.equal(answerOf(arrived).iss, one.issuer);
     assert.equal(answerOf(arrived).state, undefined, 'state is optional');
-    const tokens = await client.authorizationCodeGrant(one.config, arrived.url, { pkceCodeVerifier }, undefined, { DPoP: one.DPoP });
+    const tokens = await client.authorizationCodeGrant(one.config, arrived.url, { pkceCodeVerifier, expectedNonce: nonce }, undefined, {
+      DPoP: one.DPoP,
+    });
     assert.equal(tokens.token_type, 'dpop');
     assert.equal(decodeProtectedHeader(tokens.id_token ?? '').alg, 'ES256');
     assert.equal(decodeProtectedHeader(tokens.access_token).alg, 'ES256');
@@ -232,6 +235,20 @@ test('clocks (section 5.3.2.1): times up to 10 seconds ahead are accepted, more 
     const refused = await push(61, given);
     assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_dpop_proof']);
   }
+});
+
+test('a key set of the application with one kid twice: the algorithm decides which key verifies', async (t) => {
+  const one = await bank(t);
+  const rsa = await generateKeyPair('PS256', { extractable: true });
+  const { body: app } = await one.service.api('GET', `/apps/${one.clientId}`);
+  const [own] = app.settings.oauthClient.jwks.keys;
+  const { kty, n, e } = await exportJWK(rsa.publicKey);
+  const keys = [{ kty, n, e, kid: 'key', alg: 'PS256', use: 'sig' }, own];
+  Object.assign(app.settings.oauthClient, { jwks: { keys }, grant_types: ['client_credentials', 'authorization_code'] });
+  const saved = await one.service.api('PUT', `/apps/${one.clientId}`, app);
+  assert.equal(saved.status, 200, JSON.stringify(saved.body));
+  assert.equal((await post(one, 'par', REQUEST)).status, 201, 'by the second key');
+  assert.equal((await post(one, 'par', REQUEST, {}, { alg: 'PS256', kid: 'key' }, rsa.privateKey)).status, 201, 'by the first');
 });
 
 test('a code lives 60 seconds', async (t) => {

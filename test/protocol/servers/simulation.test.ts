@@ -272,6 +272,7 @@ test('the simulation tells why: each step, the row of the consent table, the fir
       { scope: 'required', consent: 'REQUIRED', ask: true, reason: 'not given yet' },
       { scope: 'flexible', consent: 'FLEXIBLE', ask: true, reason: 'not given yet' },
     ],
+    authorization_details: [],
   });
   assert.deepEqual(told.user, { id: user.id, login: user.login, status: 'ACTIVE' });
   assert.deepEqual(told.assignment, { setting: 'EVERYONE', assigned: false });
