@@ -97,7 +97,8 @@ function fieldsOf(
 export function shownDetail(detail: AuthorizationDetail, type: ShownType | undefined, words: DetailWords): ShownDetail {
   const own = type?.translations[words.lang];
   const template = own?.template || type?.template;
-  const pieces = template?.split(new RegExp(PLACEHOLDER, 'g'));
+  // An empty template is none.
+  const pieces = template ? template.split(new RegExp(PLACEHOLDER, 'g')) : undefined;
   const { type: _, ...fields } = detail;
   return {
     title: own?.displayName || type?.displayName || detail.type,

@@ -65,6 +65,7 @@ const settings: ConsolePage = {
             : verbatim(server.description),
       actions: [
         ...(isChangeable ? [{ label: 'Change settings', href: `${home}/edit`, main: true }] : []),
+        { label: 'Registration', href: `${home}/registration` },
         { label: 'Protect an API', href: `${home}/protect` },
         ...(isBuiltIn ? [] : [{ label: 'MCP server', href: `${home}/mcp` }]),
       ],

@@ -78,5 +78,10 @@ test('a sentence has the values of its fields apart, missing ones as a dash; wit
       .join(''),
     '1.234,5 zahlen',
   );
+  assert.equal(
+    shownDetail(detail, { ...type, template: '', translations: {} }, words).sentence,
+    undefined,
+    'without a template there is no sentence',
+  );
   assert.deepEqual(shownDetail({ type: 'gone' }, undefined, words), { title: 'gone', sentence: undefined, fields: [] });
 });

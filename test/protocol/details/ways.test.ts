@@ -96,6 +96,7 @@ test('a sign-in request of CIBA shows its details to the user, and its token has
   const asked = await request(service, one, { login_hint: user.login, authorization_details: JSON.stringify([PAYMENT]) }, 'bank');
   assert.equal(asked.status, 200, JSON.stringify(asked.body));
   const asks = await reviewed(browser);
+  assert.match(asks.text, /<summary>All details/, 'beside the sentence of the template');
   assert.match(asks.text, /Pay <bdi>120\.50<\/bdi>/, 'on the page of the request itself, for trusted applications have no other');
   const consent = await browser.submit(asks, 'request-form', { confirm: 'yes' });
   assert.match(consent.text, /Pay <bdi>120\.50<\/bdi>/);
