@@ -26,7 +26,7 @@ export function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule
   return { kind: 'facts', title: 'Lifetimes', lead: says, facts };
 }
 
-export function claimsOf({ tokens }: SimulatedAnswer): readonly Part[] {
+export function decidedClaims({ tokens }: SimulatedAnswer): readonly Part[] {
   const claims = tokens?.claims ?? [];
   if (claims.length === 0) return [];
   const rows = claims.map((step) => ({

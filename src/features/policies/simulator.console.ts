@@ -28,7 +28,7 @@ import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy
 import { GRANTS } from './rules-table.console.ts';
 import { hookInWords } from './simulated-hook.console.ts';
 import { signInFields, signInIn, signInRulesOf } from './simulated-sign-in.console.ts';
-import { claimsOf, lifetimesOf, textsOf } from './simulated-tokens.console.ts';
+import { decidedClaims, lifetimesOf, textsOf } from './simulated-tokens.console.ts';
 import { type SimulatedAnswer, type SimulatedRequest, simulateRequest } from './simulation.service.ts';
 import type { SimulatedPrompt } from './simulation-facts.policy.ts';
 
@@ -222,7 +222,7 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
       empty: 'No scope was requested, and the server has no default scopes.',
     },
     ...detailsOf(found),
-    ...(tokens === undefined ? [] : [lifetimesOf(found), ...claimsOf(found), ...textsOf(found)]),
+    ...(tokens === undefined ? [] : [lifetimesOf(found), ...decidedClaims(found), ...textsOf(found)]),
   ];
 }
 
