@@ -24,6 +24,7 @@ import { domainEndpoints } from '../features/organization-domains/organization-d
 import { organizationInvitationEndpoints } from '../features/organization-invitations/organization-invitations.api.ts';
 import { organizationProviderEndpoints } from '../features/organization-providers/organization-providers.api.ts';
 import { organizationRoleEndpoints } from '../features/organization-roles/organization-roles.api.ts';
+import { organizationSetupEndpoints } from '../features/organization-setup/organization-setup.api.ts';
 import { departmentEndpoints } from '../features/organizations/departments.api.ts';
 import { memberEndpoints } from '../features/organizations/members.api.ts';
 import { organizationEndpoints } from '../features/organizations/organizations.api.ts';
@@ -76,6 +77,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...memberEndpoints,
   ...organizationBrandingEndpoints,
   ...organizationInvitationEndpoints,
+  ...organizationSetupEndpoints,
   ...organizationRoleEndpoints,
   ...domainEndpoints,
   ...organizationProviderEndpoints,

@@ -345,6 +345,11 @@ async function orgInvitation(make: Make, orgId: string) {
   return { params: { invitationId: String(id) } };
 }
 
+async function orgSetup(make: Make, orgId: string) {
+  await make.call('POST', `/account/org/${orgId}/setup`, {});
+  return {};
+}
+
 async function orgMember(make: Make, orgId: string) {
   const userId = await make.user();
   await make.call('PUT', `/account/org/${orgId}/member/${userId}`, {});
@@ -380,6 +385,9 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'GET /account/org/:orgId/branding': inOrg(),
   'PUT /account/org/:orgId/branding': inOrg(async () => ({ body: { name: 'Acme', primaryColorHex: '#0f5c5c' } })),
   'GET /account/org/:orgId/log': inOrg(),
+  'POST /account/org/:orgId/setup': inOrg(async () => ({ body: { mode: 'REQUIRED' } })),
+  'GET /account/org/:orgId/setup': inOrg(orgSetup),
+  'DELETE /account/org/:orgId/setup': inOrg(orgSetup),
   'POST /account/org/:orgId/role': inOrg(async () => ({ body: { name: unique('role'), permissions: ['READ_LOG'] } })),
   'GET /account/org/:orgId/role': inOrg(),
   'GET /account/org/:orgId/role/:roleId': inOrg(orgRole),

@@ -15,6 +15,7 @@ import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
 import { deleteExpiredInvitations } from '../organization-invitations/organization-invitations.store.ts';
 import { foldMemberCounts } from '../organizations/member-counts.store.ts';
+import { deleteExpiredSetups } from '../organization-setup/organization-setup.store.ts';
 import { deleteExpiredRegistrationTokens } from '../registration/registration-tokens.store.ts';
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
 import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
@@ -38,6 +39,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpiredCalls(knex, present(), limit),
     await deleteExpiredLinks(knex, present(), limit),
     await deleteExpiredInvitations(knex, present(), limit),
+    await deleteExpiredSetups(knex, present(), limit),
     await deleteExpiredCodes(knex, present(), limit),
     await deleteExpiredVerifications(knex, present(), limit),
     await deleteExpiredMails(knex, present(), limit),

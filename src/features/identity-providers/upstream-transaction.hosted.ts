@@ -33,8 +33,8 @@ interface RequestUnderWay {
   readonly redirectOrigins: readonly string[];
 }
 
-/** `account`: somebody is signed in, and connects their account there. */
-export type UpstreamPlace = RequestUnderWay | 'standalone' | 'account';
+/** `account`: somebody is signed in, and connects their account there. `setup`: a customer's administrator tries the provider. */
+export type UpstreamPlace = RequestUnderWay | 'standalone' | 'account' | 'setup';
 
 export type KeptTransaction = z.output<typeof transaction>;
 
@@ -51,18 +51,19 @@ export const upstreamTransactions = ({ secure }: Config, keyring: Keyring): Tran
 
 export function transactionPath(place: UpstreamPlace): string {
   if (place === 'account') return SECURITY_PAGE;
+  if (place === 'setup') return '/setup';
   return place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`;
 }
 
 /** @param random unguessable, names the cookie */
 export function stateFor(random: string, place: UpstreamPlace): string {
-  if (place === 'account') return `${random}.account`;
+  if (place === 'account' || place === 'setup') return `${random}.${place}`;
   if (place === 'standalone') return random;
   // Whatever the characters of the application's id are, those of the state are in every provider's alphabet.
   return [random, place.serverId, place.uid, Buffer.from(place.application.id).toString('base64url')].join('.');
 }
 
-const STATE = /^([A-Za-z0-9_-]{43})(?:\.(account)|\.([a-z0-9][a-z0-9_-]{0,63})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{1,140}))?$/;
+const STATE = /^([A-Za-z0-9_-]{43})(?:\.(account|setup)|\.([a-z0-9][a-z0-9_-]{0,63})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{1,140}))?$/;
 
 /** @returns the unguessable part */
 export const randomOf = (state: string): string | undefined => STATE.exec(state)?.[1];
@@ -72,7 +73,7 @@ export function transactionAddress(state: string): { readonly path: string; read
   const found = STATE.exec(state);
   if (found === null) return undefined;
   const [, , account, server, uid, application] = found;
-  if (account !== undefined) return { path: `${SECURITY_PAGE}/upstream`, query: new URLSearchParams() };
+  if (account !== undefined) return { path: `${transactionPath(account as 'account' | 'setup')}/upstream`, query: new URLSearchParams() };
   if (server === undefined || uid === undefined || application === undefined)
     return { path: '/signin/upstream', query: new URLSearchParams() };
   const id = Buffer.from(application, 'base64url').toString();

@@ -55,7 +55,7 @@ const list: ConsolePage = {
     return listPage({
       ...organizationHead(visit, organization),
       lead: 'Identity providers of the organization. The domain of the typed e-mail address leads to them.',
-      actions: mayConnect(visit) ? [add] : [],
+      actions: mayConnect(visit) ? [{ label: 'Make set-up link', href: `${organizationPath(organization.id)}/setup-link` }, add] : [],
       list: {
         name: 'Identity providers',
         columns: ['Provider', 'Use', 'Domains', 'Membership'],

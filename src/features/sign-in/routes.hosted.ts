@@ -13,6 +13,7 @@ import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hoste
 import { receiveFactorSend, receiveFirstCode, receiveMessageEnrolment, receiveOtherWay } from '../message-factors/message-steps.hosted.ts';
 import { findOrganizationLook, showOrganization } from '../organization-branding/organization-branding.service.ts';
 import { backToInvitation, INVITATION_PAGE, invitationPage, receiveInvitation } from '../organization-invitations/invitation.hosted.ts';
+import { beginBySetupLink, finishSetupTest, receiveSetup, SETUP_PAGE, setupLink, setupPage } from '../organization-setup/setup.hosted.ts';
 import { askForOrganization, receiveOrganization } from '../organizations/choose-organization.hosted.ts';
 import { receivePasskeySignIn } from '../passkeys/passkey-sign-in.hosted.ts';
 import { relatedOrigins } from '../passkeys/passkeys.service.ts';
@@ -97,6 +98,11 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post('/choose-password/:token', (ctx) => receiveChosenPassword(deps, ctx))
     .get('/invitation/:token', (ctx) => invitationPage(deps, ctx))
     .post('/invitation/:token', (ctx) => receiveInvitation(deps, ctx))
+    .get(SETUP_PAGE, (ctx) => setupPage(deps, ctx))
+    .post(SETUP_PAGE, (ctx) => receiveSetup(deps, ctx))
+    .get(`${SETUP_PAGE}/upstream`, (ctx) => finishSetupTest(deps, ctx))
+    .get(`${SETUP_PAGE}/:token`, (ctx) => setupLink(deps, ctx))
+    .post(`${SETUP_PAGE}/:token`, (ctx) => beginBySetupLink(deps, ctx))
     .get(INVITATION_PAGE, (ctx) => backToInvitation(deps, ctx))
     .get('/forgot-password', (ctx, next) => forgottenPasswordPage(deps, ctx, next))
     .post('/forgot-password', (ctx, next) => receiveForgottenPassword(deps, ctx, next))

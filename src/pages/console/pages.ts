@@ -22,6 +22,7 @@ import { domainPages } from '../../features/organization-domains/domains.console
 import { organizationInvitationPages } from '../../features/organization-invitations/invitations.console.ts';
 import { organizationSignInPages } from '../../features/organization-providers/sign-in.console.ts';
 import { organizationRolePages } from '../../features/organization-roles/roles.console.ts';
+import { organizationSetupPages } from '../../features/organization-setup/setup.console.ts';
 import { departmentPages } from '../../features/organizations/departments.console.ts';
 import { memberPages } from '../../features/organizations/members.console.ts';
 import { organizationPages } from '../../features/organizations/organizations.console.ts';
@@ -51,6 +52,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...departmentPages,
   ...organizationBrandingPages,
   ...organizationInvitationPages,
+  ...organizationSetupPages,
   ...organizationRolePages,
   ...memberPages,
   ...domainPages,

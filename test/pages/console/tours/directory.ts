@@ -61,6 +61,7 @@ export const directory: Tour = async (service) => {
     `${organization}/members/${userId}`,
     `${organization}/members/${userId}/remove`,
     `${organization}/members/${userId}/roles`,
+    `${organization}/setup-link`,
     `${organization}/invitations`,
     `${organization}/invitations/new`,
     `${organization}/invitations/${invitationId}/resend`,

@@ -1,0 +1,65 @@
+/** Links to set up an organization's sign-in: one at a time for each, known by digests alone. The only SQL on that table. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+
+export interface SetupRow {
+  readonly orgId: string;
+  /** SHA-256 of the token in the link. */
+  readonly tokenHash: string;
+  /** SHA-256 of what the browser keeps that has begun; null: none has. */
+  readonly browserHash: string | null;
+  /** Of the identity provider, chosen beforehand: the redirect URI names it. */
+  readonly idpId: string;
+  /** How the provider is used once it works. */
+  readonly mode: 'OFFERED' | 'REQUIRED';
+  /** In ASCII; null: not typed yet. */
+  readonly domain: string | null;
+  readonly createdBy: string;
+  readonly created: Date;
+  readonly expiresAt: Date;
+}
+
+const ROW: Columns<SetupRow> = {
+  orgId: 'org_id',
+  tokenHash: 'token_hash',
+  browserHash: 'browser_hash',
+  idpId: 'idp_id',
+  mode: 'mode',
+  domain: 'domain',
+  createdBy: 'created_by',
+  created: 'created',
+  expiresAt: 'expires_at',
+};
+
+/** In the place of the organization's link before. */
+export async function replaceSetup(trx: Executor, row: SetupRow): Promise<void> {
+  await trx('organization_setups').insert(toRow(ROW, row)).onConflict('org_id').merge();
+}
+
+/** @returns the link that has neither been used up nor expired */
+export const findSetup = (executor: Executor, by: Partial<Pick<SetupRow, 'orgId' | 'tokenHash' | 'browserHash'>>, now: Date) =>
+  executor('organization_setups').where(toRow<SetupRow>(ROW, by)).where('expires_at', '>', now).first<SetupRow | undefined>(ROW);
+
+/** Binds the link to a browser. @returns false when it is another one's, or gone */
+export async function bindSetup(trx: Executor, tokenHash: string, browserHash: string, now: Date): Promise<boolean> {
+  const free = trx('organization_setups').where({ token_hash: tokenHash, browser_hash: null }).where('expires_at', '>', now);
+  return (await free.update({ browser_hash: browserHash })) === 1;
+}
+
+/** @returns false when the link is gone */
+export const noteDomain = async (trx: Executor, browserHash: string, domain: string | null): Promise<boolean> =>
+  (await trx('organization_setups').where({ browser_hash: browserHash }).update({ domain })) === 1;
+
+/** Uses the link up, if it is still for this domain. @returns false when it was used before, was revoked, or has expired */
+export const consumeSetup = async (trx: Executor, browserHash: string, domain: string, now: Date): Promise<boolean> =>
+  (await trx('organization_setups').where({ browser_hash: browserHash, domain }).where('expires_at', '>', now).delete()) === 1;
+
+/** @returns false when there is none */
+export const deleteSetup = async (trx: Executor, orgId: string): Promise<boolean> =>
+  (await trx('organization_setups').where({ org_id: orgId }).delete()) === 1;
+
+/** @returns the number of links removed, at most `limit` */
+export async function deleteExpiredSetups(executor: Executor, now: Date, limit: number): Promise<number> {
+  const expired = executor('organization_setups').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('org_id');
+  return executor('organization_setups').whereIn('org_id', expired).delete();
+}

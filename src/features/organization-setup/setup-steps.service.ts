@@ -1,0 +1,163 @@
+/**
+ * What the reader of a set-up link does with it, step by step: a domain, its TXT record, the company's identity provider, a sign-in to try it. The first browser
+ * that begins has the link; the sign-in that works uses it up. Until then the provider is nobody's way in.
+ */
+import { present } from '../../platform/clock/clock.ts';
+import { digest, randomToken } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { domainOfAddress } from '../../platform/dns/domain-name.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
+import { identityProviderBody, identityProviderInput } from '../identity-providers/identity-provider-settings.service.ts';
+import type { IdentityProvider } from '../identity-providers/identity-providers.resource.ts';
+import {
+  createIdentityProvider,
+  identityProviderTarget,
+  updateIdentityProvider,
+} from '../identity-providers/identity-providers.service.ts';
+import { findIdentityProvider } from '../identity-providers/identity-providers.store.ts';
+import type { OrganizationDomain } from '../organization-domains/organization-domains.resource.ts';
+import { addDomain, verifyDomain } from '../organization-domains/organization-domains.service.ts';
+import { findDomain } from '../organization-domains/organization-domains.store.ts';
+import { putProviderOf } from '../organization-providers/organization-providers.service.ts';
+import { target as organizationTarget } from '../organizations/organizations.service.ts';
+import { findOrganization, type Organization } from '../organizations/organizations.store.ts';
+import { bindSetup, consumeSetup, findSetup, noteDomain, type SetupRow } from './organization-setup.store.ts';
+
+export interface SetupUnderWay {
+  readonly row: SetupRow;
+  readonly organization: Organization;
+  /** undefined: none is typed. */
+  readonly domain: OrganizationDomain | undefined;
+  /** undefined: not set up yet. */
+  readonly provider: IdentityProvider | undefined;
+}
+
+/** The link acts for the service: who its reader is, nobody knows. */
+const acting = (request: RequestContext): RequestContext => ({ ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] });
+
+/** @returns the organization's name; undefined: the link is of no use, or another browser has begun. Looking changes nothing. */
+export async function readSetup({ database: { knex } }: Services, token: string): Promise<string | undefined> {
+  const row = await findSetup(knex, { tokenHash: digest(token) }, present());
+  return row === undefined || row.browserHash !== null ? undefined : (await findOrganization(knex, row.orgId))?.name;
+}
+
+/** @returns what the browser shall keep; undefined: the link is of no use, or another browser has begun */
+export async function beginSetup({ database }: Services, token: string, request: RequestContext): Promise<string | undefined> {
+  const secret = randomToken();
+  return database.transaction(async (trx) => {
+    if (!(await bindSetup(trx, digest(token), digest(secret), present()))) return undefined;
+    const row = await findSetup(trx, { browserHash: digest(secret) }, present());
+    const organization = row && (await findOrganization(trx, row.orgId));
+    if (organization === undefined) return undefined;
+    await recordEvent(trx, {
+      eventType: 'org.setup.begin',
+      displayMessage: 'Begin to set up sign-in of organization',
+      request: acting(request),
+      targets: [organizationTarget(organization)],
+    });
+    return secret;
+  });
+}
+
+/** @param secret that the browser keeps @returns undefined when the link is used up, revoked or expired */
+export async function findSetupUnderWay({ database: { knex } }: Services, secret: string): Promise<SetupUnderWay | undefined> {
+  const row = await findSetup(knex, { browserHash: digest(secret) }, present());
+  const organization = row && (await findOrganization(knex, row.orgId));
+  if (row === undefined || organization === undefined) return undefined;
+  const domain = row.domain === null ? undefined : await findDomain(knex, row.orgId, row.domain);
+  return { row, organization, domain, provider: await findIdentityProvider(knex, row.idpId) };
+}
+
+/** @param domain in ASCII; null: another one shall be typed @throws {ApiError} as addDomain, except for one that the organization has already */
+export async function chooseDomain(
+  services: Services,
+  { row: { orgId, browserHash } }: SetupUnderWay,
+  domain: string | null,
+  request: RequestContext,
+): Promise<void> {
+  const { knex } = services.database;
+  if (domain !== null && (await findDomain(knex, orgId, domain)) === undefined) await addDomain(services, orgId, domain, acting(request));
+  await noteDomain(knex, browserHash ?? '', domain);
+}
+
+/** @throws {ApiError} as verifyDomain */
+export const proveDomain = (services: Services, { row }: SetupUnderWay, request: RequestContext): Promise<OrganizationDomain> =>
+  verifyDomain(services, row.orgId, row.domain ?? '', acting(request));
+
+export interface ProviderTyped {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/**
+ * Makes the provider, or changes what was typed before. It is connected with the organization in the same transaction, for no domain yet: so it is no general offer.
+ * @throws {ApiError} what was typed is refused
+ */
+export async function writeProvider(
+  services: Services,
+  { row, organization, provider }: SetupUnderWay,
+  { issuer, clientId, clientSecret }: ProviderTyped,
+  request: RequestContext,
+): Promise<void> {
+  const { database, notifications } = services;
+  const body = parse(identityProviderBody, {
+    name: provider?.name ?? `${organization.name.slice(0, 60)} ${row.idpId.slice(-6)}`,
+    type: 'OIDC',
+    protocol: { issuer: { url: issuer }, credentials: { client: { client_id: clientId, client_secret: clientSecret } } },
+    policy: { provisioning: { action: 'AUTO' }, accountLink: { action: 'AUTO' } },
+  });
+  const input = identityProviderInput(body);
+  await database.transaction(async (trx) => {
+    const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+    if (provider !== undefined) {
+      await updateIdentityProvider(within, row.idpId, input, acting(request));
+      return;
+    }
+    await createIdentityProvider(within, { id: row.idpId, ...input }, acting(request));
+    const unused = { domains: [], mode: 'OFFERED' as const, autoJoin: true, defaultDepId: null };
+    await putProviderOf(within, row.orgId, row.idpId, unused, acting(request));
+  });
+  notifications.announce({ kind: 'identity-provider', id: row.idpId });
+}
+
+/** What a sign-in to try it has shown. */
+export type Tried = 'works' | 'gone' | 'no-email' | { readonly foreign: string };
+
+/**
+ * Ends the set-up where the sign-in has worked: from now on the domain leads to the provider.
+ * @param email that the provider has verified
+ * @throws {ApiError} another provider is required for the domain
+ */
+export async function finishSetup(
+  services: Services,
+  { row, organization, provider }: SetupUnderWay,
+  email: string | undefined,
+  request: RequestContext,
+): Promise<Tried> {
+  const { database, notifications } = services;
+  const { domain } = row;
+  if (provider === undefined || domain === null) return 'gone';
+  if (email === undefined) return 'no-email';
+  if (domainOfAddress(email) !== domain) return { foreign: email };
+  const isDone = await database.transaction(async (trx: Executor) => {
+    if (!(await consumeSetup(trx, row.browserHash ?? '', domain, present()))) return false;
+    const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
+    const used = { domains: [domain], mode: row.mode, autoJoin: true, defaultDepId: null };
+    await putProviderOf(within, row.orgId, row.idpId, used, acting(request));
+    await recordEvent(trx, {
+      eventType: 'org.setup.complete',
+      displayMessage: 'Complete set-up of sign-in of organization',
+      request: acting(request),
+      targets: [organizationTarget(organization), identityProviderTarget(provider)],
+      after: { domain, mode: row.mode },
+    });
+    return true;
+  });
+  if (!isDone) return 'gone';
+  notifications.announce({ kind: 'identity-provider', id: row.idpId });
+  return 'works';
+}

@@ -1,0 +1,208 @@
+/**
+ * The pages behind a set-up link, for a customer's administrator who has no account here: `/setup/…` asks to begin, then `/setup` shows the step that is next, in the
+ * browser that has begun. Looking changes nothing, for scanners of mail follow every link.
+ */
+import type { RouterContext } from '@koa/router';
+import type Koa from 'koa';
+import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { visitor } from '../../pages/hosted/visitor.ts';
+import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.ts';
+import { ApiError } from '../../platform/errors/errors.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { readForm, seeOther } from '../../platform/http/forms.ts';
+import type { MessageKey } from '../../platform/i18n/messages.ts';
+import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { upstreamRedirectUri } from '../identity-providers/upstream-exchange.service.ts';
+import { UpstreamFailure } from '../identity-providers/upstream-failure.service.ts';
+import { addressOut, showOnward, takeAnswer } from '../identity-providers/upstream-redirect.hosted.ts';
+import { challengeName } from '../organization-domains/organization-domains.resource.ts';
+import { LinkGone } from '../passwords/choose-password.hosted.ts';
+import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
+import {
+  beginSetup,
+  chooseDomain,
+  findSetupUnderWay,
+  finishSetup,
+  proveDomain,
+  readSetup,
+  type SetupUnderWay,
+  writeProvider,
+} from './setup-steps.service.ts';
+
+export const SETUP_PAGE = '/setup';
+const COOKIE = 'gatehouse-setup';
+const DAYS = 7;
+
+interface Told {
+  /** What is wrong, in the page's language, and the field that it is about. */
+  readonly problem?: { readonly field: string; readonly message: string };
+  readonly typed?: Readonly<Record<string, string>>;
+}
+
+/** GET /setup/:token @throws {LinkGone} */
+export async function setupLink(deps: SignInDeps, ctx: RouterContext): Promise<void> {
+  const organization = await readSetup(deps.services, ctx.params.token ?? '');
+  if (organization === undefined) throw new LinkGone();
+  const language = pageLanguage(ctx);
+  const title = language.text('setup.title', { organization });
+  const locals = { ...language, title, heading: title, step: 'begin', action: carryOn(ctx, ctx.path), hidden: deps.formTokens.field(ctx) };
+  await deps.pages.render(ctx, 'setup', { ...locals, problem: undefined });
+  // The address holds the token, which then appears in no Referer; forms keep their Origin, other than by `no-referrer`.
+  ctx.set('Referrer-Policy', 'strict-origin');
+}
+
+/** POST /setup/:token @throws {LinkGone} */
+export async function beginBySetupLink(deps: SignInDeps, ctx: RouterContext): Promise<void> {
+  deps.formTokens.verify(ctx, await readForm(ctx));
+  const secret = await beginSetup(deps.services, ctx.params.token ?? '', visitor(ctx, deps.config));
+  if (secret === undefined) throw new LinkGone();
+  keep(deps, ctx, secret, DAYS * 86_400);
+  seeOther(ctx, carryOn(ctx, SETUP_PAGE));
+}
+
+/** GET /setup @throws {LinkGone} */
+export const setupPage = async (deps: SignInDeps, ctx: Koa.Context): Promise<void> => show(deps, ctx, await underWay(deps, ctx));
+
+/** POST /setup: a step is sent. @throws {LinkGone} */
+export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
+  const form = await readForm(ctx);
+  deps.formTokens.verify(ctx, form);
+  const setup = await underWay(deps, ctx);
+  const step = form.get('step') ?? '';
+  if (step === 'test' && setup.provider !== undefined) return goOut(deps, ctx, setup);
+  const problem = await carryOut(deps, ctx, setup, step, form);
+  if (problem === undefined) return seeOther(ctx, carryOn(ctx, SETUP_PAGE));
+  const again = await underWay(deps, ctx);
+  await show(deps, ctx, again, { problem, typed: Object.fromEntries(form) });
+}
+
+/** @returns what is wrong */
+async function carryOut(
+  { services, config }: SignInDeps,
+  ctx: Koa.Context,
+  setup: SetupUnderWay,
+  step: string,
+  form: URLSearchParams,
+): Promise<Told['problem']> {
+  const { text } = pageLanguage(ctx);
+  const request = visitor(ctx, config);
+  const value = (name: string) => (form.get(name) ?? '').trim();
+  const refused = (field: string, key: MessageKey) => ({ field, message: text(key) });
+  try {
+    if (step === 'domain') {
+      const domain = organizationDomain.safeParse(value('domain'));
+      if (!domain.success) return refused('domain', 'setup.problem.domain');
+      await chooseDomain(services, setup, domain.data, request);
+    }
+    if (step === 'other-domain') await chooseDomain(services, setup, null, request);
+    if (step === 'proof') await proveDomain(services, setup, request);
+    if (step === 'provider') {
+      const typed = { issuer: value('issuer'), clientId: value('client-id'), clientSecret: form.get('client-secret') ?? '' };
+      if (Object.values(typed).includes('')) return refused('issuer', 'setup.problem.missing');
+      await writeProvider(services, setup, typed, request);
+    }
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (step === 'proof') return refused('check', error.status === 409 ? 'setup.problem.taken' : 'setup.problem.proof');
+    return step === 'provider' ? refused('issuer', 'setup.problem.provider') : refused('domain', 'setup.problem.domain');
+  }
+}
+
+/** Out to the company's provider, by a page of our own, since the form may lead nowhere else (CSP `form-action`). */
+async function goOut(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay): Promise<void> {
+  const { provider } = setup;
+  if (provider === undefined) throw new LinkGone();
+  await telling(deps, ctx, setup, async () => {
+    const out = await addressOut(deps, ctx, provider, 'setup', { uiLocales: pageLanguage(ctx).lang }, {});
+    await showOnward(deps.pages, ctx, out.href, 'setup.test.heading');
+  });
+}
+
+/** GET /setup/upstream: what the company's provider has answered. @throws {LinkGone} */
+export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
+  const setup = await underWay(deps, ctx);
+  const { provider } = setup;
+  const taken = await takeAnswer(deps, ctx, 'setup');
+  const { text } = pageLanguage(ctx);
+  const problem = (message: string) => show(deps, ctx, setup, { problem: { field: 'test', message } });
+  if (provider === undefined || taken?.kept.idpId !== provider.id) return problem(text('upstream.over'));
+  await telling(deps, ctx, setup, async () => {
+    const { email } = await deps.upstream.identify(provider, taken.kept, taken.answer);
+    const tried = await finishSetup(deps.services, setup, email, visitor(ctx, deps.config));
+    if (tried === 'gone') throw new LinkGone();
+    const domain = shownDomain(setup.row.domain ?? '');
+    if (tried === 'no-email') return problem(text('setup.problem.no-email'));
+    if (tried !== 'works') return problem(text('setup.problem.foreign', { address: tried.foreign, domain }));
+    keep(deps, ctx, '', 0);
+    const language = pageLanguage(ctx);
+    const heading = language.text('setup.done.heading');
+    const done = language.text('setup.done.text', { domain });
+    await deps.pages.render(ctx, 'setup', { ...language, languages: [], title: heading, heading, step: 'done', done, problem: undefined });
+  });
+}
+
+/** What goes wrong with the provider is told in plain words, and stands in the log of the service. */
+async function telling(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const isRefused = error instanceof ApiError;
+    if (!isRefused && !(error instanceof UpstreamFailure)) throw error;
+    deps.services.log.warn({ err: error, idpId: setup.row.idpId }, 'a sign-in to try an identity provider failed');
+    const { text } = pageLanguage(ctx);
+    const provider = text('upstream.unnamed');
+    const message = isRefused ? text('setup.problem.taken') : text(`upstream.${error.problem}`, { provider });
+    await show(deps, ctx, setup, { problem: { field: 'test', message } });
+  }
+}
+
+/** @throws {LinkGone} */
+async function underWay(deps: SignInDeps, ctx: Koa.Context): Promise<SetupUnderWay> {
+  const secret = cookieIn(ctx, COOKIE, deps.config.secure, SETUP_PAGE) ?? '';
+  const setup = secret === '' ? undefined : await findSetupUnderWay(deps.services, secret);
+  if (setup === undefined) throw new LinkGone();
+  return setup;
+}
+
+const STEPS = { domain: 1, proof: 1, provider: 2, test: 3 } as const;
+
+function stepOf({ domain, provider }: SetupUnderWay, ctx: Koa.Context): keyof typeof STEPS {
+  if (domain === undefined) return 'domain';
+  if (domain.verified === null) return 'proof';
+  return provider === undefined || 'change' in ctx.query ? 'provider' : 'test';
+}
+
+async function show(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay, { problem, typed = {} }: Told = {}): Promise<void> {
+  const { row, organization, domain, provider } = setup;
+  const language = pageLanguage(ctx);
+  const { text } = language;
+  const wanted = stepOf(setup, ctx);
+  const step = problem !== undefined && typed.step === 'provider' ? 'provider' : wanted;
+  const heading = text('setup.title', { organization: organization.name });
+  const named = { domain: shownDomain(row.domain ?? '') };
+  const locals = {
+    ...language,
+    ...{ heading, step, problem, hidden: deps.formTokens.field(ctx), action: carryOn(ctx, SETUP_PAGE) },
+    title: problem === undefined ? heading : text('error.title-prefix', { title: heading }),
+    count: text('setup.step', { number: String(STEPS[step]) }),
+    record: domain && { name: challengeName(domain.domain), value: domain.challenge },
+    proofLead: text('setup.proof.lead', named),
+    testLead: text(row.mode === 'REQUIRED' ? 'setup.test.required' : 'setup.test.offered', named),
+    redirectUri: upstreamRedirectUri(deps.config.baseUrl, row.idpId),
+    values: {
+      domain: typed.domain ?? '',
+      issuer: typed.issuer ?? provider?.protocol.issuer?.url ?? '',
+      clientId: typed['client-id'] ?? provider?.protocol.credentials.client.client_id ?? '',
+    },
+    change: carryOn(ctx, `${SETUP_PAGE}?change=`),
+  };
+  await deps.pages.render(ctx, 'setup', locals, { status: problem === undefined ? 200 : 400 });
+}
+
+function keep({ config: { secure } }: SignInDeps, ctx: Koa.Context, value: string, seconds: number): void {
+  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: SETUP_PAGE, overwrite: true } as const;
+  ctx.cookies.set(prefixed(COOKIE, secure, SETUP_PAGE), value, { ...attributes, maxAge: seconds * 1000 });
+}
