@@ -66,12 +66,14 @@ export async function getSetup(services: Services, orgId: string, request: Reque
 export async function revokeSetup(services: Services, orgId: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_PROVIDERS');
-    if (!(await deleteSetup(trx, orgId))) throw notFound(orgId, 'OrganizationSetup');
+    const row = await findSetup(trx, { orgId }, present());
+    if (row === undefined || !(await deleteSetup(trx, orgId))) throw notFound(orgId, 'OrganizationSetup');
     await recordEvent(trx, {
       eventType: 'org.setup.revoke',
       displayMessage: 'Revoke link to set up sign-in of organization',
       request,
       targets: [organizationTarget(organization)],
+      before: { mode: row.mode, domain: row.domain ?? '', expiresAt: row.expiresAt },
     });
   });
 }
