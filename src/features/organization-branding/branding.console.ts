@@ -21,6 +21,7 @@ async function brandingOf(visit: ConsoleRequest) {
 }
 
 const DEFAULT: Content = { text: 'Default of the service', soft: true };
+const MADE: Content = { text: 'made from the other one', soft: true };
 const code = (text: string | null): Content => (text === null ? DEFAULT : { text, code: true });
 
 const show: ConsolePage = {
@@ -30,6 +31,7 @@ const show: ConsolePage = {
     const { organization, branding } = await brandingOf(visit);
     const home = homeOf(organization.id);
     const mayWrite = isWithin(reachOf(visit.request.roles, 'write', 'MANAGE_BRANDING'), organization.id);
+    const isMade = branding.primaryColorDarkHex === null && branding.primaryColorHex !== null;
     const preview = { label: 'Preview', href: `${home}/preview` };
     return detailPage({
       ...organizationHead(visit, organization),
@@ -42,7 +44,7 @@ const show: ConsolePage = {
             { label: 'Name', value: branding.name ?? organization.name },
             { label: 'Logo', value: code(branding.logoUrl) },
             { label: 'Colour', value: code(branding.primaryColorHex) },
-            { label: 'Colour on dark pages', value: code(branding.primaryColorDarkHex) },
+            { label: 'Colour on dark pages', value: isMade ? MADE : code(branding.primaryColorDarkHex) },
           ],
         },
       ],
