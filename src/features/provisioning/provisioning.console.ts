@@ -105,13 +105,13 @@ const overview: ConsolePage = {
     const target = await findProvisioning(visit.services, application.id);
     const head = { ...headOf(visit, application) };
     if (target === undefined) {
-      const paragraphs = [
-        'The application creates, changes and deactivates its users by itself or by hand. Set a SCIM target to keep them in step with the assignments.',
-      ];
-      const actions = mayChangeApplication(visit, application)
-        ? [{ label: 'Set up provisioning', href: `${homeOf(application)}/edit`, main: true }]
-        : [];
-      return detailPage({ ...head, parts: [...warningsOf(application), { kind: 'words', paragraphs, actions }] });
+      const empty =
+        'The application creates, changes and deactivates its users by itself or by hand. Set a SCIM target to keep them in step with the assignments.';
+      const emptyAction = mayChangeApplication(visit, application)
+        ? { emptyAction: { label: 'Set up provisioning', href: `${homeOf(application)}/edit`, main: true } }
+        : {};
+      const none: Part = { kind: 'table', name: 'Provisioning', columns: [], rows: [], empty, ...emptyAction };
+      return detailPage({ ...head, parts: [...warningsOf(application), none] });
     }
     const away: Part[] =
       target.awaySince === null
