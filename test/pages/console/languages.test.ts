@@ -81,7 +81,7 @@ const DATA =
 const isShared = (language: string, text: string): boolean => CATALOGS[language.slice(0, 2)]?.pages[text] === text || DATA.test(text);
 
 /** They show the words of other pages as they are in English. */
-const SHOWS_PAGES = /^\/settings\/(texts|branding\/)/;
+const SHOWS_PAGES = /^\/(settings\/(texts|branding\/)|organizations\/[^/]+\/branding\/preview)/;
 
 /** One line each, so that a failure shows all. */
 const listed = (found: ReadonlyMap<string, string>): string => [...found].map(([text, where]) => `${text} (${where})`).join('\n');
