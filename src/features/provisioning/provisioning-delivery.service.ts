@@ -57,7 +57,9 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
 
   async function goAway({ applicationId }: ProvisioningTarget, reason: string): Promise<void> {
     await database.transaction(async (trx) => {
-      if (await markAway(trx, applicationId, present(), reason)) await queueOne(trx, { applicationId, kind: 'probe', id: '' }, present());
+      // Not at once: a target that answers the probe and nothing else would be asked without end.
+      if (await markAway(trx, applicationId, present(), reason))
+        await queueOne(trx, { applicationId, kind: 'probe', id: '' }, secondsFromNow(PROBE));
     });
   }
 
