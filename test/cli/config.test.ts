@@ -32,6 +32,7 @@ test('nothing needs to be said', () => {
       databaseUrl: undefined,
       databaseDirectUrl: undefined,
       notifications: 'listen',
+      dnsServers: [],
       dataDir: path.resolve('data'),
       secretKeys: undefined,
       admin: { username: 'admin', password: undefined, apiToken: undefined },

@@ -96,7 +96,7 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
       ],
       left: 2,
     },
-    /has no rule that fits.*2 more policies.*“Others”.*other applications.*Rule “Night” of “Staff”.*other people/,
+    /has no rule that fits.*2 more policies.*“Others”.*other applications.*Rule “Night” of “Staff”.*other users/,
   ],
   [
     'no policy',
