@@ -51,6 +51,8 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
       listening.add(worker);
       news.emit('change');
     });
+    // As a message to one that is ending.
+    worker.on('error', (error) => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be reached'));
     worker.once('exit', (code, signal) => {
       prepared.delete(worker);
       listening.delete(worker);

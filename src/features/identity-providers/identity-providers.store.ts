@@ -115,7 +115,7 @@ export interface OfferedProvider extends Pick<IdentityProvider, 'id' | 'name' | 
 
 /** The same as they were committed, whatever transaction is under way, and as much of them as the sign-in page shows. */
 export async function listCommittedActiveProviders(pool: pg.Pool): Promise<OfferedProvider[]> {
-  const text = `SELECT id, name, type, status, EXISTS (SELECT FROM organization_providers o WHERE o.idp_id = i.id) AS "isOfOrganization"
+  const text = `SELECT id, name, type, status, of_organization AS "isOfOrganization"
     FROM identity_providers i WHERE status = 'ACTIVE' ORDER BY seq`;
   return (await pool.query<OfferedProvider>({ name: 'list-active-providers', text })).rows;
 }

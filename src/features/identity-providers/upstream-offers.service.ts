@@ -45,6 +45,10 @@ function activeProviders({ database: { pool }, notifications }: Services): Promi
   return known.current();
 }
 
+/** Is an active provider one of organizations, as this process knows? */
+export const hasOrganizationProviders = async (services: Services): Promise<boolean> =>
+  (await activeProviders(services)).some(({ isOfOrganization }) => isOfOrganization);
+
 /** What a page shows, oldest first; whether one still stands is asked when its user comes to it. */
 export async function offeredProviders(services: Services, wishes: UpstreamWishes = {}): Promise<OfferedProvider[]> {
   return (await activeProviders(services)).filter((provider) => fits(provider, wishes) && isShown(provider, wishes));

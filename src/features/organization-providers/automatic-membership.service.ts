@@ -5,7 +5,7 @@ import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { IdentityProvider } from '../identity-providers/identity-providers.resource.ts';
-import { findMembership, insertMembership } from '../organizations/memberships.store.ts';
+import { findOrgIdsEver, insertMembership } from '../organizations/memberships.store.ts';
 import { target as organizationTarget } from '../organizations/organizations.service.ts';
 import { gainsRights } from '../sign-in/credential-revocation.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
@@ -18,7 +18,7 @@ export async function connectionOf(executor: Executor, idpId: string, email: str
   return domain === undefined ? undefined : findDomainConnection(executor, idpId, domain);
 }
 
-/** Is the provider connected with organizations, and the address of none of their domains? Then the provider cannot vouch for it: its owner writes any address. */
+/** Is the provider one of organizations, and the address in none of their domains? Then the provider cannot vouch for it: its owner writes any address. */
 export const isOutside = async (executor: Executor, idpId: string, email: string | undefined): Promise<boolean> =>
   (await connectionOf(executor, idpId, email)) === undefined && (await isOrganizationProvider(executor, idpId));
 
@@ -44,7 +44,8 @@ export async function joinOrganization(
   const connection = await connectionOf(trx, provider.id, email);
   if (connection === undefined || !connection.autoJoin) return;
   const { orgId, orgName, defaultDepId } = connection;
-  if ((await findMembership(trx, orgId, user.id)) !== undefined || (await gainsRights(trx, user.id, { orgId }))) return;
+  // Nor does somebody come back by themselves who was removed.
+  if ((await findOrgIdsEver(trx, user.id)).includes(orgId) || (await gainsRights(trx, user.id, { orgId }))) return;
   await insertMembership(trx, { orgId, userId: user.id, depId: defaultDepId ?? undefined }, present(), { isJoined: !isNew });
   await recordEvent(trx, {
     eventType: 'org.membership.add',

@@ -6,7 +6,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { type ApiError, conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { type ApiError, conflict, notFound, validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -18,7 +18,6 @@ import type { OrganizationProvider, OrganizationProviderFields } from './organiz
 import {
   deleteOrganizationProvider,
   findOrganizationProvider,
-  isOrganizationProvider,
   putOrganizationProvider,
   selectOrganizationProviders,
   type Unfit,
@@ -87,14 +86,13 @@ export function putProviderOf(
   });
 }
 
-/** The provider itself stays, and its users stay members. @throws {ApiError} not found, forbidden */
+/** The provider itself stays one of organizations, and its users stay members. @throws {ApiError} not found, forbidden */
 export async function removeProviderOf(services: Services, orgId: string, idpId: string, request: RequestContext): Promise<void> {
   await changing(services, idpId, async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_PROVIDERS');
     const before = await findOrganizationProvider(trx, orgId, idpId);
     if (before === undefined) throw notFound(idpId, 'IdentityProvider');
     await deleteOrganizationProvider(trx, orgId, idpId);
-    refuseFreeing(request, await isOrganizationProvider(trx, idpId));
     await recordEvent(trx, {
       eventType: 'org.idp.remove',
       displayMessage: 'Remove identity provider from organization',
@@ -103,12 +101,6 @@ export async function removeProviderOf(services: Services, orgId: string, idpId:
       before: described(before),
     });
   });
-}
-
-/** A provider without an organization may vouch for every address: only an administrator of the service makes it one. @throws {ApiError} wrong state */
-function refuseFreeing({ roles = [] }: RequestContext, isConnected: boolean): void {
-  if (!isConnected && !mayCall(roles, 'service', 'write'))
-    throw wrongState('it is the last organization of this identity provider: ask an administrator of the service to remove it');
 }
 
 /** Whether a provider is one of an organization decides who is shown it: all processes learn of it. */

@@ -75,6 +75,7 @@ export async function putOrganizationProvider(
   const unverified = domains.find((domain) => !verified.includes(domain));
   if (unverified !== undefined) return { field: 'domains', domain: unverified, why: 'unverified' };
   await trx('organization_provider_domains').where(key).delete();
+  await trx('identity_providers').where({ id: key.idp_id }).update({ of_organization: true });
   for (const domain of domains) {
     try {
       await trx('organization_provider_domains').insert({ ...key, domain, spelling: shownDomain(domain), required: mode === 'REQUIRED' });
@@ -91,9 +92,9 @@ export async function deleteOrganizationProvider(trx: Executor, orgId: string, i
   await trx('organization_providers').where({ org_id: orgId, idp_id: idpId }).delete();
 }
 
-/** Is the provider one of an organization, so that only its users are shown it? */
+/** Is the provider one of organizations, or was it? Then only users of their domains are shown it, and it vouches for no other address. */
 export async function isOrganizationProvider(executor: Executor, idpId: string): Promise<boolean> {
-  return (await executor('organization_providers').where({ idp_id: idpId }).first('org_id')) !== undefined;
+  return (await executor('identity_providers').where({ id: idpId, of_organization: true }).first('id')) !== undefined;
 }
 
 /** What an address of a domain means at a provider. */

@@ -198,7 +198,7 @@ const remove: ConsolePage = {
     const organization = await organizationToChange(visit, 'MANAGE_PROVIDERS');
     const { name } = await providerIn(visit);
     const title = phrase('Remove “{provider}” from “{organization}”?', { provider: name, organization: organization.name });
-    const facts = ['The domains lead there no more. Members stay members.'];
+    const facts = ['The domains no longer lead to it. Members stay members. Nobody new can sign in with it until it is connected again.'];
     return formPage(
       { title, crumbs: crumbsTo(organization), facts, submit: 'Remove provider', danger: true, cancel: homeOf(organization.id) },
       typed,

@@ -227,8 +227,11 @@ function describeLost(carrier: Carrier, { payload }: OutboxEntry): ReturnType<Ca
 
 const later = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
 
+/** The beginning of a text, without half a character at its end, which PostgreSQL would refuse. @param most UTF-16 code units */
+export const shortened = (text: string, most: number): string => Buffer.from(text.slice(0, most)).toString();
+
 /** In one line: undici says what failed in the cause of "fetch failed". */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
-  return (cause instanceof Error ? `${message}: ${cause.message}` : message).slice(0, 500);
+  return shortened(cause instanceof Error ? `${message}: ${cause.message}` : message, 500);
 }

@@ -78,7 +78,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
       ...{ kind, id, name: name ?? before?.name ?? id, remoteId: null, createdThere: false, lastSuccess: null, ...before },
       ...{ state: 'FAILED' as const, digest: null, failures, error: error.message, lastAttempt: present() },
     };
-    await database.transaction((trx) => saveProvisioned(trx, applicationId, failed));
+    await database.transaction((trx) => saveProvisioned(trx, target, failed));
     return error.status >= 500 ? PAUSES[failures - 1] : undefined;
   }
 

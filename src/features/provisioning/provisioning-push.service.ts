@@ -16,7 +16,7 @@ import type { ProvisionedKind, ProvisionedResource, ProvisioningTarget } from '.
 import { findProvisioned, forgetProvisioned, listRemoteMembers, saveProvisioned } from './provisioning.store.ts';
 import { queueGroupsOf } from './provisioning-queue.store.ts';
 import { mergedRemoteUser, type WantedRemoteUser, wantedRemoteUser } from './remote-user.policy.ts';
-import { type ScimTarget, TargetRefusal } from './scim-target.service.ts';
+import { isRemoteId, type ScimTarget, TargetRefusal } from './scim-target.service.ts';
 
 /** Members of a group that is pushed. */
 const MOST_MEMBERS = 5000;
@@ -60,7 +60,8 @@ export async function planUser({ database: { knex } }: Services, target: Provisi
   const wanted = fields && wantedRemoteUser(fields, target.mapping, userId, isWanted);
   const common = { name: user?.login ?? known?.name ?? userId, wanted, isErased: user === undefined, known };
   if (isWanted) return { ...common, action: 'push' };
-  return { ...common, action: target.leavers === 'DELETE' ? 'delete' : 'deactivate' };
+  // A user who was there before is the target's own.
+  return { ...common, action: target.leavers === 'DELETE' && known?.createdThere === true ? 'delete' : 'deactivate' };
 }
 
 /** @throws {TargetAway} @throws {TargetRefusal} */
@@ -83,7 +84,7 @@ export async function pushUser(services: Services, scim: ScimTarget, target: Pro
     if (isRemoved) await forgetProvisioned(trx, applicationId, 'user', userId);
     else {
       const result = { remoteId: null, createdThere: false, ...pushed, digest: contents ?? null };
-      if (!(await saveProvisioned(trx, applicationId, succeeded('user', userId, name, state, result)))) return;
+      if (!(await saveProvisioned(trx, target, succeeded('user', userId, name, state, result)))) return;
       if (known?.remoteId !== result.remoteId && target.pushGroups) await queueGroupsOf(trx, applicationId, userId, present());
     }
     const isBack = action === 'push' && known?.state === 'DEACTIVATED';
@@ -151,14 +152,21 @@ async function change(scim: ScimTarget, remoteId: string, before: ScimObject, wa
 /** By `externalId`, then by user name. A target may ignore a filter, so what comes is compared. */
 export async function findRemoteUser(scim: ScimTarget, { externalId, userName }: ScimObject): Promise<ScimObject | undefined> {
   const byExternalId = await scim.find('Users', `externalId eq ${quoted(String(externalId))}`).catch(noSuchFilter);
-  const known = byExternalId.find((one) => one.externalId === externalId && one.id !== undefined);
+  const known = byExternalId.find((one) => one.externalId === externalId && isRemoteId(one.id));
   if (known !== undefined) return known;
   const named = (await scim.find('Users', `userName eq ${quoted(String(userName))}`)).filter(
-    (one) => one.id !== undefined && String(one.userName).toLowerCase() === String(userName).toLowerCase(),
+    (one) => isRemoteId(one.id) && String(one.userName).toLowerCase() === String(userName).toLowerCase(),
   );
-  if (named.length > 1) throw new TargetRefusal(409, `the target has several users with the name ${userName}`);
-  return named[0];
+  const [found, another] = named;
+  if (another !== undefined) throw new TargetRefusal(409, `the target has several users with the name ${userName}`);
+  // A user who had the name here before: the account there, with all that is in it, is theirs.
+  if (isOfAnother(found?.externalId, externalId)) throw new TargetRefusal(409, `the target's ${userName} is another user of this service`);
+  return found;
 }
+
+/** Is it the ID of another user of this service? Other systems have IDs of other forms. */
+const isOfAnother = (externalId: unknown, own: unknown): boolean =>
+  typeof externalId === 'string' && /^usr_\w+$/.test(externalId) && externalId !== own;
 
 function noSuchFilter(error: unknown): readonly ScimObject[] {
   if (error instanceof TargetRefusal) return [];
@@ -195,9 +203,7 @@ export async function pushGroup(services: Services, scim: ScimTarget, target: Pr
   if (known?.state === 'PROVISIONED' && known.digest === contents) return;
   const remote = await bringGroup(scim, resource, known);
   await services.database.transaction(async (trx) => {
-    if (
-      !(await saveProvisioned(trx, applicationId, succeeded('group', groupId, group.name, 'PROVISIONED', { ...remote, digest: contents })))
-    )
+    if (!(await saveProvisioned(trx, target, succeeded('group', groupId, group.name, 'PROVISIONED', { ...remote, digest: contents }))))
       return;
     await recordGroup(trx, target, groupId, group.name, { remoteId: remote.remoteId, members: members.length });
   });
@@ -208,7 +214,7 @@ async function bringGroup(scim: ScimTarget, resource: ScimObject, known: Provisi
     scim.replace(`${pathOf('Groups', remoteId)}?excludedAttributes=members`, { ...resource, id: remoteId });
   if (known?.remoteId != null && (await replace(known.remoteId))) return { remoteId: known.remoteId, createdThere: known.createdThere };
   const found = await scim.find('Groups', `displayName eq ${quoted(String(resource.displayName))}`);
-  const same = found.find((one) => one.id !== undefined && one.displayName === resource.displayName);
+  const same = found.find((one) => isRemoteId(one.id) && one.displayName === resource.displayName);
   if (same === undefined) return { remoteId: await scim.create('Groups', resource), createdThere: true };
   await replace(String(same.id));
   return { remoteId: String(same.id), createdThere: false };

@@ -1,7 +1,6 @@
 /** SCIM targets of applications, and what each was sent. The only SQL on these tables, but for the entries of the outbox (provisioning-queue.store.ts). */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { ProvisionedKind, ProvisionedResource, ProvisioningTarget } from './provisioning.resource.ts';
 
@@ -84,16 +83,17 @@ export async function findProvisioned(
     .first<ProvisionedResource | undefined>(RESOURCE);
 }
 
-/** @returns false when the target was removed meanwhile; the transaction is then good for nothing more */
-export async function saveProvisioned(trx: Executor, applicationId: string, resource: ProvisionedResource): Promise<boolean> {
-  try {
-    const row = { ...at(applicationId), ...toRow(RESOURCE, resource) };
-    await trx('provisioned_resources').insert(row).onConflict(['application_id', 'kind', 'id']).merge();
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) !== undefined) return false;
-    throw error;
-  }
+/** @returns false when the target was removed meanwhile, or another one set: an ID there is none here */
+export async function saveProvisioned(
+  trx: Executor,
+  { applicationId, baseUrl }: Pick<ProvisioningTarget, 'applicationId' | 'baseUrl'>,
+  resource: ProvisionedResource,
+): Promise<boolean> {
+  const target = trx('provisioning_targets').where({ ...at(applicationId), base_url: baseUrl });
+  if ((await target.forShare().first('base_url')) === undefined) return false;
+  const row = { ...at(applicationId), ...toRow(RESOURCE, resource) };
+  await trx('provisioned_resources').insert(row).onConflict(['application_id', 'kind', 'id']).merge();
+  return true;
 }
 
 export async function forgetProvisioned(trx: Executor, applicationId: string, kind: ProvisionedKind, id: string): Promise<void> {

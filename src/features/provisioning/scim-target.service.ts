@@ -6,7 +6,9 @@ import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
-import { reasonOf } from '../outbox/outbox.service.ts';
+import { jsonProblem } from '../../platform/validation/json-value.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
+import { reasonOf, shortened } from '../outbox/outbox.service.ts';
 import type { ScimObject } from '../scim/scim-attributes.policy.ts';
 import type { ProvisioningTarget } from './provisioning.resource.ts';
 
@@ -55,12 +57,21 @@ interface Token {
 const tokens = new Map<string, Token>();
 
 const tokenResponse = z.object({
-  access_token: z.string().min(1).max(16_384),
+  // As RFC 6750 section 2.1 allows it: an error that quotes a header would show anything else.
+  access_token: z
+    .string()
+    .max(16_384)
+    .regex(/^[\w.~+/-]+=*$/),
   expires_in: z.coerce.number().positive().catch(60).default(60),
 });
 const problem = z.object({ detail: z.string().optional(), scimType: z.string().optional() });
 const listed = z.object({ Resources: z.array(z.record(z.string(), z.unknown())).default([]) });
-const created = z.object({ id: z.union([z.string(), z.number()]).transform(String).pipe(z.string().min(1).max(1000)) });
+const remoteId = z.union([z.string(), z.number()]).transform(String).pipe(z.string().min(1).max(1000).refine(isPrintable));
+/** Can it be the ID of a resource? */
+export const isRemoteId = (value: unknown): boolean => remoteId.safeParse(value).success;
+const created = z.object({ id: remoteId });
+/** Levels of a resource. What is deeper is nobody's user. */
+const DEPTH = 20;
 
 export function scimTarget(keyring: Keyring, call: Outbound, target: ProvisioningTarget): ScimTarget {
   const { applicationId, baseUrl, auth } = target;
@@ -120,14 +131,14 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
       const answer = await request('GET', path);
       if (answer.status === 404) return undefined;
       const resource = jsonIn(answer.text);
-      if (!isGood(answer) || !isResource(resource)) throw refuse('GET', path, answer);
+      if (!isGood(answer) || !isResource(resource) || jsonProblem(resource, DEPTH) !== undefined) throw refuse('GET', path, answer);
       return resource;
     },
     async find(type, filter) {
       const path = `/${type}?${new URLSearchParams({ filter, count: '2' })}`;
       const answer = await request('GET', path);
       const parsed = listed.safeParse(jsonIn(answer.text));
-      if (!isGood(answer) || !parsed.success) throw refuse('GET', path, answer);
+      if (!isGood(answer) || !parsed.success || jsonProblem(parsed.data.Resources, DEPTH) !== undefined) throw refuse('GET', path, answer);
       return parsed.data.Resources;
     },
     async create(type, resource) {
@@ -163,5 +174,5 @@ function jsonIn(text: string): unknown {
 function told(text: string): string {
   const parsed = problem.safeParse(jsonIn(text));
   const words = parsed.success ? [parsed.data.scimType, parsed.data.detail].filter((word) => word !== undefined).join(': ') : '';
-  return words === '' ? '' : ` (${words.replaceAll(/\p{Cc}/gu, ' ').slice(0, 300)})`;
+  return words === '' ? '' : ` (${shortened(words.replaceAll(/\p{Cc}/gu, ' '), 300)})`;
 }

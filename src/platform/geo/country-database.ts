@@ -46,7 +46,7 @@ const opened = new Map<string, Promise<Opened>>();
 
 /**
  * The database, opened once in a process and again when the file was replaced. A file that cannot be read leaves the former one in use.
- * @param failed is told of a file that cannot be read, at each look
+ * @param failed called with the error whenever the file cannot be read
  * @returns undefined: there has been none that could be read
  */
 export async function currentCountryDatabase(file: string, failed: (error: unknown) => void): Promise<CountryDatabase | undefined> {

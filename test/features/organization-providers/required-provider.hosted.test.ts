@@ -37,6 +37,32 @@ test('a customer’s provider vouches for nobody outside its domains: neither li
   assert.equal((await service.api('GET', '/users/carol@acme.example')).body.profile.email, 'carol.new@acme.example', 'within it does');
 });
 
+test('a provider that was a customer’s vouches for nobody after it was disconnected', async (t) => {
+  const { service, upstream, acme, request } = await startCustomers(t);
+  const bob = await service.createUser({ login: 'bob@public.example', email: 'bob@public.example', emailVerified: true });
+  assert.equal((await service.api('DELETE', `/account/org/${acme.orgId}/idp/${acme.idpId}`)).status, 204);
+  assert.doesNotMatch((await new UserAgent(service.baseUrl).visit(request())).text, /Acme Login/);
+  for (const email of ['bob@public.example', 'new@public.example', 'new@acme.example']) {
+    upstream.behaviour.subject = `${email} there`;
+    upstream.behaviour.claims = { email, email_verified: true };
+    const agent = new UserAgent(service.baseUrl);
+    const answer = await throughUpstream(agent, (await agent.visit(request({ idp: acme.idpId }))).url);
+    assert.equal(problemOf(answer), 'upstream_not_admitted', email);
+  }
+  assert.equal((await service.api('GET', `/idps/${acme.idpId}/users/${bob.id}`)).status, 404);
+});
+
+test('a member who was removed is made a member again by administrators alone', async (t) => {
+  const { service, acme, come } = await startCustomers(t);
+  assert.ok(isAdmitted(await come(acme, 'dora', 'dora@acme.example')));
+  const { id } = (await service.api('GET', '/users/dora@acme.example')).body;
+  const members = `/account/org/${acme.orgId}/member`;
+  assert.match(JSON.stringify((await service.api('GET', members)).body), new RegExp(id));
+  assert.equal((await service.api('DELETE', `${members}/${id}`)).status, 200);
+  assert.ok(isAdmitted(await come(acme, 'dora', 'dora@acme.example')));
+  assert.doesNotMatch(JSON.stringify((await service.api('GET', members)).body), new RegExp(id));
+});
+
 test('accounts that existed before stay their users’ own, those that a provider makes are the organization’s', async (t) => {
   const { service, acme, come } = await startCustomers(t);
   await service.createUser({ login: 'old@acme.example', email: 'old@acme.example' });

@@ -80,3 +80,45 @@ test('a target in a private network is not called, and another host needs the se
     assert.equal((await service.api('PUT', at, body)).status, 400, JSON.stringify(mapping));
   }
 });
+
+/** A target with some users from the start. It keeps what is sent, and notes each request. */
+async function smallTarget(t: TestContext, users: Record<string, unknown>[]) {
+  const requests: string[] = [];
+  const origin = await listen(t, '127.0.0.1', async (req, res) => {
+    const [url, body] = [new URL(req.url ?? '/', 'http://target.example'), await text(req)];
+    requests.push(`${req.method} ${url.pathname}`);
+    const id = url.pathname.split('/')[2];
+    const at = users.findIndex((user) => user.id === id);
+    if (req.method === 'PUT') users[at] = JSON.parse(body);
+    if (req.method === 'DELETE') users.splice(at, 1);
+    const [, field = '', value] = /^(\w+) eq "(.*)"$/.exec(url.searchParams.get('filter') ?? '') ?? [];
+    const answer = id === undefined ? { Resources: users.filter((user) => user[field] === value) } : (users[at] ?? {});
+    res.writeHead(200, { 'content-type': 'application/scim+json' }).end(JSON.stringify(answer));
+  });
+  return { origin, users, requests };
+}
+
+test('an account that was there before is deactivated where those of leavers are deleted; that of a former user is nobody else’s', async (t) => {
+  const target = await smallTarget(t, [
+    { id: '1', userName: 'ada@small.example', externalId: '00u-of-the-system-before', active: true },
+    { id: '2', userName: 'bob@small.example', externalId: 'usr_whoHadTheNameBefore', active: false },
+  ]);
+  const service = await startService(t, { env: { ALLOW_PRIVATE_NETWORK: 'true' }, sendsOutbox: true });
+  const { clientId: app } = await service.createApp({ application_type: 'service' });
+  const [ada, bob] = [await service.createUser({ login: 'ada@small.example' }), await service.createUser({ login: 'bob@small.example' })];
+  const settings = { baseUrl: target.origin, auth: { type: 'BEARER', secret: 'a-token' }, leavers: 'DELETE' };
+  for (const { id } of [ada, bob]) await service.api('PUT', `/apps/${app}/users/${id}`);
+  const answer = await service.api('PUT', `/apps/${app}/provisioning`, settings);
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  await eventually(() => target.users[0]?.externalId === ada.id, 'Ada is linked');
+  const failed = async () => (await service.api('GET', `/apps/${app}/provisioning/resources?state=FAILED`)).body;
+  await eventually(async () => /another user of this service/.test(JSON.stringify(await failed())), 'Bob is refused');
+  assert.deepEqual([target.users[1]?.externalId, target.users[1]?.active], ['usr_whoHadTheNameBefore', false]);
+
+  await service.api('DELETE', `/apps/${app}/users/${ada.id}`);
+  await eventually(() => target.users[0]?.active === false, 'Ada is deactivated');
+  assert.deepEqual(
+    target.requests.filter((request) => request.startsWith('DELETE')),
+    [],
+  );
+});
