@@ -10,6 +10,8 @@ import type { Database, Executor } from './database.ts';
 import { type Change, type Notifications, readChange } from './notifications.ts';
 
 const WINDOW = "interval '1 minute'";
+/** Milliseconds between two looks after which rows may have left the window unseen: the process stood still. */
+const LONG_AGO = 30_000;
 /** More changes than that in the window: they are not told one by one. */
 const MOST = 500;
 /** Milliseconds. Longer than the window, so that no process misses one. */
@@ -39,6 +41,7 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
   const look = async (): Promise<readonly Notice[]> => (await pool.query<Notice>(RECENT)).rows;
 
   let seen = new Set((await look()).map(({ id }) => id));
+  let lookedAt = present().getTime();
   let missed = false;
 
   function hear(notices: readonly Notice[]): void {
@@ -60,9 +63,10 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
     for (;;) {
       await delay(timings.noticePause, undefined, { signal: closed.signal, ref: false }).catch(() => undefined);
       if (closed.signal.aborted) return;
+      missed ||= present().getTime() - lookedAt > LONG_AGO;
       try {
         hear(await look());
-        missed = false;
+        [missed, lookedAt] = [false, present().getTime()];
       } catch (error) {
         if (closed.signal.aborted) return;
         // How long the database stays away is not known: what was changed meanwhile may be out of the window then.

@@ -11,6 +11,7 @@ import { openDatabase } from '../../../src/platform/database/database.ts';
 import type { Change } from '../../../src/platform/database/notifications.ts';
 import { pollNotifications } from '../../../src/platform/database/polled-notifications.ts';
 import { afterwards } from '../../support/afterwards.ts';
+import { moveClock } from '../../support/clock.ts';
 import { emptyDatabase, testDatabase } from '../../support/database.ts';
 import { eventually, runService } from '../../support/process.ts';
 import { newSecretKey } from '../../support/service.ts';
@@ -133,4 +134,10 @@ test('two services that poll: what is changed at one is known to the other, and 
     "SELECT classid, objid FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
   );
   assert.deepEqual([listeners, locks], [[], []]);
+});
+
+test('a process that stood still forgets what it knows: changes may have left the window unseen', async (t) => {
+  const { heard } = await setting(t);
+  moveClock(t, 60);
+  await eventually(() => heard.includes('everything'), 'everything is told');
 });
