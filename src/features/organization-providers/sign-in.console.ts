@@ -55,7 +55,7 @@ const list: ConsolePage = {
     return listPage({
       ...organizationHead(visit, organization),
       lead: 'Identity providers of the organization. The domain of the typed e-mail address leads to them.',
-      actions: mayConnect(visit) ? [{ label: 'Make set-up link', href: `${organizationPath(organization.id)}/setup-link` }, add] : [],
+      actions: mayConnect(visit) ? [{ label: 'Create set-up link', href: `${organizationPath(organization.id)}/setup-link` }, add] : [],
       list: {
         name: 'Identity providers',
         columns: ['Provider', 'Use', 'Domains', 'Membership'],
@@ -97,7 +97,7 @@ async function fieldsOf(visit: ConsoleRequest, orgId: string, now?: Organization
       kind: 'radios',
       value: now?.mode ?? 'OFFERED',
       options: [
-        { value: 'OFFERED', label: 'Offered', hint: 'Its button stands first. Passwords and other ways still work.' },
+        { value: 'OFFERED', label: 'Offered', hint: 'Its button is shown first. Passwords and other ways still work.' },
         { value: 'REQUIRED', label: 'Required', hint: 'Users of the domains sign in there only. Try it as “Offered” first.' },
       ],
     },

@@ -21,7 +21,7 @@ const FIELDS: readonly Field[] = [
     kind: 'radios',
     value: 'OFFERED',
     options: [
-      { value: 'OFFERED', label: 'Offered', hint: 'Its button stands first. Passwords and other ways still work.' },
+      { value: 'OFFERED', label: 'Offered', hint: 'Its button is shown first. Passwords and other ways still work.' },
       { value: 'REQUIRED', label: 'Required', hint: 'Once the customer has tried it, users of the domain sign in there only.' },
     ],
   },
@@ -37,14 +37,14 @@ const make: ConsolePage = {
   async show(visit, typed: Typed) {
     const organization = await organizationIn(visit);
     const page = {
-      title: 'Make set-up link',
+      title: 'Create set-up link',
       crumbs: crumbsTo(organization),
       facts: [
         'The customer’s administrator needs no account here. The link leads through the domain, the identity provider and a test sign-in.',
         'It works for seven days, in the browser that opens it first. A link that was made before stops working.',
       ],
       fields: FIELDS,
-      submit: 'Make link',
+      submit: 'Create link',
       cancel: homeOf(organization),
     };
     return formPage({ ...page, hidden: formKey() }, typed);
