@@ -13,6 +13,7 @@ import { authorizationServerKeys } from '../features/authorization-servers/autho
 import { authorizationServers } from '../features/authorization-servers/authorization-servers.api.ts';
 import { authorizationServerClaims } from '../features/claims/claims.api.ts';
 import { userGrants } from '../features/consents/user-grants.api.ts';
+import { eventHookDeliveries } from '../features/event-hooks/event-hook-deliveries.api.ts';
 import { eventHooks } from '../features/event-hooks/event-hooks.api.ts';
 import { groupEndpoints } from '../features/groups/groups.api.ts';
 import { idps } from '../features/identity-providers/identity-providers.api.ts';
@@ -108,6 +109,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...logs,
   ...userDataExport,
   ...eventHooks,
+  ...eventHookDeliveries,
   ...inlineHooks,
   ...settingsEndpoints,
   ...mailSettingsEndpoints,

@@ -2,13 +2,14 @@
  * One valid call of every operation of the management API, on things made for it: what the tests of every operation vary. An operation without a
  * story fails them, so a new endpoint brings its own.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { rememberConsent } from '../../src/features/consents/consents.service.ts';
 import { openCode } from '../../src/features/email-codes/email-codes.service.ts';
 import { findCodeById } from '../../src/features/email-codes/email-codes.store.ts';
+import { noteDelivery } from '../../src/features/event-hooks/event-hook-deliveries.store.ts';
 import { newTotpFactor } from '../../src/features/second-factors/factors.service.ts';
 import { insertFactor } from '../../src/features/second-factors/factors.store.ts';
 import { newTotpSecret } from '../../src/features/second-factors/totp.service.ts';
@@ -50,6 +51,10 @@ export interface Make {
   idp(): Promise<string>;
   /** Its receiver answers challenges. */
   hook(): Promise<string>;
+  /** A hook that receives events. */
+  verifiedHook(): Promise<string>;
+  /** An event that a hook received. @returns the ids of hook and delivery */
+  delivery(): Promise<{ id: string; deliveryId: string }>;
   inlineHook(): Promise<string>;
   /** A user with an authenticator app of this secret, and a password. @returns the ids of user and factor */
   factor(secret?: string): Promise<{ id: string; factorId: string; login: string }>;
@@ -176,6 +181,20 @@ export function makeWith(api: ManagementApi): Make {
       await insertTrustedBrowser(knex, { ...row, expiresAt: new Date(now.getTime() + 86_400_000) }, digest(browserId), 20);
       return { id, browserId };
     },
+    async verifiedHook() {
+      const id = await make.hook();
+      await call('POST', `/eventHooks/${id}/lifecycle/verify`);
+      return id;
+    },
+    async delivery() {
+      const id = await make.verifiedHook();
+      const { knex } = api.services.database;
+      const [event] = await knex('audit_events').orderBy('published', 'desc').limit(1).select<{ uuid: string }[]>('uuid');
+      const deliveryId = randomUUID();
+      const sent = { hookId: id, id: deliveryId, eventId: event?.uuid ?? '', eventType: 'user.lifecycle.create', lastAttempt: new Date() };
+      await noteDelivery(knex, { ...sent, latency: 12, status: 200, response: 'thanks', error: null });
+      return { id, deliveryId };
+    },
     inlineHook: () => idOf('/inlineHooks', anInlineHook()),
     async factor(secret = newTotpSecret()) {
       const login = unique('user');
@@ -207,6 +226,7 @@ export function makeWith(api: ManagementApi): Make {
 
 const PASSWORD = { credentials: { password: { value: 'correct horse battery' } } };
 const none: Story = async () => ({});
+const delivered: Story = async (make) => ({ params: await make.delivery() });
 const onUser =
   (status?: Parameters<Make['user']>[0], rest: () => Omit<ValidCall, 'params'> = () => ({}), extra = {}): Story =>
   async (make) => ({ params: { id: await make.user(status, extra) }, ...rest() });
@@ -662,6 +682,10 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'POST /eventHooks/:id/lifecycle/deactivate': on('hook'),
   'POST /eventHooks/:id/lifecycle/verify': on('hook'),
   'POST /eventHooks/:id/credentials/secret': on('hook'),
+  'POST /eventHooks/:id/test': async (make) => ({ params: { id: await make.verifiedHook() } }),
+  'GET /eventHooks/:id/deliveries': on('hook'),
+  'GET /eventHooks/:id/deliveries/:deliveryId': delivered,
+  'POST /eventHooks/:id/deliveries/:deliveryId/repeat': delivered,
 
   'POST /inlineHooks': async () => ({ body: anInlineHook() }),
   'GET /inlineHooks': none,

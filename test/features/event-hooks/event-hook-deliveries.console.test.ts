@@ -1,4 +1,4 @@
-/** Deliveries of an event hook, without JavaScript: a test event, what was sent and answered, sending again, and choosing whole groups of events. */
+/** Deliveries of an event hook, in the console without JavaScript and by the API: a test event, what was sent and answered, sending again, and choosing whole groups of events. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enter, wordsOf } from '../../pages/console/administrators.ts';
@@ -126,4 +126,46 @@ test('a whole group of events is chosen with one box; a private address is refus
 
   const { body } = await service.api('POST', '/eventHooks', hookBody('https://hooks.example/', ['user.lifecycle.create']));
   assert.match((await agent.visit(`${HOME}/${body.id}/edit`)).text, /<details open>\s*<summary>Choose/);
+});
+
+test('the API lists deliveries, reads one with both bodies, sends it again, and sends test events', async (t) => {
+  const service = await startService(t, LOCAL);
+  const receiver = await hookReceiver(t, (res) => res.writeHead(500).end('not now'));
+  const { id } = await createHook(service, receiver.uri, ['user.lifecycle.create']);
+  const other = await createHook(service, receiver.uri, ['user.lifecycle.create']);
+  const path = `/eventHooks/${id}/deliveries`;
+  assert.deepEqual((await service.api('GET', path)).body, []);
+
+  assert.equal((await service.api('POST', `/eventHooks/${id}/test`)).status, 204);
+  const [message] = await receiver.received(1);
+  const [listed] = await eventually(async () => {
+    const { body } = await service.api('GET', path);
+    return body.length === 1 ? body : undefined;
+  }, 'the delivery');
+  assert.deepEqual(
+    { ...listed, lastAttempt: '', latencyMs: 0 },
+    {
+      id: message?.headers['webhook-id'],
+      eventId: message?.event.uuid,
+      eventType: 'event_hook.test',
+      attempts: 1,
+      lastAttempt: '',
+      latencyMs: 0,
+      status: 500,
+      error: null,
+      _links: { self: { href: `${service.baseUrl}/api/v1${path}/${listed.id}` } },
+    },
+  );
+  const { body: read } = await service.api('GET', `${path}/${listed.id}`);
+  assert.deepEqual([read.requestBody, read.responseBody], [message?.body, 'not now']);
+
+  assert.equal((await service.api('POST', `${path}/${listed.id}/repeat`)).status, 204);
+  const [, repeated] = await receiver.received(2);
+  assert.deepEqual([repeated?.headers['webhook-id'], repeated?.body], [listed.id, message?.body]);
+
+  assert.equal((await service.api('GET', `/eventHooks/${other.id}/deliveries/${listed.id}`)).status, 404, 'it belongs to one hook');
+  assert.equal((await service.api('POST', `/eventHooks/${other.id}/deliveries/${listed.id}/repeat`)).status, 404);
+  await service.api('POST', `/eventHooks/${id}/lifecycle/deactivate`);
+  assert.equal((await service.api('POST', `/eventHooks/${id}/test`)).body.errorCode, 'E0000038');
+  assert.equal((await service.api('POST', `${path}/${listed.id}/repeat`)).body.errorCode, 'E0000038');
 });

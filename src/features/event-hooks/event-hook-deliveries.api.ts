@@ -1,0 +1,92 @@
+/** The deliveries of event hooks: the last fifty, each with what was sent and answered, sending one again, and test events. */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import type { Delivery } from './event-hook-deliveries.resource.ts';
+import { getDelivery, listHookDeliveries, sendAgain, sendTestEvent } from './event-hook-deliveries.service.ts';
+import { getEventHook } from './event-hooks.service.ts';
+
+const deliveryParams = z.object({ ...idParams.shape, deliveryId: z.string().min(1) });
+
+const delivery = z.object({
+  id: z.string().meta({ description: 'The header webhook-id: the same for each attempt' }),
+  eventId: z.string().meta({ description: 'The uuid of the event in the log' }),
+  eventType: z.string(),
+  attempts: z.int(),
+  lastAttempt: time,
+  latencyMs: z.int().meta({ description: 'Until the response came, or until the last attempt failed' }),
+  status: z.int().nullable().meta({ description: 'The HTTP status of the response; null if there was none' }),
+  error: z.string().nullable().meta({ description: 'Why there was no response' }),
+  requestBody: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'What was sent; null when the event is no longer in the log. Not in the list' }),
+  responseBody: z.string().optional().meta({ description: 'The first kilobyte of the response. Not in the list' }),
+  _links: links,
+});
+
+const present = (found: Delivery, baseUrl: string): z.input<typeof delivery> => ({
+  id: found.id,
+  eventId: found.eventId,
+  eventType: found.eventType,
+  attempts: found.attempts,
+  lastAttempt: writeTime(found.lastAttempt),
+  latencyMs: found.latency,
+  status: found.status,
+  error: found.error,
+  _links: { self: { href: `${baseUrl}/api/v1/eventHooks/${found.hookId}/deliveries/${encodeURIComponent(found.id)}` } },
+});
+
+export const eventHookDeliveries: readonly Endpoint[] = [
+  endpoint({
+    method: 'GET',
+    path: '/eventHooks/:id/deliveries',
+    access: 'service',
+    summary: 'List the last 50 deliveries of an event hook, newest first, each with its last attempt',
+    params: idParams,
+    response: z.array(delivery),
+    handler: async ({ services, params }) => {
+      const deliveries = await listHookDeliveries(services, await getEventHook(services, params.id));
+      return deliveries.map((found) => present(found, services.config.baseUrl));
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/eventHooks/:id/deliveries/:deliveryId',
+    access: 'service',
+    summary: 'Read a delivery with the body that was sent and the beginning of the response',
+    params: deliveryParams,
+    response: delivery,
+    handler: async ({ services, params }) => {
+      const found = await getDelivery(services, await getEventHook(services, params.id), params.deliveryId);
+      return {
+        ...present(found.delivery, services.config.baseUrl),
+        requestBody: found.body ?? null,
+        responseBody: found.delivery.response,
+      };
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/eventHooks/:id/deliveries/:deliveryId/repeat',
+    access: 'service',
+    summary: 'Send a delivery again under the same webhook-id',
+    params: deliveryParams,
+    handler: async ({ services, params, request }) => {
+      await sendAgain(services, params.id, params.deliveryId, request);
+      return undefined;
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/eventHooks/:id/test',
+    access: 'service',
+    summary: 'Send the event event_hook.test to this event hook alone',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await sendTestEvent(services, params.id, request);
+      return undefined;
+    },
+  }),
+];
