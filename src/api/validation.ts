@@ -1,27 +1,57 @@
 /** Checks the bodies that callers send. A field that no body may have is refused, unless the answer carries it. */
 import { z } from 'zod';
 import { validation } from '../platform/errors/errors.ts';
-import { inWords, parse, schemaProblems } from '../platform/validation/parsing.ts';
+import { parse, unknownField } from '../platform/validation/parsing.ts';
 
 /**
- * Parses a request's body. A field that the schema does not know is refused, unless the answer carries it: callers may send back
- * what they were given, and that field is then ignored.
+ * Parses a request's body. The first field that the schema does not know is refused, and nothing behind it is read (CWE-770), unless the answer
+ * carries it: callers may send back what they were given, and that field is then ignored.
  * @param answer the schema of the endpoint's response
  * @throws {ApiError} validation
  */
 export function parseBody<S extends z.ZodType>(schema: S, answer: z.ZodType | undefined, body: unknown): z.output<S> {
-  const parsed = schema.safeParse(body, { error: inWords });
-  if (parsed.success) return parsed.data;
-  const answered = unknownFields(parsed.error.issues).filter((path) => carries(answer, path));
-  if (answered.length === 0) throw validation(schemaProblems(parsed.error));
-  for (const path of answered) drop(body, path);
+  const unknown = firstUnknown(schema, answer, body, []);
+  if (unknown !== undefined) throw validation([unknownField(unknown)]);
   return parse(schema, body);
 }
 
 type Path = readonly PropertyKey[];
 
-const unknownFields = (issues: readonly z.core.$ZodIssue[]): Path[] =>
-  issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : []));
+/**
+ * Takes fields that the answer carries out of a freshly parsed body, which nobody else holds.
+ * @returns the first field that neither schema has. Where a field may be one of several things, zod finds it
+ */
+function firstUnknown(schema: unknown, answer: z.ZodType | undefined, value: unknown, path: Path): Path | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (schema instanceof z.ZodPipe) return firstUnknown(schema.in, answer, value, path);
+  if (isWrapper(schema)) return firstUnknown(schema.def.innerType, answer, value, path);
+  if (schema instanceof z.ZodArray) {
+    if (!Array.isArray(value)) return undefined;
+    return firstOf(value.keys(), (index) => firstUnknown(schema.element, answer, value[index], [...path, index]));
+  }
+  if (!(schema instanceof z.ZodObject) || Array.isArray(value)) return undefined;
+  const { shape, catchall } = schema.def;
+  return firstOf(Object.keys(value), (key) => {
+    const here = [...path, key];
+    if (Object.hasOwn(shape, key)) return firstUnknown(shape[key], answer, Reflect.get(value, key), here);
+    if (!(catchall instanceof z.ZodNever)) return undefined;
+    if (!carries(answer, here)) return here;
+    Reflect.deleteProperty(value, key);
+    return undefined;
+  });
+}
+
+function firstOf<T>(items: Iterable<T>, find: (item: T) => Path | undefined): Path | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** May be absent, null or a default; else it is what is inside. */
+const isWrapper = (schema: unknown): schema is z.ZodOptional | z.ZodExactOptional | z.ZodNullable | z.ZodDefault | z.ZodReadonly =>
+  [z.ZodOptional, z.ZodExactOptional, z.ZodNullable, z.ZodDefault, z.ZodReadonly].some((kind) => schema instanceof kind);
 
 /** Does an answer of this schema have a field at the path? */
 function carries(schema: unknown, [key, ...rest]: Path): boolean {
@@ -29,11 +59,4 @@ function carries(schema: unknown, [key, ...rest]: Path): boolean {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return carries(schema.unwrap(), [key, ...rest]);
   if (schema instanceof z.ZodArray) return typeof key === 'number' && carries(schema.element, rest);
   return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key) && carries(schema.shape[String(key)], rest);
-}
-
-/** Takes a field out of a freshly parsed body, which nobody else holds. */
-function drop(value: unknown, [key, ...rest]: Path): void {
-  if (typeof value !== 'object' || value === null || key === undefined) return;
-  if (rest.length === 0) Reflect.deleteProperty(value, key);
-  else drop(Reflect.get(value, key), rest);
 }

@@ -59,7 +59,7 @@ test('10,000 random paths and methods leave the number of metrics series as it w
   assert.match(await observer.registry.metrics(), /family="\/api\/v1\/users"/);
 });
 
-test('an operation without a token takes at most 16 KiB, others 64 KiB, and names fifty unknown fields at most', async (t) => {
+test('an operation without a token takes at most 16 KiB, others 64 KiB, and is read no further than its first unknown field', async (t) => {
   const { listensAt, api } = await startService(t);
   const authn = async (body: string) => {
     const response = await fetch(`${listensAt}/api/v1/authn`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -69,9 +69,13 @@ test('an operation without a token takes at most 16 KiB, others 64 KiB, and name
   const large = await authn(JSON.stringify({ username: 'x', password: 'y'.repeat(16 * 1024) }));
   assert.deepEqual([large.status, /larger than 16 KiB/.test(JSON.stringify(large.body))], [400, true]);
   const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`k${n}`, 1]));
-  const many = await authn(JSON.stringify({ username: 'x', password: 'y', ...unknown }));
-  assert.equal(many.status, 400);
-  assert.ok(many.body.errorCauses.length <= 50, `${many.body.errorCauses.length} causes`);
+  for (const body of [
+    { username: 'x', password: 'y', ...unknown },
+    { username: 'x', ...unknown, password: 7 },
+  ]) {
+    const many = await authn(JSON.stringify(body));
+    assert.deepEqual([many.status, many.body.errorCauses], [400, [{ errorSummary: 'k0: is not a field of this resource' }]]);
+  }
   const group = await api('POST', '/groups', { profile: { name: 'x', description: 'y'.repeat(64 * 1024) } });
   assert.match(JSON.stringify(group.body), /larger than 64 KiB/);
 });

@@ -13,10 +13,16 @@ export const schemaProblems = ({ issues }: z.ZodError): FieldProblem[] => issues
 
 function problems(issue: z.core.$ZodIssue): FieldProblem[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ field: [...issue.path, key].join('.'), message: 'is not a field of this resource' }));
+    return issue.keys.slice(0, 1).map((key) => unknownField([...issue.path, key]));
   }
   return [{ field: issue.path.join('.') || 'body', message: issue.message }];
 }
+
+/** @param path from the body to a field that there is not */
+export const unknownField = (path: readonly PropertyKey[]): FieldProblem => ({
+  field: path.join('.'),
+  message: 'is not a field of this resource',
+});
 
 /** What zod says, in the words of the management API. A schema's own message goes before these. */
 export function inWords(issue: z.core.$ZodRawIssue): string | undefined {

@@ -244,9 +244,9 @@ describe('policies and rules of an authorization server (management API, "Resour
     ]);
     await refused('POST', path, { name: 'x' }, ['conditions: is required']);
     await refused('POST', path, { name: 'x', conditions: { clients: {} } }, ['conditions.clients.include: is required']);
+    await refused('POST', path, { name: 'x', type: 'PASSWORD', conditions: forAll }, ['type: must be OAUTH_AUTHORIZATION_POLICY']);
     await refused('POST', path, { name: 'x', type: 'PASSWORD', conditions: { ...forAll, people: {} } }, [
       'conditions.people: is not a field of this resource',
-      'type: must be OAUTH_AUTHORIZATION_POLICY',
     ]);
     const { body: created } = await api.call<Policy>('POST', path, naming(app));
     await refused('PUT', `${path}/${created.id}`, naming('nobody'), ['conditions.clients.include.0: does not exist']);

@@ -81,13 +81,17 @@ describe('users (management API, "Resources")', () => {
     ['half a surrogate pair', { profile: { login: 'a', firstName: '\ud800' } }, ['profile.firstName: must not contain control characters']],
     [
       'several mistakes at once',
-      { profile: { login: 'a', email: 'nobody', firstName: 7, profileUrl: 'javascript:alert(1)', shoeSize: '42' }, colour: 'red' },
+      { profile: { login: 'a', email: 'nobody', firstName: 7, profileUrl: 'javascript:alert(1)', shoeSize: '42' } },
       [
-        'colour: is not a field of this resource',
         'profile.email: must be an e-mail address',
         'profile.firstName: must be of type string',
         'profile.profileUrl: must be a URL that begins with https:// or http://',
       ],
+    ],
+    [
+      'an unknown field, beside other mistakes',
+      { profile: { login: '' }, colour: 'red', size: 1 },
+      ['colour: is not a field of this resource'],
     ],
     ['an attribute that there is not', { profile: { login: 'a', shoeSize: '42' } }, ['profile.shoeSize: is not an attribute of users']],
     [
