@@ -15,6 +15,7 @@ import { isSecondFactorDemanded, needsSecondFactor } from './features/second-fac
 import { endOwnSession } from './features/sessions/user-sessions.service.ts';
 import { errorPage } from './features/sign-in/error-page.hosted.ts';
 import {
+  countPendingSignIns,
   countSignInRequest,
   countUserCode,
   countWrongSecret,
@@ -112,7 +113,10 @@ export function createAuthorizationServers({
     },
     uses,
     certificates: clientCertificates(config, log),
-    unanswered: new UnansweredRequests(config),
+    unanswered: new UnansweredRequests({
+      rateLimits: config.rateLimits,
+      countShared: (network, requests) => countPendingSignIns(services, network, requests),
+    }),
     countSignInRequest: (clientId, hint) => countSignInRequest(services, clientId, hint),
     userCodes: {
       count: (req) => countUserCode(services, describe(req).ipAddress),

@@ -12,10 +12,11 @@ import { pino } from 'pino';
 import { API_RESOURCES } from '../../src/api/index.ts';
 import { createApiToken } from '../../src/features/api-tokens/api-tokens.service.ts';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
+import { countPendingSignIns } from '../../src/features/sign-in/failure-limits.service.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { Services } from '../../src/platform/database/dependencies.ts';
 import { observeRequests } from '../../src/platform/http/requests.ts';
-import { UnansweredRequests } from '../../src/protocol/authorize/unauthenticated-requests.ts';
+import { COUNTED_TOGETHER, UnansweredRequests } from '../../src/protocol/authorize/unauthenticated-requests.ts';
 import { createAdministrator, createOrganization } from '../pages/console/administrators.ts';
 import { answerOf, authorizeUrl, createClient } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -173,9 +174,38 @@ test('an authorization request is bounded before it is stored, stored once, and 
   assert.ok(row.seconds <= 900, `${row.seconds} seconds`);
 });
 
-test('requests of one network without a session are limited', () => {
-  const requests = new UnansweredRequests({ rateLimits: true });
-  for (let n = 0; n < 2000; n += 1) requests.count('192.0.2.1');
-  assert.throws(() => requests.count('192.0.2.1'), { error: 'temporarily_unavailable' });
-  requests.count('192.0.2.2');
+test('requests of one network without a session are limited, at all processes together (CWE-770)', async (t) => {
+  const service = await startService(t);
+  const database = await openDatabase({ connection: service.database.connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const shared: Promise<unknown>[] = [];
+  const process = () =>
+    new UnansweredRequests({
+      rateLimits: true,
+      countShared(network, requests) {
+        const told = countPendingSignIns({ config: { rateLimits: true }, database } as Services, network, requests);
+        shared.push(told);
+        return told;
+      },
+    });
+  const [first, second, third] = [process(), process(), process()];
+  const send = async (to: UnansweredRequests, network: string, requests: number) => {
+    for (let n = 0; n < requests; n += 1) to.count(network);
+    await Promise.all(shared.splice(0));
+  };
+  const refused = { error: 'temporarily_unavailable' };
+  await send(first, '192.0.2.1', 1000);
+  await send(second, '192.0.2.1', 999);
+  // One more is the two thousandth: the process that counts it hears no further one, and another hears so with its next portion.
+  await send(second, '192.0.2.1', 1);
+  assert.throws(() => second.count('192.0.2.1'), refused);
+  await send(first, '192.0.2.1', COUNTED_TOGETHER);
+  assert.throws(() => first.count('192.0.2.1'), refused);
+  await send(third, '192.0.2.1', COUNTED_TOGETHER);
+  assert.throws(() => third.count('192.0.2.1'), refused);
+  await send(first, '192.0.2.2', 1);
+
+  const withoutDatabase = new UnansweredRequests({ rateLimits: true, countShared: () => Promise.reject(new Error('away')) });
+  await send(withoutDatabase, '192.0.2.1', 2000);
+  assert.throws(() => withoutDatabase.count('192.0.2.1'), refused);
 });

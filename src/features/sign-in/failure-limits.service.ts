@@ -22,6 +22,9 @@ const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, secon
 /** RFC 8628 section 5.1: user codes are short. */
 const USER_CODES: FailureLimit = { prefix: 'user-code', most: 20, seconds: QUARTER_HOUR };
 
+/** Authorization requests without a session, and those of devices: each is stored. Counted in portions, of which the last one may exceed it. */
+const PENDING_SIGN_INS: FailureLimit = { prefix: 'pending-sign-in', most: 1950, seconds: QUARTER_HOUR };
+
 const RESET_REQUESTS: FailureLimit = { prefix: 'reset-request', most: 20, seconds: QUARTER_HOUR };
 /** To one user: nobody's mailbox is to be flooded. */
 const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
@@ -197,6 +200,12 @@ export async function countUserCode({ config, database }: Parts, address: string
 /** A device waits with this code: it was no failure. */
 export async function forgetUserCode({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (config.rateLimits && address !== undefined) await forgetFailure(database.pool, USER_CODES, networkOf(address));
+}
+
+/** @param network as `networkOf` tells it @returns seconds for which no further sign-in may be started from there; undefined: it may */
+export async function countPendingSignIns({ config, database }: Parts, network: string, requests: number): Promise<number | undefined> {
+  if (!config.rateLimits) return undefined;
+  return (await countFailure(database.pool, PENDING_SIGN_INS, network, requests)).barred;
 }
 
 /** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */

@@ -32,10 +32,10 @@ export interface CountedFailure {
   readonly bars: number | undefined;
 }
 
-/** Counts one failure; of many at once, each counts. */
-export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: string): Promise<CountedFailure> {
+/** Counts one failure; of many at once, each counts. @param failures that are counted together */
+export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: string, failures = 1): Promise<CountedFailure> {
   try {
-    const state = await limiter(pool, limit).consume(key);
+    const state = await limiter(pool, limit).consume(key, failures);
     return { barred: undefined, bars: state.consumedPoints === limit.most ? seconds(state) : undefined };
   } catch (over) {
     if (over instanceof RateLimiterRes) return { barred: seconds(over), bars: undefined };

@@ -1,22 +1,31 @@
 /**
  * Authorization requests without a session. Anybody can send them and each is stored, so they are counted by network and kept for a
- * shorter time until a user has signed in (CWE-770).
+ * shorter time until a user has signed in (CWE-770). Each process counts in memory and tells the others every fifty requests: no statement for a
+ * usual sign-in, and one limit for all processes.
  */
 import { LRUCache } from 'lru-cache';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { atMost } from '../../platform/cache/cache-size.ts';
 import { errors } from '../library/oidc-provider.ts';
 
-/** Requests from one network within the lifetime of the first, in each process. Enough for an office behind one address. */
+/** Requests from one network within the lifetime of the first, at one process. Enough for an office behind one address. */
 const MOST = 2000;
+/** So many are counted together, at most, before all processes know of them. */
+export const COUNTED_TOGETHER = 50;
 const MOST_NETWORKS = 10_000;
+
+export interface UnansweredRequestsParts {
+  readonly rateLimits: boolean;
+  /** Counts requests for all processes. @returns seconds for which the network is not heard; undefined: it is */
+  countShared(network: string, requests: number): Promise<number | undefined>;
+}
 
 export class UnansweredRequests {
   readonly #counts = new LRUCache<string, { count: number }>({ ...atMost(MOST_NETWORKS), ttl: LIFETIMES.unansweredInteraction * 1000 });
-  readonly #isLimited: boolean;
+  readonly #parts: UnansweredRequestsParts;
 
-  constructor({ rateLimits }: { readonly rateLimits: boolean }) {
-    this.#isLimited = rateLimits;
+  constructor(parts: UnansweredRequestsParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -25,11 +34,18 @@ export class UnansweredRequests {
    * @throws {errors.TemporarilyUnavailable} when there were too many
    */
   count(network: string): void {
-    if (!this.#isLimited) return;
+    if (!this.#parts.rateLimits) return;
     const counted = this.#counts.get(network) ?? { count: 0 };
     if (counted.count >= MOST)
       throw new errors.TemporarilyUnavailable('too many sign-ins were started from this address, try again in a few minutes');
     counted.count += 1;
     if (counted.count === 1) this.#counts.set(network, counted);
+    // Without a database there is nothing to store either: then the count of this process has to do.
+    if (counted.count % COUNTED_TOGETHER === 0) this.#share(network).catch(() => undefined);
+  }
+
+  async #share(network: string): Promise<void> {
+    const seconds = await this.#parts.countShared(network, COUNTED_TOGETHER);
+    if (seconds !== undefined) this.#counts.set(network, { count: MOST }, { ttl: seconds * 1000 });
   }
 }
