@@ -11,10 +11,18 @@ const { lang } = document.documentElement;
 const locale = lang === 'en' ? 'en-GB' : lang;
 const usual = new Intl.DateTimeFormat(locale, date);
 const exact = new Intl.DateTimeFormat(locale, { ...date, second: '2-digit', fractionalSecondDigits: 3, timeZoneName: 'short' });
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const moment = new Date(time.dateTime);
-  // A day without a time of day is the same everywhere.
-  if (!time.dateTime.includes('T') || Number.isNaN(moment.getTime())) continue;
-  time.title = time.textContent;
-  time.textContent = ('exact' in time.dataset ? exact : usual).format(moment);
+// In a long list the year of now and the zone would take half the column.
+const short = new Intl.DateTimeFormat(locale, { ...date, year: undefined, second: '2-digit', fractionalSecondDigits: 3 });
+function localize(part) {
+  for (const time of part.querySelectorAll('time[datetime]')) {
+    const moment = new Date(time.dateTime);
+    // A day without a time of day is the same everywhere.
+    if (!time.dateTime.includes('T') || Number.isNaN(moment.getTime())) continue;
+    time.title = time.textContent;
+    const isOfNow = time.closest('.dense') !== null && moment.getFullYear() === new Date().getFullYear();
+    time.textContent = (isOfNow ? short : 'exact' in time.dataset ? exact : usual).format(moment);
+  }
 }
+localize(document);
+// Rows that a script adds later (live.js).
+document.addEventListener('rows', ({ target }) => localize(target));

@@ -19,7 +19,7 @@ import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToke
 
 const HOME = '/admin/api/tokens';
 const DAY_MS = 86_400_000;
-const CRUMBS = [{ label: 'API' }, { label: 'Token', href: HOME }];
+const CRUMBS = [{ label: 'API' }, { label: 'Tokens', href: HOME }];
 
 const seesAll = ({ request }: ConsoleRequest, verb: Verb): boolean => reachOf(request.roles, verb) === 'everything';
 const mayRevoke = (visit: ConsoleRequest, { userId }: ApiToken): boolean => userId === visit.person.id || seesAll(visit, 'write');
@@ -50,7 +50,7 @@ const list: ConsolePage = {
     const types = await typesOf(visit, items);
     const create = { label: 'Create token', href: `${HOME}/new`, main: true };
     return listPage({
-      title: 'Token',
+      title: 'Tokens',
       lead: "API tokens authenticate calls to the management API, SCIM tokens the provisioning of users. A token has its owner's permissions and stops working when the owner loses them.",
       crumbs: [{ label: 'API' }],
       actions: [create],

@@ -65,22 +65,26 @@ function actorPieces({ actor, target }: StoredEvent): readonly Piece[] {
   return named === undefined ? [partyPiece(actor, parties)] : [partyPiece(named, parties), { text: 'not proven', soft: true }];
 }
 
-/** An event as a row of a list. */
+const isApplication = ({ type }: StoredEvent['actor']): boolean => type === 'AppInstance' || type === 'PublicClientApp';
+
+/** An event as a row of a list: one line. */
 export function rowOf(event: StoredEvent): TableRow {
   const { uuid, published, displayMessage, eventType, actor, target, client } = event;
   const parties = [actor, ...target];
-  const [first, ...rest] = target;
-  const others: Piece = { text: phrase('and {count} more', { count: rest.length }), soft: true };
+  const application = target.find(isApplication);
+  const [first, ...rest] = target.filter((one) => one !== application);
+  const others: Piece = { text: verbatim(`+${rest.length}`), soft: true };
   const address = addressOfEntry(uuid);
   return {
     cells: [
       { moment: exactMomentOf(published) },
       [
         { text: phrase(displayMessage), href: address },
-        { text: verbatim(eventType), href: filteredBy({ type: eventType }), soft: true },
+        { text: verbatim(eventType), href: filteredBy({ type: eventType }), icon: 'filter' },
       ],
       actorPieces(event),
       first === undefined ? '' : [partyPiece(first, parties), ...(rest.length === 0 ? [] : [others])],
+      application === undefined ? '' : partyPiece(application, parties),
       client.ipAddress === undefined ? '' : { text: client.ipAddress, href: filteredBy({ q: client.ipAddress }) },
       outcomePieces(event),
     ],
@@ -93,12 +97,14 @@ export function plainRowOf(event: StoredEvent): TableRow {
   const { cells } = rowOf(event);
   const bare = (content: Content): Content => {
     if (Array.isArray(content)) return content.map((piece) => bare(piece)) as readonly Piece[];
-    return typeof content === 'object' && 'href' in content ? { ...content, href: undefined } : content;
+    if (typeof content !== 'object' || !('href' in content)) return content;
+    const { icon, href, ...piece } = content;
+    return icon === undefined ? piece : { ...piece, soft: true };
   };
   return { cells: cells.map(bare), actions: [] };
 }
 
-export const LOG_COLUMNS = ['Time', 'Event', 'Actor', 'Target', 'IP address', 'Outcome'] as const;
+export const LOG_COLUMNS = ['Time', 'Event', 'Actor', 'Target', 'Application', 'IP address', 'Outcome'] as const;
 
 /** The first fields of the search are those that most searches need: event and outcome. */
 const COMMON = 2;
@@ -122,6 +128,18 @@ function presets(query: URLSearchParams): readonly Action[] {
     { label: 'Last 24 hours', href: since(now - DAY_MS) },
     { label: 'Last 7 days', href: since(now - 7 * DAY_MS) },
     { label: 'Last 90 days', href: since(now - 90 * DAY_MS) },
+  ];
+}
+
+/** Newer events: by a click, or (`live`) as they happen; then a script reads the page again and again. */
+function liveActions(kept: URLSearchParams, isLive: boolean): readonly Action[] {
+  const other = new URLSearchParams(kept);
+  if (isLive) other.delete('live');
+  else other.set('live', 'true');
+  const at = (query: URLSearchParams): string => (query.size === 0 ? LOG : `${LOG}?${query}`);
+  return [
+    { label: 'Newer', href: at(kept), icon: 'reset' },
+    { label: isLive ? 'Stop live view' : 'Live view', href: at(other), icon: isLive ? 'deactivate' : 'activate', main: true },
   ];
 }
 
@@ -157,17 +175,20 @@ export const log: ConsolePage = {
     const { page, problems } = await find(visit, search);
     const { isNarrowed, lookedBackTo } = search;
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after'));
-    const file = (format: 'csv' | 'ndjson'): string => `${LOG}/download?${new URLSearchParams([...kept, ['format', format]])}`;
+    const asked = [...kept].filter(([name]) => name !== 'live');
+    const file = (format: 'csv' | 'ndjson'): string => `${LOG}/download?${new URLSearchParams([...asked, ['format', format]])}`;
     const nothing = phrase(isNarrowed ? 'Nothing fits.' : 'Nothing happened.');
     const span = lookedBackTo && phrase('Looked back to {since}; set “Since” to look further back.', { since: lookedBackTo });
     const none = span === undefined ? nothing : phrase('{nothing} {span}', { nothing, span });
+    const isLive = query.has('live') && !query.has('after');
     const isEnd = page.items.length > 0 && page.next === undefined;
     return detailPage({
       title: 'System log',
       lead: 'Who did what, when and from where, the newest first.',
       crumbs: [{ label: 'Reports' }],
+      ...(isLive && { scripts: ['live.js'], status: { text: 'Live', tone: 'good' } }),
       actions: [
-        { label: 'Newer', href: `${LOG}${kept.size === 0 ? '' : `?${kept}`}` },
+        ...liveActions(kept, isLive),
         ...(page.items.length === 0
           ? []
           : [
@@ -180,6 +201,7 @@ export const log: ConsolePage = {
         {
           kind: 'table',
           name: 'System log',
+          isDense: true,
           columns: LOG_COLUMNS,
           rows: page.items.map(rowOf),
           empty: problems.length > 0 ? 'The search could not be carried out.' : none,

@@ -1,4 +1,5 @@
 /** The pages of the console that show things: lists, facts and texts to copy, one below the other. All of them are drawn by one view. */
+import type { IconName } from '../../platform/http/icons.ts';
 import { Phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { drawnActions } from './actions.ts';
 import { initialsOf } from './avatar.ts';
@@ -20,6 +21,8 @@ export interface Piece {
   readonly code?: boolean;
   /** In soft colour: what is missing, or beside the point. */
   readonly soft?: boolean;
+  /** A link drawn as this icon; its text is told to those who listen, and on hover. */
+  readonly icon?: IconName;
 }
 
 /** A string is data and a phrase is a text. An empty string is shown as “–”. */
@@ -114,6 +117,8 @@ export interface TablePart extends PartHead {
   readonly kind: 'table';
   /** What it is a list of, for those who listen. */
   readonly name: Text;
+  /** In small type, each row on one line where there is room. */
+  readonly isDense?: boolean;
   readonly columns: readonly Column[];
   readonly rows: readonly TableRow[];
   /** How many rows there are on all pages, in words. */

@@ -33,7 +33,7 @@ const MENU: readonly Section[] = [
     label: 'API',
     entries: [
       { label: 'Authorization servers', href: '/admin/api/servers', access: 'service', icon: 'server' },
-      { label: 'Token', href: '/admin/api/tokens', access: 'own', icon: 'secret' },
+      { label: 'Tokens', href: '/admin/api/tokens', access: 'own', icon: 'secret' },
       { label: 'Event hooks', href: '/admin/api/event-hooks', access: 'service', icon: 'eventHook' },
       { label: 'Inline hooks', href: '/admin/api/inline-hooks', access: 'service', icon: 'inlineHook' },
     ],

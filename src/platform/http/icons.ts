@@ -17,6 +17,7 @@ const FILES = {
   edit: 'pencil-square',
   eventHook: 'bolt',
   explain: 'light-bulb',
+  filter: 'funnel',
   group: 'user-group',
   identityProvider: 'identification',
   inlineHook: 'puzzle-piece',

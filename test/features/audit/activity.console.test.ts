@@ -19,7 +19,7 @@ test('what happened to an application, a group and an organization is shown, the
   for (let n = 0; n < 21; n += 1) await service.api('PUT', `/groups/${group.id}`, { profile: { name: 'Gardeners', description: `${n}` } });
   const { agent } = await enter(service);
   const application = wordsOf(await agent.visit(`/admin/applications/${client.clientId}/activity`));
-  assert.match(application, new RegExp(`user\\.authentication\\.sso ${user.login} Test application.*application\\.lifecycle\\.create`));
+  assert.match(application, new RegExp(`user\\.authentication\\.sso ${user.login} .*Test application.*application\\.lifecycle\\.create`));
   assert.match(wordsOf(await agent.visit(`/admin/organizations/${orgId}/activity`)), /org\.membership\.add.*org\.lifecycle\.create/);
   const first = await agent.visit(`/admin/groups/${group.id}/activity`);
   assert.doesNotMatch(first.text, /group\.user_membership\.add/);

@@ -44,11 +44,22 @@ test('the system log is searched, narrowed by every field, paged with what narro
     assert.equal(rows.length, 50);
     assert.match(
       rows[0] ?? '',
-      /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d\.\d{3} UTC User single sign on to app user\.authentication\.sso admin Admin console and 2 more 127\.0\.0\.1 Success/,
+      /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d\.\d{3} UTC User single sign on to app user\.authentication\.sso admin admin \+1 Admin console 127\.0\.0\.1 Success/,
       'this administrator has just signed in',
     );
     assert.match(rows[1] ?? '', /User login user\.session\.start admin/);
     assert.match(rows[2] ?? '', /Org-51/);
+  });
+
+  await t.test('live, where a script reads on; without it, by a link to newer events', async () => {
+    const live = await agent.visit(linkTo(await search({ type: 'org.lifecycle.create' }), 'Live view'));
+    assert.match(live.text, /<script[^>]*live\.js/);
+    assert.doesNotMatch((await agent.visit(LOG)).text, /live\.js/);
+    assert.equal(live.url.searchParams.get('type'), 'org.lifecycle.create');
+    assert.equal((await agent.visit(linkTo(live, 'Newer'))).url.search, live.url.search);
+    const stopped = await agent.visit(linkTo(live, 'Stop live view'));
+    assert.equal(stopped.url.search, '?type=org.lifecycle.create');
+    assert.doesNotMatch(linkTo(live, 'Download as CSV'), /live/);
   });
 
   await t.test('by words, group, type, outcome, who, to what', async () => {
