@@ -4,6 +4,9 @@ import { visitor } from '../../pages/hosted/visitor.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { DetailType } from '../authorization-details/detail-types.resource.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
+import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
 import { countUserCode, forgetUserCode, TooManyFailures } from '../sign-in/failure-limits.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
@@ -54,6 +57,10 @@ export interface ConfirmDeviceFacts {
   readonly application: string;
   readonly userCode: string;
   readonly device: { readonly ipAddress: string; readonly userAgent: string };
+  /** Its country, and whether it is in the network of this browser: somebody who sent a code to the user is elsewhere (RFC 8628 section 5.4). */
+  readonly place: { readonly country: string | undefined; readonly isSameNetwork: boolean };
+  /** What it asks for exactly (RFC 9396). Trusted applications have no consent page that would show it. */
+  readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
   /** Epoch seconds. */
   readonly requestedAt: number;
   readonly action: string;
@@ -74,6 +81,10 @@ export async function confirmDevicePage(pages: Pages, ctx: Koa.Context, facts: C
     userCode: facts.userCode,
     device: browserName(facts.device.userAgent) ?? facts.device.userAgent.slice(0, 60),
     address: facts.device.ipAddress,
+    country: facts.place.country === undefined ? undefined : new Intl.DisplayNames([lang], { type: 'region' }).of(facts.place.country),
+    network: text(facts.place.isSameNetwork ? 'device.same-network' : 'device.other-network'),
+    application: facts.application,
+    details: facts.details.map(({ detail, type }) => detailInLanguage(language, detail, type)),
     requested: `${at.format(facts.requestedAt * 1000)} UTC`,
     action: facts.action,
     fields: facts.fields,

@@ -13,7 +13,10 @@ const knownSince = (now: Date): Date => new Date(now.getTime() - LIFETIMES.devic
 export const hasCountries = ({ config }: Pick<Services, 'config'>): boolean => config.geoDatabaseFile !== undefined;
 
 /** @returns the code of ISO 3166-1; undefined: not known */
-async function countryOf({ config, log }: Pick<Services, 'config' | 'log'>, address: string | undefined): Promise<string | undefined> {
+export async function countryOf(
+  { config, log }: Pick<Services, 'config' | 'log'>,
+  address: string | undefined,
+): Promise<string | undefined> {
   const file = config.geoDatabaseFile;
   if (file === undefined || address === undefined) return undefined;
   const database = await currentCountryDatabase(file, (error) => log.warn({ err: error, file }, 'GEO_DATABASE_FILE cannot be read'));

@@ -10,6 +10,8 @@ import { readDetails } from '../../features/authorization-details/read-details.s
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { REQUESTS_PAGE } from '../../features/backchannel-requests/request-mails.service.ts';
+import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
+import { countryOf } from '../../features/sign-in-countries/sign-in-countries.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Client, Configuration, KoaContextWithOIDC } from '../library/oidc-provider.ts';
@@ -73,8 +75,8 @@ export function deviceFlow({ server, detailTypes, ...parts }: DeviceParts): Devi
     const action = new URL(ctx.oidc.urlFor('code_verification')).pathname;
     const page = { application: labelOf(client), action, fields: { xsrf: secret, user_code: code }, uiLocales: requestedLocales(ctx) };
     const request = signInRequestOf(found);
+    const details = detailsIn(found.params).map((detail) => ({ detail, type: detailTypes.find(({ name }) => name === detail.type) }));
     if (request !== undefined) {
-      const details = detailsIn(found.params).map((detail) => ({ detail, type: detailTypes.find(({ name }) => name === detail.type) }));
       await pages.confirmRequest(ctx, { ...page, message: request.message, requestedAt: found.iat, expiresAt: found.exp ?? 0, details });
       return;
     }
@@ -83,7 +85,12 @@ export function deviceFlow({ server, detailTypes, ...parts }: DeviceParts): Devi
       ...page,
       userCode: shown(code),
       device: { ipAddress, userAgent },
+      place: {
+        country: await countryOf(parts, ipAddress),
+        isSameNetwork: networkOf(ipAddress) === networkOf(parts.describe(ctx.req).ipAddress),
+      },
       requestedAt: found.iat,
+      details,
     });
   }
 

@@ -26,11 +26,27 @@ export interface ProtocolPages {
 /** Why the page for codes is shown again. */
 export type DeviceProblem = 'unknown' | 'expired' | 'used' | 'denied';
 
+/** Where a request of a device came from, as far as it is known. */
+interface DevicePlace {
+  /** Code of ISO 3166-1, by the operator's database of countries. */
+  readonly country: string | undefined;
+  /** Is the device in the network of the browser that is asked? */
+  readonly isSameNetwork: boolean;
+}
+
+/** What a request asks for exactly (RFC 9396); a type that was deleted meanwhile has no words of its own. */
+interface RequestedDetail {
+  readonly detail: AuthorizationDetail;
+  readonly type: DetailType | undefined;
+}
+
 export interface DevicePage {
   readonly application: string;
   /** As the device shows it. */
   readonly userCode: string;
   readonly device: { readonly ipAddress: string; readonly userAgent: string };
+  readonly place: DevicePlace;
+  readonly details: readonly RequestedDetail[];
   /** Epoch seconds. */
   readonly requestedAt: number;
   /** Where the form is posted to, with these fields. */
@@ -44,8 +60,7 @@ interface SignInRequestPage extends Pick<DevicePage, 'application' | 'requestedA
   readonly message: string | undefined;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /** What it asks for exactly (RFC 9396). */
-  readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
+  readonly details: readonly RequestedDetail[];
 }
 
 interface FormPostPage {

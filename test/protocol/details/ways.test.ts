@@ -78,6 +78,7 @@ test('a device asks for details, its user allows them, and it gets them or less'
   const form = { client_id: device.clientId, scope: 'openid', authorization_details: details };
   const { body: asked } = await post(service, 'bank', 'device_authorization', device, form);
   const page = await browser.visit(asked.verification_uri_complete);
+  assert.match(page.text, /Pay <bdi>120\.50<\/bdi>/, 'on the page of the code, for trusted applications have no other');
   const consent = await browser.signIn(await browser.submit(page, 'device-form', { confirm: 'yes' }), user);
   assert.match(consent.text, /Make a payment/);
   assert.match((await browser.submit(consent, 'consent', { decision: 'allow' })).text, /Device connected/);

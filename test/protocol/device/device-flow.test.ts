@@ -1,6 +1,7 @@
 /** The device grant (RFC 8628): by openid-client from request to refresh, refused, guessed at, and answered once. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import * as client from 'openid-client';
 import { eventsOf } from '../../features/users/user-holdings.ts';
@@ -82,6 +83,32 @@ test('a link with the code shows application, device and time, and asks; consent
   assert.equal((await poll(service, one, code, 'default')).body.error, 'authorization_pending');
   assert.match((await browser.submit(consent, 'consent', { decision: 'allow' })).text, /Device connected/);
   assert.equal((await poll(service, one, code, 'default')).status, 200);
+});
+
+test('the page of a code says where the device is: its country, and whether it is in the network of the browser (RFC 8628 section 5.4)', async (t) => {
+  const env = { TRUST_PROXY: '1', GEO_DATABASE_FILE: path.resolve('test/support/geo/GeoIP2-Country-Test.mmdb') };
+  const service = await startService(t, { env });
+  const one = await deviceClient(service);
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+  const placeOf = async (device: string, browser: string, language = 'en') => {
+    const form = new URLSearchParams({ client_id: one.clientId, scope: 'openid' });
+    const url = `${service.issuer('built-in')}/device_authorization`;
+    const asked = await fetch(url, { method: 'POST', body: form, headers: from(device) });
+    const { verification_uri_complete: link } = (await asked.json()) as { verification_uri_complete: string };
+    const headers = { ...from(browser), 'accept-language': language };
+    class At extends UserAgent {
+      override send(to: string | URL, init: RequestInit = {}): Promise<Response> {
+        return super.send(to, { ...init, headers: { ...(init.headers as Record<string, string>), ...headers } });
+      }
+    }
+    const { text } = await new At(service.baseUrl).visit(link);
+    const shown = (id: string) => new RegExp(`id="${id}">([^<]*)`).exec(text)?.[1];
+    return [shown('device-place'), shown('device-network')];
+  };
+  const [britain, sweden, home] = ['2.125.160.216', '89.160.20.112', '10.0.0.1'];
+  assert.deepEqual(await placeOf(sweden, sweden), ['Sweden', 'The same as this browser’s']);
+  assert.deepEqual(await placeOf(sweden, britain, 'de'), ['Schweden', 'Ein anderes als das dieses Browsers']);
+  assert.deepEqual(await placeOf(home, sweden), [undefined, 'Not this browser’s']);
 });
 
 test('who refuses, before or after the sign-in, gives the device access_denied, with an event', async (t) => {
