@@ -33,6 +33,8 @@ import { explainFailures, unknownPage } from './features/sign-in/failures.hosted
 import { InteractionGone } from './features/sign-in/interactions.hosted.ts';
 import { hostedPages } from './features/sign-in/routes.hosted.ts';
 import { mailSignUp } from './features/sign-up/sign-up.service.ts';
+import { signalDelivery } from './features/signals/signal-delivery.service.ts';
+import { SIGNAL } from './features/signals/signal-queue.store.ts';
 import { accountPages } from './pages/account/routes.ts';
 import { adminConsole } from './pages/console/console.ts';
 import { createHostedDeps } from './pages/hosted/deps.ts';
@@ -57,6 +59,7 @@ import { findWayBack } from './protocol/logout/client-link.ts';
 import { destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
 import { sendJson } from './protocol/servers/json-response.ts';
+import { signSecurityEvents } from './protocol/signals/security-event-tokens.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
 import { createAuthorizationServers } from './protocol-host.ts';
 
@@ -218,6 +221,7 @@ export function createApp(services: Services): App {
         [BACKCHANNEL_PING]: backchannelPings(services, outbound),
         [BULK_JOB]: bulkJobs(services),
         [PROVISIONING]: provisioningDelivery(services, outbound),
+        [SIGNAL]: signalDelivery(services, outbound, signSecurityEvents(servers)),
       };
       const sender = sendOutbox({ database, log, carriers, count: observer.countDelivery });
       void warnOfSilentServer(services, mailer);

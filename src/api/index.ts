@@ -42,6 +42,7 @@ import { settingsEndpoints } from '../features/settings/settings.api.ts';
 import { authn } from '../features/sign-in/authn.api.ts';
 import { TooManyFailures } from '../features/sign-in/failure-limits.service.ts';
 import { registrationEndpoints } from '../features/sign-up/sign-up.api.ts';
+import { signalStreamEndpoints } from '../features/signals/signal-streams.api.ts';
 import { telephonyEndpoints } from '../features/telephony/telephony.api.ts';
 import { textEndpoints } from '../features/texts/texts.api.ts';
 import { trustedBrowserEndpoints } from '../features/trusted-browsers/trusted-browsers.api.ts';
@@ -111,6 +112,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...eventHooks,
   ...eventHookDeliveries,
   ...inlineHooks,
+  ...signalStreamEndpoints,
   ...settingsEndpoints,
   ...mailSettingsEndpoints,
   ...telephonyEndpoints,

@@ -19,6 +19,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   logs: 'What happened, who did it and from where.',
   zones: 'Named lists of networks, for the rules of the sign-in policy.',
   eventHooks: 'Endpoints that receive events, signed as Standard Webhooks requires.',
+  ssf: 'Signal streams: applications learn of revoked sessions and disabled accounts by the Shared Signals Framework.',
   provisioning: 'SCIM targets of all applications. Each is set at its application.',
   inlineHooks: 'Endpoints that are asked while a request waits: they change tokens, check sign-ups and verify passwords.',
   settings: 'What holds for the whole service.',

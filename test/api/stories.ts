@@ -46,6 +46,8 @@ export interface Make {
   waitingUser(): Promise<string>;
   group(): Promise<string>;
   app(): Promise<string>;
+  /** A signal stream. */
+  stream(): Promise<string>;
   server(): Promise<string>;
   token(): Promise<string>;
   idp(): Promise<string>;
@@ -110,6 +112,11 @@ const onTarget = (): Story => async (make) => {
   return { params: { id } };
 };
 
+const aStream = () => ({
+  events: ['https://schemas.openid.net/secevent/caep/event-type/session-revoked'],
+  delivery: { method: 'PUSH', endpointUrl: 'http://127.0.0.1:9/events', authorizationHeader: 'Bearer 4711' },
+});
+
 /** Nobody listens there. */
 const anInlineHook = () => ({
   ...inlineHookBody(TOKENS, 'http://127.0.0.1:9/hook', {}, { headers: [{ key: 'X-Tenant', value: 'tests' }] }),
@@ -167,6 +174,7 @@ export function makeWith(api: ManagementApi): Make {
     group: () => idOf('/groups', { profile: { name: unique('Group') } }),
     app: () => idOf('/apps', { label: unique('App'), ...redirectUris }),
     // Keys for RS256 would take most of the time of the operations on servers.
+    stream: async () => idOf('/ssf/streams', { applicationId: await make.app(), ...aStream() }),
     server: () => idOf('/authorizationServers', { name: unique('Server'), signingAlg: 'ES256' }),
     token: () => idOf('/api-tokens', { name: unique('Token') }),
     idp: () => idOf('/idps', identityProvider()),
@@ -232,7 +240,7 @@ const onUser =
   async (make) => ({ params: { id: await make.user(status, extra) }, ...rest() });
 const on =
   (
-    what: 'group' | 'app' | 'server' | 'token' | 'idp' | 'hook' | 'inlineHook',
+    what: 'group' | 'app' | 'server' | 'token' | 'idp' | 'hook' | 'inlineHook' | 'stream',
     rest: (make: Make) => Omit<ValidCall, 'params'> = () => ({}),
   ): Story =>
   async (make) => ({ params: { id: await make[what]() }, ...rest(make) });
@@ -696,6 +704,20 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'POST /inlineHooks/:id/lifecycle/deactivate': on('inlineHook'),
   'POST /inlineHooks/:id/execute': on('inlineHook', () => ({ body: {} })),
   'POST /inlineHooks/:id/credentials/secret': on('inlineHook'),
+
+  'POST /ssf/streams': async (make) => ({ body: { applicationId: await make.app(), ...aStream() } }),
+  'GET /ssf/streams': none,
+  'GET /ssf/streams/:id': on('stream'),
+  'PUT /ssf/streams/:id': on('stream', () => ({ body: aStream() })),
+  'DELETE /ssf/streams/:id': on('stream'),
+  'POST /ssf/streams/:id/lifecycle/enable': async (make) => {
+    const id = await make.stream();
+    await make.call('POST', `/ssf/streams/${id}/lifecycle/pause`);
+    return { params: { id } };
+  },
+  'POST /ssf/streams/:id/lifecycle/pause': on('stream'),
+  'POST /ssf/streams/:id/lifecycle/disable': on('stream'),
+  'POST /ssf/streams/:id/verify': on('stream'),
 
   'GET /logs': none,
   'POST /apps/:id/roles': async (make) => ({ params: { id: await make.app() }, body: { name: 'editor' } }),

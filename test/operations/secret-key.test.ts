@@ -92,6 +92,7 @@ test('no sealed column is forgotten: each that is named so is known, and whateve
     'features/provisioning/provisioning.service.ts',
     'features/second-factors/totp.service.ts',
     'features/secret-keys/resealing.service.ts',
+    'features/signals/signal-streams.service.ts',
     'features/subjects/pairwise-subjects.service.ts',
     // For half an hour at most; its notes in the outbox are in test/protocol/ciba/sign-in-requests.test.ts (decision 60).
     'protocol/storage/sign-in-request-adapter.ts',
@@ -164,6 +165,12 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
   assert.equal((await before.api('PUT', '/settings/telephony', telephony)).status, 200);
   const target = { status: 'INACTIVE', baseUrl: 'http://127.0.0.1:9/scim', auth: { type: 'BEARER', secret: 'known-to-the-target' } };
   assert.equal((await before.api('PUT', `/apps/${client.clientId}/provisioning`, target)).status, 200);
+  const stream = {
+    applicationId: client.clientId,
+    events: ['https://schemas.openid.net/secevent/risc/event-type/account-purged'],
+    delivery: { method: 'PUSH', endpointUrl: 'http://127.0.0.1:9/events', authorizationHeader: 'Bearer known-to-the-receiver' },
+  };
+  assert.equal((await before.api('POST', '/ssf/streams', stream)).status, 200);
   assert.equal((await before.api('PUT', '/settings/sign-in', { messageFactors: ['sms'] })).status, 200);
   const phone = { factorType: 'sms', provider: 'OKTA', profile: { phoneNumber: '+4930901820' } };
   const { id: phoned } = await before.createUser();

@@ -5,6 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { PROVISIONING_NEWS } from '../provisioning/provisioning-queue.store.ts';
+import { SIGNAL_NEWS } from '../signals/signal-queue.store.ts';
 import type { EventType } from './event-types.policy.ts';
 import type { AuditEvent, StoredEvent } from './events.resource.ts';
 
@@ -31,7 +32,8 @@ export const writingEvent = (event: string, from: string): string =>
   `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
     RETURNING uuid, published, event_type, target),
   news AS (INSERT INTO outbox ${NOTED} ${NEWS}),
-  ${PROVISIONING_NEWS}`;
+  ${PROVISIONING_NEWS},
+  ${SIGNAL_NEWS}`;
 
 /** An event as `writingEvent` takes it. */
 export const eventRow = (event: AuditEvent): string =>

@@ -25,6 +25,7 @@ import { resetRequestContext } from '../passwords/forgotten-password.service.ts'
 import { targetSecretContext } from '../provisioning/scim-target.service.ts';
 import { totpSecretContext as totpContext } from '../second-factors/totp.service.ts';
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
+import { streamAuthorizationContext } from '../signals/signal-streams.service.ts';
 import { PAIRWISE_SALT_CONTEXT, PAIRWISE_SETTING } from '../subjects/pairwise-subjects.service.ts';
 import { TELEPHONY } from '../telephony/telephony-settings.resource.ts';
 import {
@@ -101,6 +102,7 @@ const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => 
   inlineHookSecrets: hookSecretOf('inline_hook'),
   formerInlineHookSecrets: hookSecretOf('inline_hook'),
   provisioningSecrets: alone(targetSecretContext),
+  signalAuthorizations: alone(streamAuthorizationContext),
   settings: settingAnew,
   hookHeaders: channelOf('event_hook'),
   inlineHookHeaders: channelOf('inline_hook'),

@@ -26,6 +26,7 @@ export const SEALED_COLUMNS = {
   inlineHookSecrets: plain('inline_hooks', 'signing_secret_sealed'),
   formerInlineHookSecrets: plain('inline_hooks', 'previous_secret_sealed'),
   provisioningSecrets: plain('provisioning_targets', 'secret_sealed', 'application_id'),
+  signalAuthorizations: plain('signal_streams', 'authorization_sealed'),
   settings: { ...plain('settings', 'value', 'name'), json: true },
   hookHeaders: { ...plain('event_hooks', 'channel'), json: true },
   inlineHookHeaders: { ...plain('inline_hooks', 'channel'), json: true },

@@ -75,6 +75,8 @@ export interface BuiltServer extends ServerFoundation {
   readonly provider: Provider;
   readonly state: ServerState;
   readonly subjects: Subjects;
+  /** The key that signs now. */
+  readonly signer: SigningKeyInProcess | undefined;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
   /** By which what is plainly right is answered without oidc-provider. */
   readonly shortPath: ShortPathParts;
@@ -294,5 +296,5 @@ export function buildServer(
   };
   provider.use(requestPipeline({ ...pipelineParts, findClient: clients.lookUp.bind(clients), ...deps }));
   const shortPath: ShortPathParts = { ...own, userinfo: userinfoParts, introspected, wrongSecrets, uses };
-  return { ...parts, issuer, provider, state, subjects, callback: provider.callback(), shortPath };
+  return { ...parts, issuer, provider, state, subjects, signer: keys[0], callback: provider.callback(), shortPath };
 }

@@ -1,0 +1,195 @@
+/**
+ * Carries security events to signal streams: each as a signed security event token of its own, pushed by HTTPS (RFC 8935). The token is made when it is sent, so that
+ * it is signed by the present key; its `jti` is the same at every attempt.
+ */
+import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import { digest } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Outbound } from '../../platform/http/outbound.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import { findAuditEvent } from '../audit/audit.store.ts';
+import { SYSTEM } from '../audit/audit-event.policy.ts';
+import { pauseBeforeNext } from '../event-hooks/event-hook-retries.policy.ts';
+import { type Carrier, Postponed, reasonOf, Undeliverable } from '../outbox/outbox.service.ts';
+import { removeEntriesOf } from '../outbox/outbox.store.ts';
+import { SIGNAL } from './signal-queue.store.ts';
+import { type SignalStream, STREAM_STATUSES } from './signal-streams.resource.ts';
+import { hurryStream, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
+import { findSignalStream, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
+import { signalsOf } from './signals.policy.ts';
+
+/** Seconds for which an entry of a paused stream waits; it is due at once when the stream is enabled. */
+const WHILE_PAUSED = 600;
+/** Milliseconds after which nobody is told of an event any more. */
+const TOO_OLD = 7 * 24 * 3600 * 1000;
+
+const SSF = 'https://schemas.openid.net/secevent/ssf/event-type';
+
+/** What a security event token says. */
+interface SecurityEvent {
+  readonly jti: string;
+  /** Tells which events have one cause. */
+  readonly txn: string;
+  readonly type: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Absent: it is about the stream itself. */
+  readonly userId?: string;
+}
+
+/** @returns the signed token; undefined: there is no such application, or it is inactive */
+export type SignSecurityEvent = (stream: SignalStream, event: SecurityEvent) => Promise<string | undefined>;
+
+const notice = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('verification'), jti: z.string(), state: z.string().optional() }),
+  z.object({ type: z.literal('stream-updated'), jti: z.string(), status: z.enum(STREAM_STATUSES), reason: z.string().nullable() }),
+]);
+const entry = z.object({ streamId: z.string(), eventId: z.string().optional(), notice: notice.optional(), hurry: z.boolean().optional() });
+
+function eventOfNotice(given: z.output<typeof notice>): SecurityEvent {
+  const { jti, type } = given;
+  const claims =
+    given.type === 'verification'
+      ? { ...(given.state !== undefined && { state: given.state }) }
+      : { status: given.status.toLowerCase(), ...(given.reason !== null && { reason: given.reason }) };
+  return { jti, txn: jti, type: `${SSF}/${type}`, claims };
+}
+
+export function signalDelivery(services: Services, call: Outbound, sign: SignSecurityEvent): Carrier {
+  const { database, keyring, log } = services;
+
+  async function eventsFor(stream: SignalStream, eventId: string): Promise<readonly SecurityEvent[]> {
+    const event = await findAuditEvent(database.knex, eventId);
+    if (event === undefined || present().getTime() - event.published.getTime() > TOO_OLD) return [];
+    return signalsOf(event)
+      .filter(({ type }) => stream.events.includes(type))
+      .map(({ type, userId, claims, part }) => ({
+        jti: digest(JSON.stringify([stream.id, eventId, type, part])),
+        txn: eventId,
+        ...{ type, userId, claims },
+      }));
+  }
+
+  /** @returns the status of the answer, and the error that it names (RFC 8935 section 2.3) */
+  async function push(stream: SignalStream, token: string): Promise<{ readonly status: number; readonly err: string | undefined }> {
+    const { endpointUrl, authorization } = stream;
+    if (endpointUrl === null) throw new Error('the stream has no endpoint');
+    const answer = await call(endpointUrl, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/secevent+jwt',
+        accept: 'application/json',
+        'user-agent': 'Gatehouse',
+        ...(authorization !== null && { authorization: keyring.open(authorization, streamAuthorizationContext(stream.id)) }),
+      },
+      body: token,
+    });
+    const { status } = answer;
+    if (status !== 400) {
+      await answer.body?.cancel();
+      return { status, err: undefined };
+    }
+    return { status, err: told.safeParse(await answer.json().catch(() => undefined)).data?.err };
+  }
+
+  async function note(stream: SignalStream, changes: Partial<SignalStream>): Promise<void> {
+    try {
+      await updateSignalStreamRow(database.knex, stream.id, changes);
+    } catch (error) {
+      // The delivery is what it is without it.
+      log.warn({ err: error, streamId: stream.id }, 'a delivery of a signal could not be noted');
+    }
+  }
+
+  /** Nobody is there any more. */
+  async function disable({ id }: SignalStream): Promise<void> {
+    await database.transaction(async (trx) => {
+      const before = await lockSignalStream(trx, id);
+      if (before === undefined || before.status === 'DISABLED') return;
+      const after = { status: 'DISABLED' as const, statusReason: 'The receiver answered 410' };
+      await updateSignalStreamRow(trx, id, { ...after, lastUpdated: present() });
+      await removeEntriesOf(trx, { kind: SIGNAL, orderingKey: id });
+      const event = streamEvent('system.signal_stream.status', 'Change status of signal stream', before, SYSTEM);
+      await recordEvent(trx, {
+        ...event,
+        before: { status: before.status, reason: before.statusReason },
+        after: { status: after.status, reason: after.statusReason },
+      });
+    });
+  }
+
+  /** @returns why the receiver refuses the event for good; undefined: it has it @throws when it is to be sent again */
+  async function deliver(stream: SignalStream, token: string): Promise<string | undefined> {
+    try {
+      const { status, err } = await push(stream, token);
+      if (status >= 200 && status <= 299) {
+        await note(stream, { lastDelivered: present() });
+        return undefined;
+      }
+      if (status === 410) {
+        await disable(stream);
+        throw new Undeliverable('the receiver answered 410, the stream is disabled');
+      }
+      const reason = `the receiver answered ${status}${err === undefined ? '' : ` (${err})`}`;
+      if (status !== 400 || (err !== undefined && PASSING.has(err))) throw new Error(reason);
+      await note(stream, { lastFailed: present(), lastError: reason });
+      return reason;
+    } catch (error) {
+      await note(stream, { lastFailed: present(), lastError: reasonOf(error) });
+      throw error;
+    }
+  }
+
+  return {
+    async deliver(payload) {
+      const { streamId, eventId, notice: about, hurry = false } = entry.parse(payload);
+      const stream = await findSignalStream(database.knex, streamId);
+      if (stream === undefined) return 'dropped';
+      if (hurry) {
+        if (stream.status === 'ENABLED') await hurryStream(database.knex, streamId);
+        return 'delivered';
+      }
+      // That a stream stops is told when it has stopped.
+      if (about?.type !== 'stream-updated') {
+        if (stream.status === 'DISABLED') return 'dropped';
+        if (stream.status === 'PAUSED' && !(await isTooOld(eventId))) throw new Postponed('the stream is paused', WHILE_PAUSED);
+      }
+      const events = about === undefined ? await eventsFor(stream, eventId ?? '') : [eventOfNotice(about)];
+      const refused: string[] = [];
+      for (const event of events) {
+        const token = await sign(stream, event);
+        if (token === undefined) return 'dropped';
+        const reason = await deliver(stream, token);
+        if (reason !== undefined) refused.push(reason);
+      }
+      const [reason] = refused;
+      if (reason !== undefined) throw new Undeliverable(reason);
+      return events.length > 0 ? 'delivered' : 'dropped';
+    },
+    givenUp(payload) {
+      const { streamId, eventId } = entry.parse(payload);
+      return {
+        eventType: 'system.signal_stream.delivery',
+        displayMessage: 'Deliver event to signal stream',
+        targets: [
+          { id: streamId, type: 'SignalStream', displayName: streamId },
+          ...(eventId === undefined ? [] : [{ id: eventId, type: 'LogEvent', displayName: eventId }]),
+        ],
+      };
+    },
+    pauseAfter: (attempts, age) => pauseBeforeNext(attempts, age, Math.random()),
+  };
+
+  /** A paused stream keeps no event for ever. */
+  async function isTooOld(eventId: string | undefined): Promise<boolean> {
+    if (eventId === undefined) return false;
+    const event = await findAuditEvent(database.knex, eventId);
+    return event === undefined || present().getTime() - event.published.getTime() > TOO_OLD;
+  }
+}
+
+/** What a receiver says in its own words is not repeated: it could be anything. */
+const told = z.object({ err: z.string().regex(/^\w{1,60}$/) });
+
+/** RFC 8935 section 2.4: its settings are wrong, and not the token. */
+const PASSING: ReadonlySet<string> = new Set(['authentication_failed', 'access_denied']);

@@ -1,0 +1,31 @@
+/** What the fields of a signal stream may be, in the management API and at the endpoints of receivers. */
+import { z } from 'zod';
+import { text } from '../../platform/validation/text.ts';
+import { calledUri } from '../applications/application-settings.service.ts';
+import { SIGNAL_TYPES } from './signals.policy.ts';
+
+/** As `Authorization` has it (RFC 9110 section 11.6.2). */
+const authorizationHeader = z
+  .string()
+  .min(1)
+  .max(4096)
+  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII, without spaces around it');
+
+const streamDescription = text({ most: 1024 });
+
+const push = z.strictObject({
+  method: z.literal('PUSH'),
+  endpointUrl: calledUri.meta({ description: 'Events are posted to it, one a request (RFC 8935)' }),
+  authorizationHeader: authorizationHeader.nullable().exactOptional().meta({
+    description:
+      'Sent as the header Authorization. Never shown; absent in a change: stays as long as the host of endpointUrl does; null: none',
+  }),
+});
+
+export const streamSettings = {
+  description: streamDescription.exactOptional(),
+  events: z.array(z.enum(SIGNAL_TYPES)).min(1).max(SIGNAL_TYPES.length),
+  delivery: z.discriminatedUnion('method', [push]),
+};
+
+export type GivenDelivery = z.output<(typeof streamSettings)['delivery']>;

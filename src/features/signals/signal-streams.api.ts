@@ -1,0 +1,156 @@
+/** `ssf/streams`: the signal streams of all applications, as administrators look after them. Receivers have the endpoints of the Shared Signals Framework. */
+import { z } from 'zod';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { idParams, links, time, unlessEmpty, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { text } from '../../platform/validation/text.ts';
+import { streamSettings } from './signal-fields.service.ts';
+import { type SignalStream, STREAM_STATUSES, type StreamStatus } from './signal-streams.resource.ts';
+import {
+  createSignalStream,
+  deleteSignalStream,
+  getSignalStream,
+  listSignalStreams,
+  type StreamInput,
+  setStreamStatus,
+  updateSignalStream,
+  verifySignalStream,
+  waitingForStream,
+} from './signal-streams.service.ts';
+import { SIGNAL_TYPES } from './signals.policy.ts';
+
+const settings = z.strictObject(streamSettings);
+const newStream = z.strictObject({ applicationId: text({ least: 1 }).meta({ description: 'The receiver' }), ...streamSettings });
+
+const stream = z.object({
+  id: z.string(),
+  applicationId: z.string(),
+  description: z.string().optional(),
+  status: z.enum(STREAM_STATUSES),
+  statusReason: z.string().nullable(),
+  events: z.array(z.enum(SIGNAL_TYPES)),
+  delivery: z.object({
+    method: z.enum(['PUSH', 'POLL']),
+    endpointUrl: z.url(),
+    hasAuthorizationHeader: z.boolean().meta({ description: 'Is one sent? Its value is never shown' }),
+  }),
+  waiting: z
+    .object({ count: z.int(), oldest: time.nullable(), nextAttempt: time.nullable() })
+    .meta({ description: 'What is not delivered yet' }),
+  lastDelivered: time.nullable(),
+  lastFailed: time.nullable(),
+  lastError: z.string().nullable().meta({ description: 'Of the last delivery that failed' }),
+  created: time,
+  lastUpdated: time,
+  _links: links,
+});
+
+const inputOf = ({ description, events, delivery }: z.output<typeof settings>): StreamInput => ({
+  description: description ?? '',
+  eventsRequested: events,
+  delivery,
+});
+
+const changeStatus = (step: string, status: StreamStatus, summary: string): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/ssf/streams/:id/lifecycle/${step}`,
+    access: 'service',
+    summary,
+    params: idParams,
+    bodyOptional: true,
+    body: z.strictObject({ reason: text({ least: 1, most: 255 }).meta({ description: 'Told to the receiver' }) }).partial(),
+    response: stream,
+    handler: async ({ services, params, body: { reason = null }, request }) =>
+      presented(services, await setStreamStatus(services, params.id, { status, reason, tell: true }, request)),
+  });
+
+export const signalStreamEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'POST',
+    path: '/ssf/streams',
+    access: 'service',
+    summary: 'Create a signal stream: security events of all users, pushed to an application as signed tokens',
+    body: newStream,
+    response: stream,
+    handler: async ({ services, body: { applicationId, ...rest }, request }) =>
+      presented(services, await createSignalStream(services, applicationId, inputOf(rest), request)),
+  }),
+  listing({
+    path: '/ssf/streams',
+    access: 'service',
+    summary: 'List the signal streams, oldest first',
+    query: { applicationId: text({ least: 1 }).optional() },
+    item: stream,
+    handler: async ({ services, query: { applicationId, ...window } }) => {
+      const { items, next } = await listSignalStreams(services, window, applicationId);
+      return { items: await Promise.all(items.map((one) => presented(services, one))), next };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/ssf/streams/:id',
+    access: 'service',
+    summary: 'Read a signal stream, with what waits and the last error',
+    params: idParams,
+    response: stream,
+    handler: async ({ services, params }) => presented(services, await getSignalStream(services, params.id)),
+  }),
+  endpoint({
+    method: 'PUT',
+    path: '/ssf/streams/:id',
+    access: 'service',
+    summary: 'Replace the settings of a signal stream; what waits is tried at once',
+    params: idParams,
+    body: settings,
+    response: stream,
+    handler: async ({ services, params, body, request }) =>
+      presented(services, await updateSignalStream(services, params.id, inputOf(body), request)),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: '/ssf/streams/:id',
+    access: 'service',
+    summary: 'Delete a signal stream with what waits for it',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await deleteSignalStream(services, params.id, request);
+      return undefined;
+    },
+  }),
+  changeStatus('enable', 'ENABLED', 'Enable a signal stream; what waits is delivered at once'),
+  changeStatus('pause', 'PAUSED', 'Pause a signal stream: its events wait, for at most seven days'),
+  changeStatus('disable', 'DISABLED', 'Disable a signal stream: its events, and those that wait, are never delivered'),
+  endpoint({
+    method: 'POST',
+    path: '/ssf/streams/:id/verify',
+    access: 'service',
+    summary: 'Send a verification event to the receiver',
+    params: idParams,
+    handler: async ({ services, params, request }) => {
+      await verifySignalStream(services, params.id, undefined, request);
+      return undefined;
+    },
+  }),
+];
+
+async function presented(services: Services, found: SignalStream): Promise<z.input<typeof stream>> {
+  const { count, oldest, due } = await waitingForStream(services, found);
+  const self = `${services.config.baseUrl}/api/v1/ssf/streams/${found.id}`;
+  return {
+    id: found.id,
+    applicationId: found.applicationId,
+    description: unlessEmpty(found.description),
+    status: found.status,
+    statusReason: found.statusReason,
+    events: [...found.events],
+    delivery: { method: found.method, endpointUrl: found.endpointUrl ?? '', hasAuthorizationHeader: found.authorization !== null },
+    waiting: { count, oldest: writeTimeOrNull(oldest), nextAttempt: writeTimeOrNull(due) },
+    lastDelivered: writeTimeOrNull(found.lastDelivered),
+    lastFailed: writeTimeOrNull(found.lastFailed),
+    lastError: found.lastError,
+    created: writeTime(found.created),
+    lastUpdated: writeTime(found.lastUpdated),
+    _links: { self: { href: self } },
+  };
+}

@@ -1,0 +1,33 @@
+/** Signal streams (Shared Signals Framework 1.0): the fields of a record. */
+import type { SignalType } from './signals.policy.ts';
+
+export const STREAM_STATUSES = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
+export type StreamStatus = (typeof STREAM_STATUSES)[number];
+
+export interface SignalStream {
+  readonly id: string;
+  /** The receiver: `aud` of what it gets, and whose `sub` of users is told. */
+  readonly applicationId: string;
+  readonly description: string;
+  readonly status: StreamStatus;
+  /** Why, where somebody said so. */
+  readonly statusReason: string | null;
+  /** RFC 8935 or RFC 8936. */
+  readonly method: 'PUSH' | 'POLL';
+  /** Where events are pushed to; null: they are polled. */
+  readonly endpointUrl: string | null;
+  /** Sealed: the value of the header `Authorization`. null: none is sent. */
+  readonly authorization: string | null;
+  /** As the receiver asked, types that there are not among them. */
+  readonly eventsRequested: readonly string[];
+  /** What it gets. */
+  readonly events: readonly SignalType[];
+  /** The types of audit events that these come from. */
+  readonly sources: readonly string[];
+  readonly lastVerification: Date | null;
+  readonly lastDelivered: Date | null;
+  readonly lastFailed: Date | null;
+  readonly lastError: string | null;
+  readonly created: Date;
+  readonly lastUpdated: Date;
+}

@@ -1,0 +1,266 @@
+/**
+ * What can be done with signal streams (Shared Signals Framework 1.0): by administrators, and by the receivers whose streams they are. How events reach a receiver is
+ * in signal-delivery.service.ts.
+ */
+import { randomUUID } from 'node:crypto';
+import { present } from '../../platform/clock/clock.ts';
+import { timings } from '../../platform/clock/timings.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
+import { conflict, notFound, rateLimited, validation, wrongState } from '../../platform/errors/errors.ts';
+import { getApplication } from '../applications/applications.service.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { EventType } from '../audit/event-types.policy.ts';
+import { hurryEntries, insertEntry, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
+import type { GivenDelivery } from './signal-fields.service.ts';
+import { SIGNAL } from './signal-queue.store.ts';
+import type { SignalStream, StreamStatus } from './signal-streams.resource.ts';
+import {
+  countSignalStreams,
+  deleteSignalStreamRow,
+  findSignalStream,
+  insertSignalStream,
+  lockSignalStream,
+  selectSignalStreams,
+  updateSignalStreamRow,
+} from './signal-streams.store.ts';
+import { knownTypes, sourcesOf } from './signals.policy.ts';
+
+/** Of one application. */
+const MOST_STREAMS = 10;
+/** Seconds between two verifications that a receiver asks for. */
+const VERIFICATION_INTERVAL = 30;
+
+export interface StreamInput {
+  readonly description: string;
+  readonly eventsRequested: readonly string[];
+  readonly delivery: GivenDelivery;
+}
+
+const receiver = (id: string) => ({ kind: SIGNAL, orderingKey: id });
+const missing = (id: string) => notFound(id, 'SignalStream');
+
+/** Where the authorization header of a stream is sealed. */
+export const streamAuthorizationContext = (streamId: string): string => `signal_stream:${streamId}:authorization`;
+
+/**
+ * Creates a stream to an application, enabled.
+ * @throws {ApiError} not found: the application; wrong state: it is the service's own; conflict: it has as many streams as it may have
+ */
+export async function createSignalStream(
+  services: Services,
+  applicationId: string,
+  input: StreamInput,
+  request: RequestContext,
+): Promise<SignalStream> {
+  const application = await getApplication(services, applicationId);
+  if (application.system) throw wrongState('the application belongs to the service itself');
+  const id = newId('sgn');
+  const now = present();
+  const stream: SignalStream = {
+    id,
+    applicationId: application.id,
+    status: 'ENABLED',
+    statusReason: null,
+    ...settingsOf(services, id, input, undefined),
+    lastVerification: null,
+    lastDelivered: null,
+    lastFailed: null,
+    lastError: null,
+    created: now,
+    lastUpdated: now,
+  };
+  await services.database.transaction(async (trx) => {
+    if ((await countSignalStreams(trx, application.id)) >= MOST_STREAMS)
+      throw conflict({ field: 'applicationId', message: `has ${MOST_STREAMS} signal streams, delete one first` });
+    await insertSignalStream(trx, stream);
+    await recordEvent(trx, {
+      ...streamEvent('system.signal_stream.create', 'Create signal stream', stream, request),
+      after: described(stream),
+    });
+  });
+  return stream;
+}
+
+/** Oldest first. @param applicationId absent: those of all applications */
+export const listSignalStreams = ({ database }: Services, window: Window, applicationId?: string): Promise<Page<SignalStream>> =>
+  selectSignalStreams(database.knex, window, applicationId);
+
+/** @param applicationId whose it must be; absent: anybody's @throws {ApiError} not found */
+export async function getSignalStream({ database }: Services, id: string, applicationId?: string): Promise<SignalStream> {
+  return requireOwn(id, await findSignalStream(database.knex, id), applicationId);
+}
+
+function requireOwn(id: string, stream: SignalStream | undefined, applicationId: string | undefined): SignalStream {
+  if (stream === undefined || (applicationId !== undefined && stream.applicationId !== applicationId)) throw missing(id);
+  return stream;
+}
+
+/** What is on its way to a stream. */
+export const waitingForStream = ({ database }: Services, { id }: SignalStream): Promise<Waiting> => waitingFor(database.knex, receiver(id));
+
+/** One change of a stream in one transaction, its row locked. */
+async function changeSignalStream<T>(
+  { database }: Services,
+  id: string,
+  applicationId: string | undefined,
+  work: (trx: Executor, before: SignalStream) => Promise<T>,
+): Promise<T> {
+  return database.transaction(async (trx) => work(trx, requireOwn(id, await lockSignalStream(trx, id), applicationId)));
+}
+
+/** Replaces the settings of a stream. @throws {ApiError} not found; validation: another host needs the authorization header again */
+export async function updateSignalStream(
+  services: Services,
+  id: string,
+  input: StreamInput,
+  request: RequestContext,
+  applicationId?: string,
+): Promise<SignalStream> {
+  return changeSignalStream(services, id, applicationId, async (trx, before) => {
+    const changes = { ...settingsOf(services, id, input, before), lastUpdated: present() };
+    await updateSignalStreamRow(trx, id, changes);
+    const after = { ...before, ...changes };
+    await hurryStream(trx, id);
+    const event = streamEvent('system.signal_stream.update', 'Update signal stream', after, request);
+    await recordEvent(trx, { ...event, before: described(before), after: described(after) });
+    return after;
+  });
+}
+
+/** Seconds after which what was under way has been put off. */
+const HURRIED_AGAIN = 10;
+const hurriedAgain = (): Date => new Date(present().getTime() + HURRIED_AGAIN * 1000);
+
+/** What waits is tried at once, whatever pauses it had; what is under way is left alone. */
+export const hurryStream = (trx: Executor, id: string): Promise<void> =>
+  hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + timings.outboxClaim * 1000));
+
+/**
+ * Events of a paused stream wait; those of a disabled one, and what waits for it, are never delivered.
+ * @param change.tell is the receiver to be told? It is, unless it asked for the change itself (SSF 1.0 section 8.1.5)
+ * @throws {ApiError} not found
+ */
+export async function setStreamStatus(
+  services: Services,
+  id: string,
+  { status, reason, tell }: { readonly status: StreamStatus; readonly reason: string | null; readonly tell: boolean },
+  request: RequestContext,
+  applicationId?: string,
+): Promise<SignalStream> {
+  return changeSignalStream(services, id, applicationId, async (trx, before) => {
+    if (before.status === status && before.statusReason === reason) return before;
+    const changes = { status, statusReason: reason, lastUpdated: present() };
+    await updateSignalStreamRow(trx, id, changes);
+    if (status === 'DISABLED') await removeEntriesOf(trx, receiver(id));
+    if (tell && before.status !== status) await queueNotice(trx, id, { type: 'stream-updated', status, reason });
+    if (status === 'ENABLED') {
+      await hurryStream(trx, id);
+      await insertEntry(trx, { ...receiver(id), objectKey: null, payload: { streamId: id, hurry: true }, created: hurriedAgain() });
+    }
+    const event = streamEvent('system.signal_stream.status', 'Change status of signal stream', before, request);
+    await recordEvent(trx, { ...event, before: { status: before.status, reason: before.statusReason }, after: { status, reason } });
+    return { ...before, ...changes };
+  });
+}
+
+/** Deletes a stream with what waits for it. @throws {ApiError} not found */
+export async function deleteSignalStream(services: Services, id: string, request: RequestContext, applicationId?: string): Promise<void> {
+  await changeSignalStream(services, id, applicationId, async (trx, before) => {
+    await deleteSignalStreamRow(trx, id);
+    await removeEntriesOf(trx, receiver(id));
+    const event = streamEvent('system.signal_stream.delete', 'Delete signal stream', before, request);
+    await recordEvent(trx, { ...event, before: described(before) });
+  });
+}
+
+/**
+ * Sends a verification event, after what waits (SSF 1.0 section 8.1.4).
+ * @param state that it repeats
+ * @throws {ApiError} not found; rate limited; wrong state: the stream is disabled
+ */
+export async function verifySignalStream(
+  services: Services,
+  id: string,
+  state: string | undefined,
+  request: RequestContext,
+  applicationId?: string,
+): Promise<void> {
+  await changeSignalStream(services, id, applicationId, async (trx, before) => {
+    if (before.status === 'DISABLED') throw wrongState('the stream is disabled, enable it first');
+    const now = present();
+    const wait = VERIFICATION_INTERVAL - (now.getTime() - (before.lastVerification?.getTime() ?? 0)) / 1000;
+    if (wait > 0) throw rateLimited(Math.ceil(wait));
+    await updateSignalStreamRow(trx, id, { lastVerification: now });
+    await queueNotice(trx, id, { type: 'verification', ...(state !== undefined && { state }) });
+    await recordEvent(trx, streamEvent('system.signal_stream.verify', 'Verify signal stream', before, request));
+  });
+}
+
+/** About the stream itself, not about a user. */
+type Notice =
+  | { readonly type: 'verification'; readonly state?: string }
+  | { readonly type: 'stream-updated'; readonly status: StreamStatus; readonly reason: string | null };
+
+const queueNotice = (trx: Executor, streamId: string, notice: Notice): Promise<void> =>
+  insertEntry(trx, {
+    ...receiver(streamId),
+    objectKey: null,
+    payload: { streamId, notice: { ...notice, jti: randomUUID() } },
+    created: present(),
+  });
+
+/** An event about a stream. */
+export const streamEvent = (
+  eventType: EventType,
+  displayMessage: string,
+  { id, description, applicationId }: SignalStream,
+  request: RequestContext,
+) => ({
+  eventType,
+  displayMessage,
+  request,
+  targets: [
+    { id, type: 'SignalStream', displayName: description === '' ? id : description },
+    { id: applicationId, type: 'AppInstance', displayName: applicationId },
+  ],
+});
+
+function settingsOf(
+  services: Services,
+  id: string,
+  { description, eventsRequested, delivery }: StreamInput,
+  before: SignalStream | undefined,
+) {
+  const events = knownTypes(eventsRequested);
+  return {
+    description,
+    eventsRequested: [...new Set(eventsRequested)],
+    events,
+    sources: sourcesOf(events),
+    method: delivery.method,
+    endpointUrl: delivery.endpointUrl,
+    authorization: sealedAuthorization(services, id, delivery, before),
+  };
+}
+
+/**
+ * A header that is not given stays only where it would be sent to the same host: anyone who may change the address could read it otherwise.
+ * @throws {ApiError} validation: another host needs it again
+ */
+function sealedAuthorization({ keyring }: Services, id: string, delivery: GivenDelivery, before: SignalStream | undefined): string | null {
+  const { authorizationHeader: given, endpointUrl } = delivery;
+  if (given !== undefined) return given === null ? null : keyring.seal(given, streamAuthorizationContext(id));
+  if (before?.endpointUrl == null || before.authorization === null) return null;
+  if (new URL(before.endpointUrl).origin === new URL(endpointUrl).origin) return before.authorization;
+  throw validation([{ field: 'delivery.authorizationHeader', message: 'is required for another host; null sends none' }]);
+}
+
+/** The stream as the audit log keeps it: without the authorization header. */
+const described = ({ applicationId, description, status, method, endpointUrl, authorization, eventsRequested, events }: SignalStream) => ({
+  ...{ applicationId, description, status, method, endpointUrl, eventsRequested, events },
+  hasAuthorizationHeader: authorization !== null,
+});

@@ -1,0 +1,60 @@
+/** Signal streams. The only SQL on that table but for the statement that writes an event (signal-queue.store.ts). Authorization headers are stored sealed. */
+import { type Columns, toRow } from '../../platform/database/columns.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import type { SignalStream } from './signal-streams.resource.ts';
+
+const STREAM: Columns<SignalStream> = {
+  id: 'id',
+  applicationId: 'application_id',
+  description: 'description',
+  status: 'status',
+  statusReason: 'status_reason',
+  method: 'method',
+  endpointUrl: 'endpoint_url',
+  authorization: 'authorization_sealed',
+  eventsRequested: 'events_requested',
+  events: 'events',
+  sources: 'sources',
+  lastVerification: 'last_verification',
+  lastDelivered: 'last_delivered',
+  lastFailed: 'last_failed',
+  lastError: 'last_error',
+  created: 'created',
+  lastUpdated: 'last_updated',
+};
+
+export async function insertSignalStream(trx: Executor, stream: SignalStream): Promise<void> {
+  await trx('signal_streams').insert(toRow(STREAM, stream));
+}
+
+export async function updateSignalStreamRow(executor: Executor, id: string, changes: Partial<SignalStream>): Promise<void> {
+  await executor('signal_streams').where({ id }).update(toRow<SignalStream>(STREAM, changes));
+}
+
+export async function deleteSignalStreamRow(trx: Executor, id: string): Promise<void> {
+  await trx('signal_streams').where({ id }).delete();
+}
+
+export async function findSignalStream(executor: Executor, id: string): Promise<SignalStream | undefined> {
+  return executor('signal_streams').where({ id }).first<SignalStream | undefined>(STREAM);
+}
+
+/** Locks the row, so that of two changes to one stream the second sees the first. Needs a transaction. */
+export async function lockSignalStream(trx: Executor, id: string): Promise<SignalStream | undefined> {
+  return trx('signal_streams').where({ id }).forUpdate().first<SignalStream | undefined>(STREAM);
+}
+
+/** Oldest first. @param applicationId absent: those of all applications */
+export function selectSignalStreams(executor: Executor, window: Window, applicationId?: string): Promise<Page<SignalStream>> {
+  const query = executor('signal_streams');
+  if (applicationId !== undefined) query.where({ application_id: applicationId });
+  return readPage<SignalStream>(query, STREAM, window);
+}
+
+/** Locks the application's row until the end of the transaction, so that of many who add streams each counts the others'. */
+export async function countSignalStreams(trx: Executor, applicationId: string): Promise<number> {
+  await trx('applications').where({ id: applicationId }).forUpdate().select('id');
+  const [row] = await trx('signal_streams').where({ application_id: applicationId }).count<{ count: string }[]>({ count: 'id' });
+  return Number(row?.count ?? 0);
+}
