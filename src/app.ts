@@ -2,6 +2,7 @@
 import './protocol/library/library-warnings.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Koa from 'koa';
+import type { Registry } from 'prom-client';
 import { API_RESOURCES, managementApi } from './api/index.ts';
 import { mayCall } from './features/administrators/administration.policy.ts';
 import { authenticateApiToken } from './features/api-tokens/api-tokens.service.ts';
@@ -68,6 +69,8 @@ const DRAIN_MAIL = 5000;
 
 export interface App {
   readonly listener: RequestListener;
+  /** What this process measures. */
+  readonly registry: Registry;
   /** Begins to deliver what the outbox holds, beside the requests. */
   sendOutbox(): { stop(): Promise<void> };
   /** Begins to write when applications and secrets were last used. */
@@ -122,6 +125,7 @@ export function createApp(services: Services): App {
   koa.use(
     health({
       registry: observer.registry,
+      hasExemplars: config.telemetry?.traces !== undefined,
       ping: () => database.ping(),
       accepting: () => accepting,
       mayReadMetrics: async (authorization) => {
@@ -186,7 +190,6 @@ export function createApp(services: Services): App {
 
   /** The OAuth endpoints are answered without a detour; what no endpoint answers gets the pages. */
   async function route(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    observer.begin(req, res);
     const destination = destinationOf((req.url ?? '/').split('?', 1)[0] ?? '/');
     if (destination.kind === 'endpoint') {
       try {
@@ -200,14 +203,16 @@ export function createApp(services: Services): App {
   }
 
   return {
+    registry: observer.registry,
     listener(req, res) {
-      route(req, res).catch((error: unknown) => {
+      const refuse = (error: unknown): void => {
         log.error({ err: error, requestId: requestId(req) }, 'a request failed');
         const isAway = isUnavailable(error);
         if (res.headersSent) res.end();
         else if (isAway) sendJson(res, 503, UNAVAILABLE, { 'Retry-After': '5' });
         else sendJson(res, 500, { error: 'server_error' });
-      });
+      };
+      void observer.observe(req, res, () => route(req, res).catch(refuse));
     },
     sendOutbox() {
       const mailer = createMailer(services);

@@ -2,16 +2,13 @@
  * The command `gatehouse`: its subcommands with their arguments and options. What each does stands in a file of its own, which is loaded
  * only when it is called.
  */
-import { readFileSync } from 'node:fs';
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander';
 import { print, type Terminal } from './command.ts';
+import { version } from './version.ts';
 
 /** Exit code of a call that cannot be understood. 1 is a result that is not good. */
 const NOT_DONE = 2;
 const LOCAL = 'http://localhost:3000';
-
-/** @returns the version in package.json */
-const version = (): string => JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version;
 
 function webAddress(value: string): string {
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;

@@ -1,7 +1,7 @@
 /** One process that answers requests: from its own connections to the open port, and its orderly end, with the requests under way answered. */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { createApp } from '../app.ts';
+import { type App, createApp } from '../app.ts';
 import { sealAuditLog } from '../features/audit/audit-seals.service.ts';
 import { rotateInTime } from '../features/authorization-servers/key-rotation.service.ts';
 import { rollUpInTime } from '../features/dashboard/activity-counts.service.ts';
@@ -10,6 +10,7 @@ import type { Config } from '../platform/config/config.ts';
 import { selfTest } from '../protocol/library/self-test.ts';
 import { type OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, hearChanges, openKeyring, type StartupContext } from './startup.ts';
+import { version } from './version.ts';
 
 /** Milliseconds that requests under way are given to end. */
 const DRAIN = 10_000;
@@ -34,6 +35,9 @@ const IDLE = { direct: 65_000, behindProxies: 620_000 };
 export async function serve(foundation: StartupContext, open: OpenResources, turn = async (): Promise<void> => {}): Promise<void> {
   const { config, log, pooled } = foundation;
   await selfTest();
+  // Ended after all others: their last spans count, too.
+  let telemetry: { stop(): Promise<void> } | undefined;
+  open.add(() => telemetry?.stop());
   const keyring = await openKeyring(config);
   const database = await connectToDatabase(pooled, log);
   open.add(() => database.close());
@@ -42,6 +46,7 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
 
   const services = { config, log, keyring, notifications, database };
   const app = createApp(services);
+  telemetry = await exportTelemetry(foundation, app);
   const keepAliveTimeout = config.trustProxy > 0 ? IDLE.behindProxies : IDLE.direct;
   const { announceEnd, ...answers } = lastAnswers();
   const server = createServer({ ...SLOW_CLIENTS, ...answers, keepAliveTimeout }, app.listener);
@@ -66,6 +71,14 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
     announceEnd();
     return drain(server, silent);
   });
+}
+
+/** OpenTelemetry is loaded only where something is exported. */
+async function exportTelemetry({ config, log }: StartupContext, { registry }: App): Promise<{ stop(): Promise<void> } | undefined> {
+  const { telemetry } = config;
+  if (telemetry === undefined) return undefined;
+  const { startTelemetry } = await import('../platform/telemetry/sdk.ts');
+  return startTelemetry({ telemetry, log, registry, version: version(), isBehindProxy: config.trustProxy > 0 });
 }
 
 function listen(server: Server, { port, host }: Config): Promise<void> {

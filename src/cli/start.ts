@@ -5,6 +5,7 @@ import type { FirstAdministrator } from '../features/settings/first-start.servic
 import { type Config, loadConfig } from '../platform/config/config.ts';
 import { looksGuessable } from '../platform/crypto/secrets.ts';
 import { createLog } from '../platform/log/log.ts';
+import { traceIds } from '../platform/telemetry/tracing.ts';
 import { command } from './command.ts';
 import { OpenResources, untilTold } from './lifecycle.ts';
 import { completeFirstStart, findDatabase, migrateSchema, type StartupContext } from './startup.ts';
@@ -78,7 +79,8 @@ function tellAddress(config: Config): void {
 
 const configured = (env: NodeJS.ProcessEnv): [Config, Logger] => {
   const config = loadConfig(env);
-  return [config, createLog({ level: config.logLevel, base: { pid: process.pid } })];
+  const mixin = config.telemetry?.traces && { mixin: traceIds };
+  return [config, createLog({ level: config.logLevel, base: { pid: process.pid }, ...mixin })];
 };
 
 export const start = command(1, async ({ env }) => {

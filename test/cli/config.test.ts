@@ -49,11 +49,23 @@ test('nothing needs to be said', () => {
       smtpUrl: undefined,
       mailFrom: undefined,
       playground: true,
+      telemetry: undefined,
     },
   );
   assert.ok(Object.isFrozen(config));
 });
 
+const COLLECTOR = 'http://collector.example:4318';
+const OTLP = { headers: {}, protocol: 'http/protobuf', compression: 'none', timeout: 10_000 } as const;
+const TELEMETRY = {
+  traces: { ...OTLP, url: `${COLLECTOR}/v1/traces` },
+  metrics: { ...OTLP, url: `${COLLECTOR}/v1/metrics` },
+  resource: { 'service.name': 'gatehouse' },
+  sampler: { isParentBased: true, root: 'always_on', ratio: 1 },
+  propagates: true,
+  spanDelay: 5000,
+  metricInterval: 60_000,
+} as const;
 const ON_SERVER = { DATABASE_URL: URL_OF_DATABASE, SECRET_KEY: KEY };
 const accepted: readonly (readonly [Record<string, string>, Partial<Config>])[] = [
   [{ PORT: '1' }, { port: 1, baseUrl: 'http://localhost:1' }],
@@ -102,6 +114,49 @@ const accepted: readonly (readonly [Record<string, string>, Partial<Config>])[] 
   [
     { SMTP_URL: 'smtps://mail.example', MAIL_FROM: 'id@example.com' },
     { smtpUrl: 'smtps://mail.example', mailFrom: 'id@example.com' },
+  ],
+  ...[
+    { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, OTEL_SDK_DISABLED: 'TRUE' },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' },
+    { OTEL_EXPORTER_OTLP_HEADERS: 'a=b', OTEL_SERVICE_NAME: 'sign-in' },
+  ].map((env) => [env, { telemetry: undefined }] as const),
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: `${COLLECTOR}/` }, { telemetry: TELEMETRY }],
+  [
+    {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/own',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20Og==, x-tenant = 1,',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,deployment.environment.name=a%2Cb',
+      OTEL_SERVICE_NAME: 'sign-in',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+      OTEL_PROPAGATORS: 'none',
+      OTEL_BSP_SCHEDULE_DELAY: '1000',
+      OTEL_METRIC_EXPORT_INTERVAL: '10000',
+    },
+    {
+      telemetry: {
+        traces: {
+          url: 'https://traces.example/own',
+          headers: { authorization: 'Basic Og==', 'x-tenant': '1' },
+          protocol: 'http/json',
+          compression: 'gzip',
+          timeout: 500,
+        },
+        metrics: undefined,
+        resource: { 'service.name': 'sign-in', 'deployment.environment.name': 'a,b' },
+        sampler: { isParentBased: false, root: 'traceidratio', ratio: 0.25 },
+        propagates: false,
+        spanDelay: 1000,
+        metricInterval: 10_000,
+      },
+    },
+  ],
+  [
+    { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: COLLECTOR, OTEL_EXPORTER_OTLP_HEADERS: 'a=b', OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'c=d' },
+    { telemetry: { ...TELEMETRY, traces: undefined, metrics: { ...OTLP, url: COLLECTOR, headers: { c: 'd' } } } },
   ],
   [{ PLAYGROUND: 'false' }, { playground: false }],
   [{ PLAYGROUND: 'true', BASE_URL: 'https://id.example' }, { playground: true }],
@@ -160,6 +215,18 @@ const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
       [{ SMTP_URL: 'smtp://mail.example', MAIL_FROM: from }, /^MAIL_FROM must be an e-mail address, or a name and an address/] as const,
   ),
   [{ PLAYGROUND: 'maybe' }, /^PLAYGROUND must be true or false$/],
+  [{ OTEL_SDK_DISABLED: 'yes' }, /^OTEL_SDK_DISABLED must be true or false$/],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that begins with https/],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://user:secret@collector.example' }, /^OTEL_EXPORTER_OTLP_ENDPOINT must have no user, query or/],
+  ...['secret', 'a b=c', 'a=%zz', 'a=b%0d%0ac'].map(
+    (list) => [{ OTEL_EXPORTER_OTLP_HEADERS: list }, /^OTEL_EXPORTER_OTLP_HEADERS must be name=value with commas between them/] as const,
+  ),
+  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /^OTEL_EXPORTER_OTLP_PROTOCOL must be one of http\/protobuf, http\/json$/],
+  [{ OTEL_TRACES_EXPORTER: 'zipkin' }, /^OTEL_TRACES_EXPORTER must be one of otlp, none$/],
+  [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, /^OTEL_TRACES_SAMPLER must be one of always_on, /],
+  [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, /^OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1$/],
+  [{ OTEL_PROPAGATORS: 'b3' }, /^OTEL_PROPAGATORS must be of tracecontext, baggage, none, with commas between them$/],
+  [{ OTEL_METRIC_EXPORT_INTERVAL: '0' }, /^OTEL_METRIC_EXPORT_INTERVAL must be a whole number from 10 to/],
 ];
 
 for (const [env, problem] of refused) {
@@ -177,6 +244,8 @@ test('all that is wrong is listed at once, without the value of a secret', () =>
     ADMIN_API_TOKEN: 'token-too-short',
     DATABASE_URL: 'mysql://user:password-of-database@db.example/x',
     SMTP_URL: 'http://user:password-of-mail@mail.example',
+    OTEL_EXPORTER_OTLP_HEADERS: 'key-of-the-collector',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://user:password-of-collector@collector.example',
   };
   const problems = problemsOf({
     ...secrets,
@@ -194,6 +263,8 @@ test('all that is wrong is listed at once, without the value of a secret', () =>
     'DATABASE_URL',
     'LOG_LEVEL',
     'MAIL_FROM',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'OTEL_EXPORTER_OTLP_HEADERS',
     'PORT',
     'SECRET_KEY',
     'SMTP_URL',

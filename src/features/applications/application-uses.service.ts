@@ -44,7 +44,7 @@ export class ApplicationUses {
 export function writeUses(uses: ApplicationUses, database: Database, log: Logger): { stop(): Promise<void> } {
   const write = () =>
     uses.write(database).catch((error: unknown) => log.warn({ err: error }, 'the last use of applications could not be written'));
-  const writer = repeat(write, () => timings.usesPause);
+  const writer = repeat('write last uses', write, () => timings.usesPause);
   return {
     async stop() {
       await writer.stop();

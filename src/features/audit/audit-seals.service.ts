@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { namesIn } from './audit-chain.policy.ts';
 import { AuditSigner, contentDigest, eventDigest, newCommitments, sealHash } from './audit-digests.service.ts';
 import { eraseDue } from './audit-erasure.service.ts';
@@ -79,7 +80,7 @@ export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
       log.error({ seal: seen.n, hash: seen.hash }, 'the audit log is not what it was: a seal is gone or another one is in its place');
     seen = news.head ?? undefined;
     for (let more = news.unsealed || (news.head !== null && news.head.keyId !== keyId); more && !stopping.signal.aborted; ) {
-      const seal = await sealBatch(services);
+      const seal = await inTrace({ name: 'seal audit events', kind: 'internal' }, () => sealBatch(services));
       more = seal?.complete === false;
       seen = seal ?? seen;
       // Where the log is kept elsewhere, nobody who has the database alone puts it back to an earlier state unnoticed.

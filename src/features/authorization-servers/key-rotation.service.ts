@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { tendSigningKeys } from './signing-keys.service.ts';
 import { listServersToTend } from './signing-keys.store.ts';
 
@@ -30,7 +31,7 @@ export function rotateInTime(services: Parts): { stop(): Promise<void> } {
   const done = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        await tendAllSigningKeys(services);
+        await inTrace({ name: 'tend signing keys', kind: 'internal' }, () => tendAllSigningKeys(services));
         await pause(EVERY);
       } catch (error) {
         if (stopping.signal.aborted) return;

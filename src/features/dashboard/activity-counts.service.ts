@@ -63,7 +63,7 @@ async function rollUp(database: Database, isStopped: () => boolean = () => false
 export function rollUpInTime(database: Database, log: Logger): { stop(): Promise<void> } {
   let isStopped = false;
   const work = () => rollUp(database, () => isStopped).catch((error: unknown) => log.warn({ err: error }, 'sign-ins could not be counted'));
-  const worker = repeat(work, () => timings.rollUpPause);
+  const worker = repeat('count activity', work, () => timings.rollUpPause);
   return {
     stop() {
       isStopped = true;

@@ -6,6 +6,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { deleteOldNotices } from '../../platform/database/polled-notifications.ts';
 import { deleteExpiredFailures } from '../../platform/rate-limits/failures-by-address.store.ts';
+import { inTrace, type SpanFacts } from '../../platform/telemetry/tracing.ts';
 import { deleteExpired } from '../../protocol/storage/protocol-state.store.ts';
 import { deleteExpiredApplications } from '../applications/expired-applications.service.ts';
 import { deleteRetiredKeys } from '../authorization-servers/signing-keys.store.ts';
@@ -64,6 +65,8 @@ async function sweep(services: Services): Promise<number> {
   );
 }
 
+const SWEEP: SpanFacts = { name: 'remove expired rows', kind: 'internal' };
+
 /** A change of the attributes of users does not wait for its turn. @returns a way to end it */
 export function sweepExpired(services: Services): { stop(): Promise<void> } {
   const { notifications, log } = services;
@@ -83,7 +86,7 @@ export function sweepExpired(services: Services): { stop(): Promise<void> } {
   const done = (async () => {
     while (!isStopping) {
       try {
-        await rest((await sweep(services)) < BATCH ? EVERY : PAUSE);
+        await rest((await inTrace(SWEEP, () => sweep(services))) < BATCH ? EVERY : PAUSE);
       } catch (error) {
         if (isStopping) return;
         log.warn({ err: error }, 'expired rows could not be removed');

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type Event, SYSTEM } from '../audit/audit-event.policy.ts';
 import { claimDue, kindsWaiting, type Look, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from './outbox.store.ts';
@@ -158,7 +159,11 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
 
   async function send(entry: OutboxEntry): Promise<void> {
     try {
-      count(kind, await attempt(entry));
+      await inTrace({ name: `outbox ${kind}`, kind: 'consumer', attributes: { 'gatehouse.outbox.kind': kind } }, async (span) => {
+        const outcome = await attempt(entry);
+        span.set({ 'gatehouse.outbox.outcome': outcome });
+        count(kind, outcome);
+      });
     } catch (error) {
       // It stays where it is, and is taken again.
       log.warn({ err: error, kind }, 'the outcome of a delivery could not be noted');

@@ -5,7 +5,8 @@
 import { availableParallelism } from 'node:os';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { type HashCost, timings } from '../../platform/clock/timings.ts';
-import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
+import { createSemaphore, type Semaphore } from '../../platform/concurrency/semaphore.ts';
+import { inSpan } from '../../platform/telemetry/tracing.ts';
 import { PASSWORD_ELSEWHERE } from './password-hashes.resource.ts';
 import { verifyImportedHash } from './password-hashes.service.ts';
 
@@ -17,7 +18,19 @@ export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = ti
 export const HASHES_AT_ONCE = availableParallelism();
 /** For some twenty seconds: later callers would have given up before their turn. Which caller is refused does not depend on the user name. */
 export const MOST_WAITING = 500 * HASHES_AT_ONCE;
-export const inTurn = createSemaphore(HASHES_AT_ONCE, MOST_WAITING);
+export const inTurn = traced(createSemaphore(HASHES_AT_ONCE, MOST_WAITING));
+
+/** A span for each hash, which says how long it waited for its turn. */
+function traced(turn: Semaphore): Semaphore {
+  return (work) =>
+    inSpan({ name: 'password hash', kind: 'internal' }, (span) => {
+      const asked = performance.now();
+      return turn(() => {
+        span.set({ 'gatehouse.queue.wait': Math.round(performance.now() - asked) });
+        return work();
+      });
+    });
+}
 
 /** The same characters, whichever way a keyboard composes them (RFC 8265 section 4.2.2, rule 4). */
 const composed = (password: string): string => password.normalize('NFC');
@@ -50,7 +63,7 @@ export async function verifyPassword(stored: string | null, password: string, be
 
 /** Comparisons with imported hashes that wait for their turn. They may cost a second each, and go on beside all others, one at a time. */
 export const MOST_IMPORTED_WAITING = 16;
-const importedInTurn = createSemaphore(1, MOST_IMPORTED_WAITING);
+const importedInTurn = traced(createSemaphore(1, MOST_IMPORTED_WAITING));
 /** Under way or waiting, by the stored hash. */
 const comparing = new Map<string, { readonly password: string; readonly matches: Promise<boolean> }>();
 

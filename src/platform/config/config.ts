@@ -8,20 +8,10 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { readSecretKeys } from '../crypto/secrets.ts';
 import { attributesIn, serversIn, WRITING } from '../database/database-url.ts';
+import { numberBetween, toggle } from './fields.ts';
+import { readTelemetry, TELEMETRY_VARIABLES, type TelemetryConfig } from './telemetry.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-/** A switch of the environment: `true`/`on`/`1` or `false`/`off`/`0`. */
-const toggle = z
-  .enum(['true', 'on', '1', 'false', 'off', '0'], { error: 'must be true or false' })
-  .transform((value) => value === 'true' || value === 'on' || value === '1');
-
-const wholeNumber = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`);
 
 const postgresUrl = z
   .string()
@@ -65,7 +55,7 @@ const isDnsServer = (server: string): boolean => {
 const MAIL_FROM = /^([^<>,;:"\p{C}]*|"[^<>"\p{C}]*")<[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+>$|^[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+$/u;
 
 const environment = z.object({
-  PORT: wholeNumber(1, 65535).default(3000),
+  PORT: numberBetween(1, 65535).default(3000),
   HOST: z.string().default('127.0.0.1'),
   BASE_URL: baseUrl.optional(),
   DATABASE_URL: postgresUrl.optional(),
@@ -87,7 +77,7 @@ const environment = z.object({
     .default(0),
   ALLOW_INSECURE_HTTP: toggle.default(false),
   ALLOW_PRIVATE_NETWORK: toggle.default(false),
-  WORKERS: wholeNumber(1, 256).default(1),
+  WORKERS: numberBetween(1, 256).default(1),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   RATE_LIMITS: toggle.default(true),
   MTLS_HEADER: z
@@ -126,6 +116,7 @@ const environment = z.object({
     .optional(),
   MAIL_FROM: z.string().regex(MAIL_FROM, 'must be an e-mail address, or a name and an address: Example <id@example.com>').optional(),
   PLAYGROUND: toggle.optional(),
+  ...TELEMETRY_VARIABLES,
 });
 
 /** Names of all variables, for the documentation's test. */
@@ -182,6 +173,8 @@ export interface Config {
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly playground: boolean;
+  /** Absent: no traces and metrics are exported. */
+  readonly telemetry: TelemetryConfig | undefined;
 }
 
 /** All that is wrong with the environment, one sentence a variable. */
@@ -270,5 +263,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     smtpUrl: read.SMTP_URL,
     mailFrom: read.MAIL_FROM,
     playground: read.PLAYGROUND ?? loopback,
+    telemetry: readTelemetry(read),
   });
 }

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { timings } from '../clock/timings.ts';
+import { type TraceContext, traceContext, withContexts } from '../telemetry/tracing.ts';
 import { isUnanswered, isUnavailable, Overloaded, wasHeldUp } from './database-failures.ts';
 
 /** One statement at a time: what comes meanwhile gathers for the next. One that is held up for so many milliseconds is passed by another. */
@@ -13,6 +14,7 @@ const MOST_UNDER_WAY = 4;
 interface Waiting<Question, Answer> {
   readonly question: Question;
   readonly since: number;
+  readonly trace: TraceContext | undefined;
   resolve(answer: Answer): void;
   reject(reason: unknown): void;
 }
@@ -80,7 +82,8 @@ function queue<Question, Answer>(
       schedule();
     }, HELD_UP);
     try {
-      const answers = await ask(batch.map(({ question }) => question));
+      const questions = batch.map(({ question }) => question);
+      const answers = await withContexts(batch, () => ask(questions));
       batch.forEach(({ resolve }, index) => {
         resolve(answers[index] as Answer);
       });
@@ -99,9 +102,10 @@ function queue<Question, Answer>(
     }
   }
 
-  async function alone({ question, resolve, reject }: Waiting<Question, Answer>): Promise<void> {
+  async function alone(one: Waiting<Question, Answer>): Promise<void> {
+    const { question, resolve, reject } = one;
     try {
-      resolve((await ask([question]))[0] as Answer);
+      resolve((await withContexts([one], () => ask([question])))[0] as Answer);
     } catch (error) {
       reject(error);
     }
@@ -109,7 +113,7 @@ function queue<Question, Answer>(
 
   return (question) =>
     new Promise((resolve, reject) => {
-      waiting.push({ question, since: performance.now(), resolve, reject });
+      waiting.push({ question, since: performance.now(), trace: traceContext(), resolve, reject });
       schedule();
     });
 }

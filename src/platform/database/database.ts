@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import { timings } from '../clock/timings.ts';
+import { keepContext } from '../telemetry/tracing.ts';
 import { whileLocked } from './advisory-lock.ts';
 import { ReadOnly } from './database-failures.ts';
 import { PreparingClient } from './prepared-statements.ts';
@@ -58,7 +59,7 @@ export async function openDatabase(options: {
   patient?: boolean;
   onError(error: Error): void;
 }): Promise<Database> {
-  const pool = new pg.Pool({
+  const pool = new TracedPool({
     Client: PreparingClient,
     application_name: 'gatehouse',
     ...options.connection,
@@ -104,6 +105,18 @@ export async function openDatabase(options: {
       await knex.destroy();
     },
   };
+}
+
+type Connected = Parameters<pg.Pool['connect']>[0];
+
+/** One who waits for a connection gets it from the request that gives it back, and in that one's context. */
+class TracedPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: Connected): void;
+  // biome-ignore lint/suspicious/noConfusingVoidType: pg's own overloads
+  override connect(callback?: Connected): Promise<pg.PoolClient> | void {
+    return callback === undefined ? super.connect() : super.connect(keepContext(callback));
+  }
 }
 
 /** @throws {ReadOnly} on a standby as well as where an operator has said so */

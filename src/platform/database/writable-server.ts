@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { timings } from '../clock/timings.ts';
+import { tracedStatement } from '../telemetry/tracing.ts';
 import { isUnanswered, NoWritableServer, READ_ONLY_STATE } from './database-failures.ts';
 import { mayRepeat, pauseAfterAttempt } from './repetition.ts';
 
@@ -110,9 +111,10 @@ export class WritableClient extends pg.Client {
     // A cursor or stream is an object of its own kind.
     if (typeof args[0]?.submit === 'function') return send(...args);
     const callback = args.at(-1);
-    if (typeof callback === 'function') return this.#ask(send, args.slice(0, -1), callback);
+    if (typeof callback === 'function') return this.#ask(send, args.slice(0, -1), tracedStatement(args[0], callback));
     return new Promise((resolve, reject) => {
-      this.#ask(send, args, (error, result) => (error ? reject(error) : resolve(result)));
+      const settle = (error: unknown, result: unknown): void => (error ? reject(error) : resolve(result));
+      this.#ask(send, args, tracedStatement(args[0], settle));
     }).catch((error: Error) => {
       // As pg does: the stack of its reader says nothing about who asked.
       Error.captureStackTrace(error);

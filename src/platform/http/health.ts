@@ -1,11 +1,14 @@
 /** For anyone who runs the service: is it alive, is it ready, how is it doing. `/metrics` is open to API tokens, and to this machine. */
+import cluster from 'node:cluster';
 import type Koa from 'koa';
-import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { metricsOfAll } from '../metrics/metrics.ts';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { metricsOfAll, openMetrics } from '../metrics/metrics.ts';
 import { isFromThisMachine } from './requests.ts';
 
 export interface HealthParts {
   readonly registry: Registry;
+  /** Are there exemplars to show, to those who take them? */
+  readonly hasExemplars: boolean;
   /** @throws while the database is away */
   ping(): Promise<void>;
   /** false from the moment the service is told to stop. */
@@ -14,7 +17,7 @@ export interface HealthParts {
 }
 
 /** Answers `GET /health/live`, `/health/ready` and `/metrics`; everything else goes on. */
-export function health({ registry, ping, accepting, mayReadMetrics }: HealthParts): Koa.Middleware {
+export function health({ registry, hasExemplars, ping, accepting, mayReadMetrics }: HealthParts): Koa.Middleware {
   collectDefaultMetrics({ register: registry });
   const metrics = metricsOfAll(registry);
 
@@ -41,8 +44,10 @@ export function health({ registry, ping, accepting, mayReadMetrics }: HealthPart
         return;
       }
       try {
-        ctx.body = await metrics();
-        ctx.type = registry.contentType;
+        // Where processes are summed up, prom-client leaves exemplars out.
+        const withExemplars = hasExemplars && !cluster.isWorker && ctx.get('Accept').includes('application/openmetrics-text');
+        ctx.body = await (withExemplars ? openMetrics(registry) : metrics());
+        ctx.type = withExemplars ? Registry.OPENMETRICS_CONTENT_TYPE : registry.contentType;
       } catch {
         // A worker that is just dying does not answer: the next scrape gets the numbers.
         ctx.status = 503;

@@ -8,6 +8,7 @@ import ipaddr from 'ipaddr.js';
 import { Agent, Headers, type RequestInit, type Response, fetch as request } from 'undici';
 import { timings } from '../clock/timings.ts';
 import type { Config } from '../config/config.ts';
+import { inSpan, outboundTraceHeaders, type SpanFacts } from '../telemetry/tracing.ts';
 
 /** The largest answer that is read, in bytes. */
 export const LARGEST_ANSWER = 256 * 1024;
@@ -89,7 +90,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     maxResponseSize: LARGEST_ANSWER,
     keepAliveTimeout: 1000,
   });
-  return async (url, init = {}) => {
+  const call: Outbound = async (url, init = {}) => {
     const { protocol, hostname } = new URL(url);
     if (protocol !== 'https:' && protocol !== 'http:') throw new OutboundRefused(`${protocol} is not a scheme to ask by`);
     // An address in the URL is not looked up; the URL parser has brought every notation of it into one form.
@@ -100,6 +101,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
     const headers = new Headers(init.headers);
     headers.set('accept-encoding', 'identity');
+    for (const [name, value] of Object.entries(outboundTraceHeaders())) headers.set(name, value);
     const response = await request(url, { ...init, headers, signal, redirect: 'manual', dispatcher: agent });
     // What is packed is bounded before it is unpacked only.
     if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity') {
@@ -111,5 +113,22 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
       throw new OutboundRefused(`${new URL(url).origin} answered with a redirect`);
     }
     return response;
+  };
+  return (url, init) =>
+    inSpan(describeCall(url, init), async (span) => {
+      const response = await call(url, init);
+      span.set({ 'http.response.status_code': response.status });
+      return response;
+    });
+}
+
+/** Of the address its host alone: paths and queries may hold secrets. */
+function describeCall(url: string | URL, init: RequestInit | undefined): SpanFacts {
+  const method = init?.method?.toUpperCase() ?? 'GET';
+  const { hostname, port } = URL.canParse(String(url)) ? new URL(url) : { hostname: '', port: '' };
+  return {
+    name: method,
+    kind: 'client',
+    attributes: { 'http.request.method': method, 'server.address': hostname, ...(port !== '' && { 'server.port': Number(port) }) },
   };
 }

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { type Config, isLoopbackHost } from '../config/config.ts';
 import { inlineHookSeconds } from '../metrics/inline-hooks.ts';
+import { type OpenSpan, openRequestSpan, sampledTraceId } from '../telemetry/tracing.ts';
 
 const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const ids = new WeakMap<IncomingMessage, string>();
@@ -92,18 +93,35 @@ function refusalOf(req: IncomingMessage): { readonly error?: string; readonly re
 
 export interface RequestObserver {
   readonly registry: Registry;
-  /** Call first for each request. */
-  begin(req: IncomingMessage, res: ServerResponse): void;
+  /** Carries a request out, and watches it to its end. */
+  observe(req: IncomingMessage, res: ServerResponse, answer: () => Promise<void>): Promise<void>;
   /** Counts an attempt to deliver something from the outbox. */
   countDelivery(kind: string, outcome: string): void;
   /** Counts a look-up of a password among breached ones. */
   countBreachLookup(outcome: string): void;
 }
 
+/** The trace that a time was measured in. */
+function exemplar(): { readonly trace_id?: string } {
+  const traceId = sampledTraceId();
+  return traceId === undefined ? {} : { trace_id: traceId };
+}
+
+function endSpan(span: OpenSpan, method: string, route: string, { statusCode, writableFinished }: ServerResponse): void {
+  const failure = statusCode >= 500 ? String(statusCode) : writableFinished ? undefined : 'aborted';
+  span.set({
+    'http.request.method': method === 'other' ? '_OTHER' : method,
+    'http.route': route,
+    'http.response.status_code': statusCode,
+    ...(failure !== undefined && { 'error.type': failure }),
+  });
+  span.end(`${method === 'other' ? 'HTTP' : method} ${route}`);
+}
+
 /** @param apiResources see {@link family} */
 export function observeRequests(
   log: Logger,
-  { trustProxy }: Pick<Config, 'trustProxy'>,
+  { trustProxy, telemetry }: Pick<Config, 'trustProxy' | 'telemetry'>,
   apiResources: ReadonlySet<string>,
 ): RequestObserver {
   let mentionedProxy = trustProxy > 0;
@@ -115,13 +133,16 @@ export function observeRequests(
     labelNames: labels,
     registers: [registry],
   });
-  const seconds = new Histogram({
+  const hasExemplars = telemetry?.traces !== undefined;
+  const seconds = new Histogram<'family' | 'trace_id'>({
     name: 'gatehouse_http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last byte of its answer',
     labelNames: ['family'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-    registers: [registry],
+    enableExemplars: hasExemplars,
+    registers: [],
   });
+  registry.registerMetric(seconds);
 
   const deliveries = new Counter({
     name: 'gatehouse_outbox_deliveries_total',
@@ -142,7 +163,8 @@ export function observeRequests(
     registry,
     countBreachLookup: (outcome) => breachLookups.inc({ outcome }),
     countDelivery: (kind, outcome) => deliveries.inc({ kind, outcome }),
-    begin(req, res) {
+    observe(req, res, answer) {
+      const span = openRequestSpan(req.headers);
       const begun = performance.now();
       const id = requestId(req);
       if (!mentionedProxy && req.headers['x-forwarded-for'] !== undefined) {
@@ -154,17 +176,22 @@ export function observeRequests(
       const method = req.method ?? '';
       const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
       res.setHeader('X-Request-Id', id);
-      res.once('close', () => {
+      const finish = (): void => {
         const elapsed = performance.now() - begun;
         const label = family(path, apiResources);
-        total.inc({ method: METHODS.has(method) ? method : 'other', family: label, status: res.statusCode });
-        seconds.observe({ family: label }, elapsed / 1000);
+        const knownMethod = METHODS.has(method) ? method : 'other';
+        total.inc({ method: knownMethod, family: label, status: res.statusCode });
+        if (hasExemplars) seconds.observe({ labels: { family: label }, value: elapsed / 1000, exemplarLabels: exemplar() });
+        else seconds.observe({ family: label }, elapsed / 1000);
         const ms = Math.round(elapsed * 10) / 10;
         const line = { requestId: id, method, path: withoutToken(path), status: res.statusCode, ms, ...refusalOf(req) };
         if (!res.writableFinished) log.info({ ...line, aborted: true }, 'request aborted');
         else if (res.statusCode >= 500) log.error(line, 'request');
         else log.info(line, 'request');
-      });
+        if (span !== undefined) endSpan(span, knownMethod, label, res);
+      };
+      res.once('close', span === undefined ? finish : () => span.within(finish));
+      return span === undefined ? answer() : span.within(answer);
     },
   };
 }

@@ -24,5 +24,5 @@ const isPlain = (value: unknown): boolean => typeof value === 'string' || typeof
 const serializers = { err: describe };
 
 /** @param destination absent: the standard output */
-export const createLog = (options: Pick<LoggerOptions, 'level' | 'base'>, destination?: DestinationStream): Logger =>
+export const createLog = (options: Pick<LoggerOptions, 'level' | 'base' | 'mixin'>, destination?: DestinationStream): Logger =>
   destination === undefined ? pino({ ...options, serializers }) : pino({ ...options, serializers }, destination);

@@ -8,6 +8,7 @@ import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
 import { type MailPatience, timings } from '../clock/timings.ts';
 import { isLoopbackHost } from '../config/config.ts';
 import { guardedLookup, mayConnectTo, OutboundRefused } from '../http/outbound.ts';
+import { inSpan, type SpanFacts } from '../telemetry/tracing.ts';
 
 /** One mail to one address. */
 export interface Message {
@@ -70,6 +71,7 @@ export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailPat
   };
   const transport = createTransport(options as SMTPPool.Options);
   const sender = readSender(from);
+  const span: SpanFacts = { name: 'SMTP', kind: 'client', attributes: { 'server.address': new URL(url).hostname } };
 
   return {
     async send({ to, subject, text, html, messageId, senderName, language }) {
@@ -88,7 +90,7 @@ export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailPat
         signal: AbortSignal.timeout(patience.mail),
       };
       try {
-        await transport.sendMail(mail);
+        await inSpan(span, () => transport.sendMail(mail));
       } catch (error) {
         throw isFinal(error) ? new MailRefused((error as Error).message, { cause: error }) : error;
       }

@@ -157,10 +157,13 @@ test('the links that activation and reset answer with lead to the page (manageme
 
 test('the log does not tell the token of a link, however its address is written', async (t) => {
   const lines: string[] = [];
-  const observer = observeRequests(pino({ level: 'info' }, { write: (line) => void lines.push(line) }), { trustProxy: 0 }, new Set());
+  const observer = observeRequests(
+    pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
+    { trustProxy: 0, telemetry: undefined },
+    new Set(),
+  );
   const server = createServer((req, res) => {
-    observer.begin(req, res);
-    res.end();
+    void observer.observe(req, res, async () => void res.end());
   }).listen(0, 'localhost');
   await once(server, 'listening');
   afterwards(t, () => server.close());
