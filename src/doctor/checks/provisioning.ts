@@ -7,7 +7,12 @@ interface Target {
   readonly status: string;
   readonly awaySince: string | null;
   readonly awayReason: string | null;
+  readonly lastOutage: { readonly until: string; readonly reason: string; readonly inARow: number } | null;
 }
+
+/** Outages with less than an hour between them from which on a target is said to come and go. */
+const OFTEN = 3;
+const HOUR = 3_600_000;
 
 interface Failed {
   readonly name: string;
@@ -22,8 +27,10 @@ export const provisioning: readonly Rule<CheckContext>[] = section('Provisioning
       const all = (await read(ground, '/provisioning?limit=200')) as readonly Target[];
       const active = all.filter(({ status }) => status === 'ACTIVE');
       const problems: string[] = [];
-      for (const { applicationId, awaySince, awayReason } of active) {
+      for (const { applicationId, awaySince, awayReason, lastOutage } of active) {
         if (awaySince !== null) problems.push(`${applicationId}: away since ${awaySince}: ${awayReason ?? ''}`);
+        else if (lastOutage !== null && lastOutage.inARow >= OFTEN && Date.now() - Date.parse(lastOutage.until) < HOUR)
+          problems.push(`${applicationId}: away ${lastOutage.inARow} times in a row, last until ${lastOutage.until}: ${lastOutage.reason}`);
         const at = `/apps/${encodeURIComponent(applicationId)}/provisioning/resources?state=FAILED&limit=1`;
         const [failed] = (await read(ground, at)) as readonly Failed[];
         if (failed !== undefined) problems.push(`${applicationId}: ${failed.name}: ${failed.error ?? ''}`);

@@ -1,38 +1,46 @@
 /**
- * Carries users and groups to the SCIM targets of applications. While a target is away, only a probe asks for it, every 20 seconds; when it answers, all that
- * waited is due. A resource that the target refuses is marked as failed and holds nobody else up.
+ * Carries users and groups to the SCIM targets of applications. While a target is away, only a probe asks for it, every 20 seconds or when the target says; when it
+ * answers, all that waited is due, users who leave first. A resource that the target refuses is marked as failed and holds nobody else up.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
-import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import { findGroup } from '../groups/groups.store.ts';
-import { type Carrier, PAUSES, Postponed, Undeliverable } from '../outbox/outbox.service.ts';
-import { hurryEntries } from '../outbox/outbox.store.ts';
+import { type Carrier, Postponed, Undeliverable } from '../outbox/outbox.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { ProvisionedKind, ProvisioningTarget } from './provisioning.resource.ts';
 import { findProvisioned, findProvisioningTarget, markAway, markBack, saveProvisioned } from './provisioning.store.ts';
 import { provisioningTargets, pushGroup, pushUser } from './provisioning-push.service.ts';
-import { PROVISIONING, queueDifferences, queueOne } from './provisioning-queue.store.ts';
+import { queueAll, TAKEN_FOR } from './provisioning-queue.service.ts';
+import { queueOne } from './provisioning-queue.store.ts';
 import { type ScimTarget, scimTarget, TargetAway, TargetRefusal } from './scim-target.service.ts';
 
 /** Seconds between two probes of a target that is away. */
 const PROBE = 20;
 /** Seconds for which an entry waits when the probe finds nothing; it is due at once when the target is back. */
 const WHILE_AWAY = 600;
-/** Seconds that a delivery may take: some calls of up to five seconds each. */
-const TAKEN_FOR = 90;
-
 const entry = z.object({ applicationId: z.string(), kind: z.enum(['user', 'group', 'all', 'probe']), id: z.string() });
 
 const secondsFromNow = (seconds: number): Date => new Date(present().getTime() + seconds * 1000);
 
-/** Notes who is not there as they should be, and lets those that were put off be due; what is under way is left alone. */
-async function compare(trx: Executor, applicationId: string): Promise<void> {
-  await queueDifferences(trx, applicationId, present());
-  await hurryEntries(trx, { kind: PROVISIONING, orderingKey: applicationId }, present(), secondsFromNow(TAKEN_FOR));
+/** Refused credentials, and too many requests, are those of everyone. */
+const OF_ALL: readonly unknown[] = [401, 404, 429];
+
+/** One user can break a target, or be out of bounds: is it away for all? @throws {TargetAway} it is @throws what it was given, or a refusal in its place */
+async function judge(scim: ScimTarget, error: unknown): Promise<never> {
+  if (!(error instanceof TargetAway) || OF_ALL.includes(error.status)) throw error;
+  await scim.check();
+  throw new TargetRefusal(error.status ?? 503, error.message);
 }
+
+/** Attempts after which a resource is given up: an hour of them. */
+const MOST_ATTEMPTS = 62;
+/** At most a minute: an entry of a user who leaves meanwhile waits behind this one. */
+const pauseAfter = (failures: number): number | undefined => (failures < MOST_ATTEMPTS ? ([5, 30][failures - 1] ?? 60) : undefined);
+
+/** Tried again; all else waits for a change or a retry. */
+const isPassing = ({ status }: TargetRefusal): boolean => status >= 500 || status === 403 || status === 408;
 
 export function provisioningDelivery(services: Services, call: Outbound): Carrier {
   const { database, keyring } = services;
@@ -40,26 +48,25 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
   async function probe(scim: ScimTarget, { applicationId, awaySince }: ProvisioningTarget): Promise<'delivered' | 'dropped'> {
     if (awaySince === null) return 'dropped';
     try {
-      await scim.read('/ServiceProviderConfig');
+      await scim.check();
     } catch (error) {
-      // What is refused was answered by a target that is there.
-      if (error instanceof TargetAway) throw new Postponed(error.message, PROBE);
-      if (!(error instanceof TargetRefusal)) throw error;
+      if (error instanceof TargetAway) throw new Postponed(error.message, error.retryAfter ?? PROBE);
+      throw error;
     }
     await database.transaction(async (trx) => {
-      await markBack(trx, applicationId);
-      await compare(trx, applicationId);
+      await markBack(trx, applicationId, present());
+      await queueAll(trx, applicationId);
       // What was under way is put off when it ends: it is hurried then.
       await queueOne(trx, { applicationId, kind: 'all', id: '' }, secondsFromNow(PROBE));
     });
     return 'delivered';
   }
 
-  async function goAway({ applicationId }: ProvisioningTarget, reason: string): Promise<void> {
+  async function goAway({ applicationId }: ProvisioningTarget, { message, retryAfter = PROBE }: TargetAway): Promise<void> {
     await database.transaction(async (trx) => {
       // Not at once: a target that answers the probe and nothing else would be asked without end.
-      if (await markAway(trx, applicationId, present(), reason))
-        await queueOne(trx, { applicationId, kind: 'probe', id: '' }, secondsFromNow(PROBE));
+      if (await markAway(trx, applicationId, present(), message))
+        await queueOne(trx, { applicationId, kind: 'probe', id: '' }, secondsFromNow(retryAfter));
     });
   }
 
@@ -79,15 +86,15 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
       ...{ state: 'FAILED' as const, digest: null, failures, error: error.message, lastAttempt: present() },
     };
     await database.transaction((trx) => saveProvisioned(trx, target, failed));
-    return error.status >= 500 ? PAUSES[failures - 1] : undefined;
+    return isPassing(error) ? pauseAfter(failures) : undefined;
   }
 
   async function carry(scim: ScimTarget, target: ProvisioningTarget, kind: ProvisionedKind, id: string): Promise<void> {
     try {
-      await (kind === 'user' ? pushUser : pushGroup)(services, scim, target, id);
+      await (kind === 'user' ? pushUser : pushGroup)(services, scim, target, id).catch((error: unknown) => judge(scim, error));
     } catch (error) {
       if (error instanceof TargetAway) {
-        await goAway(target, error.message);
+        await goAway(target, error);
         throw new Postponed(error.message, WHILE_AWAY);
       }
       if (!(error instanceof TargetRefusal)) throw error;
@@ -103,7 +110,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
       const target = await findProvisioningTarget(database.knex, applicationId);
       if (target?.status !== 'ACTIVE') return 'dropped';
       if (kind === 'all') {
-        await database.transaction((trx) => compare(trx, applicationId));
+        await database.transaction((trx) => queueAll(trx, applicationId));
         return 'delivered';
       }
       const scim = scimTarget(keyring, call, target);

@@ -13,7 +13,14 @@ import { isActiveStatus } from '../users/user-lifecycle.policy.ts';
 import { profileFields } from '../users/users.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { ProvisionedKind, ProvisionedResource, ProvisioningTarget } from './provisioning.resource.ts';
-import { findProvisioned, forgetProvisioned, listRemoteMembers, saveProvisioned } from './provisioning.store.ts';
+import {
+  findProvisioned,
+  forgetProvisioned,
+  isAnothersAccount,
+  keepFormerAccount,
+  listRemoteMembers,
+  saveProvisioned,
+} from './provisioning.store.ts';
 import { queueGroupsOf } from './provisioning-queue.store.ts';
 import { mergedRemoteUser, type WantedRemoteUser, wantedRemoteUser } from './remote-user.policy.ts';
 import { isRemoteId, type ScimTarget, TargetRefusal } from './scim-target.service.ts';
@@ -42,26 +49,33 @@ export type UserPlan =
   | { readonly action: 'none' }
   | { readonly action: 'forget' }
   | {
-      readonly action: 'push' | 'deactivate' | 'delete';
+      readonly action: 'push';
       readonly name: string;
-      /** undefined: the user is deleted, only `active` is changed. */
-      readonly wanted: WantedRemoteUser | undefined;
-      readonly isErased: boolean;
+      readonly wanted: WantedRemoteUser;
       readonly known: ProvisionedResource | undefined;
+    }
+  | {
+      readonly action: 'deactivate' | 'delete';
+      readonly name: string;
+      /** Is the user deleted here? */
+      readonly isErased: boolean;
+      readonly known: ProvisionedResource & { readonly remoteId: string };
     };
+
+const isLinked = (known: ProvisionedResource | undefined): known is ProvisionedResource & { readonly remoteId: string } =>
+  known?.remoteId != null;
 
 /** Decides for one user. */
 export async function planUser({ database: { knex } }: Services, target: ProvisioningTarget, userId: string): Promise<UserPlan> {
   const [user, known] = [await findUserById(knex, userId), await findProvisioned(knex, target.applicationId, 'user', userId)];
-  const isWanted = user !== undefined && isActiveStatus(user.status) && (await isAssigned(knex, target.applicationId, userId));
-  const isThere = known?.remoteId != null;
-  if (!isWanted && !isThere) return known === undefined ? { action: 'none' } : { action: 'forget' };
-  const fields = user && (profileFields(user) as Fields);
-  const wanted = fields && wantedRemoteUser(fields, target.mapping, userId, isWanted);
-  const common = { name: user?.login ?? known?.name ?? userId, wanted, isErased: user === undefined, known };
-  if (isWanted) return { ...common, action: 'push' };
+  if (user !== undefined && isActiveStatus(user.status) && (await isAssigned(knex, target.applicationId, userId))) {
+    const wanted = wantedRemoteUser(profileFields(user) as Fields, target.mapping, userId, true);
+    return { action: 'push', name: user.login, wanted, known };
+  }
+  if (!isLinked(known)) return { action: known === undefined ? 'none' : 'forget' };
   // A user who was there before is the target's own.
-  return { ...common, action: target.leavers === 'DELETE' && known?.createdThere === true ? 'delete' : 'deactivate' };
+  const action = target.leavers === 'DELETE' && known.createdThere ? 'delete' : 'deactivate';
+  return { action, name: user?.login ?? known.name, isErased: user === undefined, known };
 }
 
 /** @throws {TargetAway} @throws {TargetRefusal} */
@@ -70,31 +84,64 @@ export async function pushUser(services: Services, scim: ScimTarget, target: Pro
   const plan = await planUser(services, target, userId);
   if (plan.action === 'none') return;
   if (plan.action === 'forget') return services.database.transaction((trx) => forgetProvisioned(trx, applicationId, 'user', userId));
-  const { action, name, wanted, isErased, known } = plan;
-  const state = action === 'push' ? 'PROVISIONED' : 'DEACTIVATED';
-  const contents = wanted && digest(JSON.stringify([wanted.resource, wanted.owned]));
-  if (known?.state === state && known.digest !== null && known.digest === contents) return;
-
-  const isRemoved = action === 'delete' || isErased;
-  if (action === 'delete' && known?.remoteId) await scim.remove(pathOf('Users', known.remoteId));
-  const pushed = action === 'delete' || wanted === undefined ? undefined : await bring(scim, wanted, known, action === 'push');
-  if (wanted === undefined && action === 'deactivate' && known?.remoteId) await deactivateErased(scim, known.remoteId);
-
+  if (plan.action !== 'push') return takeAway(services, scim, target, userId, plan);
+  const { name, wanted, known } = plan;
+  const contents = digest(JSON.stringify([wanted.resource, wanted.owned]));
+  if (known?.state === 'PROVISIONED' && known.digest === contents) return;
+  const pushed = await bring(services, scim, target, userId, plan);
   await services.database.transaction(async (trx) => {
-    if (isRemoved) await forgetProvisioned(trx, applicationId, 'user', userId);
-    else {
-      const result = { remoteId: null, createdThere: false, ...pushed, digest: contents ?? null };
-      if (!(await saveProvisioned(trx, target, succeeded('user', userId, name, state, result)))) return;
-      if (known?.remoteId !== result.remoteId && target.pushGroups) await queueGroupsOf(trx, applicationId, userId, present());
-    }
-    const isBack = action === 'push' && known?.state === 'DEACTIVATED';
+    const result = { ...pushed, digest: contents };
+    if (!(await saveProvisioned(trx, target, succeeded('user', userId, name, 'PROVISIONED', result)))) return;
+    if (known?.remoteId !== result.remoteId && target.pushGroups) await queueGroupsOf(trx, applicationId, userId, present());
     await recordEvent(trx, {
-      ...userEvent(action === 'push', isBack),
+      ...userEvent(true, known?.state === 'DEACTIVATED'),
       request: SYSTEM,
       targets: provisioningTargets(target, 'user', userId, name),
-      after: { remoteId: pushed?.remoteId ?? known?.remoteId, state, ...(action === 'delete' && { deleted: true }) },
+      after: { remoteId: result.remoteId, state: 'PROVISIONED' },
     });
   });
+}
+
+/** Of a user who is inactive at the target: there is nothing to compare. */
+const INACTIVE = 'inactive';
+
+/** Only `active` is changed: a target that refuses another attribute must not keep the user. */
+async function takeAway(
+  services: Services,
+  scim: ScimTarget,
+  target: ProvisioningTarget,
+  userId: string,
+  { action, name, isErased, known }: Extract<UserPlan, { action: 'deactivate' | 'delete' }>,
+): Promise<void> {
+  if (known.state === 'DEACTIVATED' && known.digest !== null && !isErased) return;
+  const path = pathOf('Users', known.remoteId);
+  const isThere = action === 'delete' ? await scim.remove(path) : await deactivate(scim, path);
+  // Behind a wrong address nobody is there.
+  if (!isThere) await scim.check();
+  const { applicationId } = target;
+  await services.database.transaction(async (trx) => {
+    if (action === 'delete' || isErased) {
+      await forgetProvisioned(trx, applicationId, 'user', userId);
+      if (action !== 'delete') await keepFormerAccount(trx, target, known.remoteId);
+    } else {
+      const result = { remoteId: isThere ? known.remoteId : null, createdThere: known.createdThere, digest: INACTIVE };
+      if (!(await saveProvisioned(trx, target, succeeded('user', userId, name, 'DEACTIVATED', result)))) return;
+    }
+    await recordEvent(trx, {
+      ...userEvent(false, false),
+      request: SYSTEM,
+      targets: provisioningTargets(target, 'user', userId, name),
+      after: { remoteId: known.remoteId, state: 'DEACTIVATED', ...(action === 'delete' && { deleted: true }) },
+    });
+  });
+}
+
+/** @returns false when the user is not there */
+async function deactivate(scim: ScimTarget, path: string): Promise<boolean> {
+  const before = await scim.read(path);
+  if (before === undefined) return false;
+  const { meta: _, groups: __, password: ___, ...rest } = before;
+  return before.active === false || scim.replace(path, { ...rest, active: false });
 }
 
 function userEvent(isPush: boolean, isBack: boolean): Pick<Event, 'eventType' | 'displayMessage'> {
@@ -111,34 +158,40 @@ const succeeded = (
   pushed: Pushed,
 ): ProvisionedResource => ({ kind, id, name, state, ...pushed, failures: 0, error: null, lastAttempt: present(), lastSuccess: present() });
 
-/** Creates or changes the user there. @param isWanted may it be created? */
+/** Creates or changes the user there. */
 async function bring(
+  services: Services,
   scim: ScimTarget,
-  wanted: WantedRemoteUser,
-  known: ProvisionedResource | undefined,
-  isWanted: boolean,
+  target: ProvisioningTarget,
+  userId: string,
+  { wanted, known }: Extract<UserPlan, { action: 'push' }>,
 ): Promise<Omit<Pushed, 'digest'>> {
-  const there = known?.remoteId == null ? undefined : await scim.read(pathOf('Users', known.remoteId));
-  const before = there ?? (isWanted ? await findRemoteUser(scim, wanted.resource) : undefined);
-  if (before === undefined) {
-    if (!isWanted) return { remoteId: null, createdThere: false };
-    return { remoteId: await createOrFind(scim, wanted), createdThere: true };
+  const there = isLinked(known) ? await scim.read(pathOf('Users', known.remoteId)) : undefined;
+  if (isLinked(known) && there !== undefined) {
+    await change(scim, known.remoteId, there, wanted);
+    return { remoteId: known.remoteId, createdThere: known.createdThere };
   }
-  const remoteId = String(before.id);
-  await change(scim, remoteId, before, wanted);
+  const find = () => findRemoteUser(services, scim, target, userId, wanted);
+  const found = (await find()) ?? (await createdOrFound(scim, wanted, find));
+  if (typeof found === 'string') return { remoteId: found, createdThere: true };
+  const remoteId = String(found.id);
+  await change(scim, remoteId, found, wanted);
   return { remoteId, createdThere: known?.remoteId === remoteId && known.createdThere };
 }
 
-/** The answer to an earlier attempt may have been lost: then the user is there. */
-async function createOrFind(scim: ScimTarget, wanted: WantedRemoteUser): Promise<string> {
+/** @returns the ID of the new user, or who is there already: one that no filter found, or of an earlier attempt of which the response was lost */
+async function createdOrFound(
+  scim: ScimTarget,
+  { resource }: WantedRemoteUser,
+  find: () => Promise<ScimObject | undefined>,
+): Promise<string | ScimObject> {
   try {
-    return await scim.create('Users', wanted.resource);
+    return await scim.create('Users', resource);
   } catch (error) {
     if (!(error instanceof TargetRefusal) || error.status !== 409) throw error;
-    const before = await findRemoteUser(scim, wanted.resource);
+    const before = await find();
     if (before === undefined) throw error;
-    await change(scim, String(before.id), before, wanted);
-    return String(before.id);
+    return before;
   }
 }
 
@@ -149,18 +202,26 @@ async function change(scim: ScimTarget, remoteId: string, before: ScimObject, wa
   if (!isThere) throw new TargetRefusal(404, 'the user is not at the target any more');
 }
 
-/** By `externalId`, then by user name. A target may ignore a filter, so what comes is compared. */
-export async function findRemoteUser(scim: ScimTarget, { externalId, userName }: ScimObject): Promise<ScimObject | undefined> {
-  const byExternalId = await scim.find('Users', `externalId eq ${quoted(String(externalId))}`).catch(noSuchFilter);
-  const known = byExternalId.find((one) => one.externalId === externalId && isRemoteId(one.id));
+/** By `externalId`, then by user name. A target may ignore a filter, so what comes is compared. @throws {TargetAway} @throws {TargetRefusal} */
+export async function findRemoteUser(
+  { database: { knex } }: Services,
+  scim: ScimTarget,
+  { applicationId }: ProvisioningTarget,
+  userId: string,
+  { resource: { userName } }: WantedRemoteUser,
+): Promise<ScimObject | undefined> {
+  const byExternalId = await scim.find('Users', `externalId eq ${quoted(userId)}`).catch(noSuchFilter);
+  const known = byExternalId.find((one) => one.externalId === userId && isRemoteId(one.id));
   if (known !== undefined) return known;
   const named = (await scim.find('Users', `userName eq ${quoted(String(userName))}`)).filter(
     (one) => isRemoteId(one.id) && String(one.userName).toLowerCase() === String(userName).toLowerCase(),
   );
   const [found, another] = named;
   if (another !== undefined) throw new TargetRefusal(409, `the target has several users with the name ${userName}`);
-  // A user who had the name here before: the account there, with all that is in it, is theirs.
-  if (isOfAnother(found?.externalId, externalId)) throw new TargetRefusal(409, `the target's ${userName} is another user of this service`);
+  if (found === undefined) return undefined;
+  // A user who had the name here before: the account there, with all that is in it, is theirs. Not every target keeps `externalId`.
+  if (isOfAnother(found.externalId, userId) || (await isAnothersAccount(knex, applicationId, String(found.id), userId)))
+    throw new TargetRefusal(409, `the target's ${userName} is another user of this service`);
   return found;
 }
 
@@ -173,13 +234,6 @@ function noSuchFilter(error: unknown): readonly ScimObject[] {
   throw error;
 }
 
-async function deactivateErased(scim: ScimTarget, remoteId: string): Promise<void> {
-  const before = await scim.read(pathOf('Users', remoteId));
-  if (before === undefined) return;
-  const { meta: _, groups: __, password: ___, ...rest } = before;
-  if (before.active !== false) await scim.replace(pathOf('Users', remoteId), { ...rest, active: false });
-}
-
 /** Pushes a group, or takes it away from the target. @throws {TargetAway} @throws {TargetRefusal} */
 export async function pushGroup(services: Services, scim: ScimTarget, target: ProvisioningTarget, groupId: string): Promise<void> {
   const { applicationId } = target;
@@ -189,7 +243,7 @@ export async function pushGroup(services: Services, scim: ScimTarget, target: Pr
   if (!isWanted) {
     if (known === undefined) return;
     // A group that was there before is the target's own.
-    if (known.remoteId !== null && known.createdThere) await scim.remove(pathOf('Groups', known.remoteId));
+    if (known.remoteId !== null && known.createdThere && !(await scim.remove(pathOf('Groups', known.remoteId)))) await scim.check();
     await services.database.transaction(async (trx) => {
       await forgetProvisioned(trx, applicationId, 'group', groupId);
       if (known.remoteId !== null) await recordGroup(trx, target, groupId, known.name, { removed: known.createdThere });

@@ -8,10 +8,12 @@ import type { Executor } from '../../platform/database/database.ts';
 export const PROVISIONING = 'provisioning';
 
 const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
+/** What is due longest is delivered first: users who leave go before all that waits for less than a day. */
+const AHEAD = "interval '1 day'";
 
-/** @param from rows of application_id, kind and id, with the time as `at` */
+/** @param from rows of application_id, kind and id, with the time as `at` and when it is due as `due` */
 const entriesFor = (from: string): string => `INSERT INTO outbox ${NOTED}
-  SELECT '${PROVISIONING}', n.application_id, n.kind || ':' || n.id, jsonb_build_object('applicationId', n.application_id, 'kind', n.kind, 'id', n.id), n.at, n.at
+  SELECT '${PROVISIONING}', n.application_id, n.kind || ':' || n.id, jsonb_build_object('applicationId', n.application_id, 'kind', n.kind, 'id', n.id), n.at, n.due
   FROM (${from}) n`;
 
 /** As `entriesFor`, but for those that wait already. */
@@ -36,6 +38,14 @@ const ABOUT_USERS = list([
   'application.user_membership.add',
   'application.user_membership.remove',
 ]);
+/** A user may have lost access. */
+const LEAVING = list([
+  'user.lifecycle.deactivate',
+  'user.lifecycle.delete.initiated',
+  'user.lifecycle.suspend',
+  'group.user_membership.remove',
+  'application.user_membership.remove',
+]);
 const ABOUT_GROUPS = list(['group.user_membership.add', 'group.user_membership.remove', 'group.profile.update']);
 /** They concern all members of a group: the application is compared as a whole. */
 const ABOUT_MANY = list(['group.application_assignment.add', 'group.application_assignment.remove', 'group.lifecycle.delete']);
@@ -54,15 +64,16 @@ const TARGETS = `JOIN provisioning_targets p ON p.status = 'ACTIVE'`;
 
 /** Part of the statement that writes an event (features/audit/audit.store.ts): what the event has to bring to the targets of applications. */
 export const PROVISIONING_NEWS = `provisioning AS (${entriesFor(`
-    SELECT p.application_id, 'user' AS kind, e.target->0->>'id' AS id, e.published AS at FROM event e ${TARGETS}
+    SELECT p.application_id, 'user' AS kind, e.target->0->>'id' AS id, e.published AS at,
+      CASE WHEN e.event_type IN (${LEAVING}) THEN e.published - ${AHEAD} ELSE e.published END AS due FROM event e ${TARGETS}
       WHERE e.event_type IN (${ABOUT_USERS}) AND (${isAssignedTo(USER)} OR ${isKnown('user', USER)} OR ${isQueued(USER)})
     UNION ALL
-    SELECT p.application_id, 'group', g.id, e.published FROM event e ${TARGETS} AND p.push_groups
+    SELECT p.application_id, 'group', g.id, e.published, e.published FROM event e ${TARGETS} AND p.push_groups
       CROSS JOIN LATERAL (SELECT t->>'id' AS id FROM jsonb_array_elements(e.target) t WHERE t->>'type' = 'UserGroup') g
       WHERE e.event_type IN (${ABOUT_GROUPS}) AND (${isKnown('group', 'g.id')}
         OR EXISTS (SELECT FROM application_groups a WHERE a.application_id = p.application_id AND a.group_id = g.id))
     UNION ALL
-    SELECT p.application_id, 'all', '', e.published FROM event e ${TARGETS}
+    SELECT p.application_id, 'all', '', e.published, e.published - ${AHEAD} FROM event e ${TARGETS}
       WHERE e.event_type IN (${ABOUT_MANY}) AND (e.event_type = 'group.lifecycle.delete' OR e.target->1->>'id' = p.application_id)`)})`;
 
 const MAY_SIGN_IN = "u.status NOT IN ('STAGED', 'SUSPENDED', 'DEPROVISIONED')";
@@ -73,7 +84,8 @@ const WANTED_GROUPS = `SELECT a.group_id FROM application_groups a JOIN provisio
     WHERE a.application_id = :applicationId AND p.push_groups`;
 
 const both = (kind: string, wanted: string): string => `
-  SELECT :applicationId::text AS application_id, '${kind}' AS kind, coalesce(w.id, r.id) AS id, :now::timestamptz AS at
+  SELECT :applicationId::text AS application_id, '${kind}' AS kind, coalesce(w.id, r.id) AS id, :now::timestamptz AS at,
+      CASE WHEN w.id IS NULL THEN :now::timestamptz - ${AHEAD} ELSE :now END AS due
     FROM (${wanted}) w (id)
     FULL JOIN (SELECT id, state, digest, remote_id FROM provisioned_resources WHERE application_id = :applicationId AND kind = '${kind}') r ON r.id = w.id
     WHERE CASE WHEN w.id IS NULL THEN r.state <> 'DEACTIVATED' AND r.remote_id IS NOT NULL ELSE r.state IS DISTINCT FROM 'PROVISIONED' OR r.digest IS NULL END`;
@@ -81,6 +93,16 @@ const both = (kind: string, wanted: string): string => `
 /** Notes all users and groups that are not there as they should be, as far as their state tells it. */
 export async function queueDifferences(executor: Executor, applicationId: string, now: Date): Promise<void> {
   await executor.raw(missingEntriesFor(`${both('user', WANTED)} UNION ALL ${both('group', WANTED_GROUPS)}`), { applicationId, now });
+}
+
+const LEAVERS_FIRST = `UPDATE outbox SET due = :now::timestamptz - ${AHEAD}
+  WHERE kind = '${PROVISIONING}' AND ordering_key = :applicationId AND due <= :now AND object_key IN (
+    SELECT 'user:' || r.id FROM provisioned_resources r WHERE r.application_id = :applicationId AND r.kind = 'user' AND r.state <> 'DEACTIVATED'
+      AND r.remote_id IS NOT NULL AND r.id NOT IN (${WANTED}))`;
+
+/** Lets those who are at the target and must not be go before all others that are due. */
+export async function putLeaversFirst(executor: Executor, applicationId: string, now: Date): Promise<void> {
+  await executor.raw(LEAVERS_FIRST, { applicationId, now });
 }
 
 export interface Queued {
@@ -92,13 +114,14 @@ export interface Queued {
 
 /** Notes one, unless it waits already. */
 export async function queueOne(executor: Executor, { applicationId, kind, id }: Queued, now: Date): Promise<void> {
-  const one = 'SELECT :applicationId::text AS application_id, :kind::text AS kind, :id::text AS id, :now::timestamptz AS at';
+  const one =
+    'SELECT :applicationId::text AS application_id, :kind::text AS kind, :id::text AS id, :now::timestamptz AS at, :now::timestamptz AS due';
   await executor.raw(missingEntriesFor(one), { applicationId, kind, id, now });
 }
 
 /** Notes the pushed groups that a user belongs to. */
 export async function queueGroupsOf(executor: Executor, applicationId: string, userId: string, now: Date): Promise<void> {
-  const groups = `SELECT :applicationId::text AS application_id, 'group' AS kind, m.group_id AS id, :now::timestamptz AS at
+  const groups = `SELECT :applicationId::text AS application_id, 'group' AS kind, m.group_id AS id, :now::timestamptz AS at, :now::timestamptz AS due
     FROM group_members m WHERE m.user_id = :userId AND m.group_id IN (${WANTED_GROUPS})`;
   await executor.raw(missingEntriesFor(groups), { applicationId, userId, now });
 }

@@ -31,6 +31,15 @@ const target = z.object({
     .nullable()
     .meta({ description: 'Since when the target does not answer, or refuses the credentials; null: it answers, as far as is known' }),
   awayReason: z.string().nullable(),
+  lastOutage: z
+    .object({
+      since: time,
+      until: time,
+      reason: z.string(),
+      inARow: z.int().meta({ description: 'Outages with less than an hour between them' }),
+    })
+    .nullable()
+    .meta({ description: 'The last outage that has ended' }),
   counts: z.object({ provisioned: z.int(), deactivated: z.int(), failed: z.int(), waiting: z.int() }),
   created: time,
   lastUpdated: time,
@@ -143,10 +152,16 @@ const presentTarget = (found: ProvisioningTarget, baseUrl: string): Omit<z.input
   ...found,
   mapping: { ...found.mapping },
   awaySince: writeTimeOrNull(found.awaySince),
+  lastOutage: outageOf(found),
   created: writeTime(found.created),
   lastUpdated: writeTime(found.lastUpdated),
   _links: { self: { href: `${baseUrl}/api/v1/apps/${encodeURIComponent(found.applicationId)}/provisioning` } },
 });
+
+function outageOf({ outageSince, outageUntil, outageReason, outagesInARow }: ProvisioningTarget): z.input<typeof target>['lastOutage'] {
+  if (outageSince === null || outageUntil === null) return null;
+  return { since: writeTime(outageSince), until: writeTime(outageUntil), reason: outageReason ?? '', inARow: outagesInARow };
+}
 
 async function withCounts(services: Parameters<typeof provisioningState>[0], found: ProvisioningTarget): Promise<z.input<typeof target>> {
   const { waiting, ...counts } = await provisioningState(services, found);

@@ -93,6 +93,13 @@ async function settingsOf(visit: ConsoleRequest, application: Application, targe
       { label: 'Inactive there', value: deactivated },
       { label: 'Failed', value: failed },
       { label: 'Away since', value: { moment: momentOrNull(target.awaySince) } },
+      ...(target.outageUntil === null
+        ? []
+        : [
+            { label: 'Last outage until', value: { moment: momentOrNull(target.outageUntil) } },
+            { label: 'Reason of the last outage', value: target.outageReason ?? '' },
+            { label: 'Outages in a row', value: target.outagesInARow },
+          ]),
     ],
   };
 }
@@ -121,7 +128,7 @@ const overview: ConsolePage = {
               kind: 'words',
               tone: 'bad',
               paragraphs: [
-                'The target is away, or refuses the credentials. It is asked again every 20 seconds.',
+                'The target is away, or refuses the credentials. It is asked again every 20 seconds, or when it says.',
                 verbatim(target.awayReason ?? ''),
               ],
             },

@@ -22,6 +22,12 @@ export interface ProvisioningTarget {
   /** Since when it does not answer; null: it does, as far as is known. */
   readonly awaySince: Date | null;
   readonly awayReason: string | null;
+  /** The last outage that has ended; null: none was noted. */
+  readonly outageSince: Date | null;
+  readonly outageUntil: Date | null;
+  readonly outageReason: string | null;
+  /** Outages with less than an hour between them, up to the last one. */
+  readonly outagesInARow: number;
   readonly created: Date;
   readonly lastUpdated: Date;
 }

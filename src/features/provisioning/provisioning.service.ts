@@ -9,7 +9,7 @@ import { listAssignedUserIds } from '../applications/application-assignments.sto
 import { applicationTarget, getApplication } from '../applications/applications.service.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { hurryEntries, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
+import { removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { ScimObject } from '../scim/scim-attributes.policy.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
@@ -29,7 +29,8 @@ import {
 } from './provisioning.store.ts';
 import type { ProvisioningInput } from './provisioning-fields.service.ts';
 import { findRemoteUser, planUser } from './provisioning-push.service.ts';
-import { PROVISIONING, queueDifferences, queueOne } from './provisioning-queue.store.ts';
+import { queueAll } from './provisioning-queue.service.ts';
+import { PROVISIONING, queueOne } from './provisioning-queue.store.ts';
 import { mergedRemoteUser } from './remote-user.policy.ts';
 import { scimTarget, TargetAway, TargetRefusal, targetSecretContext } from './scim-target.service.ts';
 
@@ -81,6 +82,10 @@ export async function setProvisioning(
       pushGroups: input.pushGroups ?? false,
       awaySince: null,
       awayReason: null,
+      outageSince: null,
+      outageUntil: null,
+      outageReason: null,
+      outagesInARow: 0,
       created: before?.created ?? now,
       lastUpdated: now,
     };
@@ -130,8 +135,7 @@ async function requireFields(services: Services, { mapping = {} }: ProvisioningI
 /** Compares everyone with the target again, and lets pauses be over. */
 async function pushAll(trx: Executor, applicationId: string): Promise<void> {
   await forgetDigests(trx, applicationId);
-  await queueDifferences(trx, applicationId, present());
-  await hurryEntries(trx, receiver(applicationId), present(), new Date(present().getTime() + 90_000));
+  await queueAll(trx, applicationId);
 }
 
 /** Nobody is changed at the target. @throws {ApiError} not found */
@@ -233,19 +237,18 @@ export async function dryRun(services: Services, applicationId: string, window: 
 async function plannedUser(services: Services, target: ProvisioningTarget, id: string, login: string): Promise<PlannedUser> {
   const plan = await planUser(services, target, id);
   const told = (action: PlannedUser['action'], resource?: ScimObject, error?: string) => ({ id, name: login, action, resource, error });
-  if (plan.action === 'none' || plan.action === 'forget' || plan.wanted === undefined) return told('NONE');
+  if (plan.action === 'none' || plan.action === 'forget') return told('NONE');
   if (plan.action === 'delete') return told('DELETE');
-  const { wanted, known } = plan;
+  const sent = plan.action === 'push' ? plan.wanted.resource : undefined;
+  const remoteId = plan.known?.remoteId;
   try {
     const scim = scimTarget(services.keyring, sharedOutbound(services.config), target);
-    const linked = known?.remoteId == null ? undefined : await scim.read(`/Users/${encodeURIComponent(known.remoteId)}`);
-    const remote = linked ?? (await findRemoteUser(scim, wanted.resource));
-    if (remote === undefined) return told(plan.action === 'push' ? 'CREATE' : 'NONE', wanted.resource);
-    if (linked === undefined) return told('LINK', wanted.resource);
-    if (mergedRemoteUser(remote, wanted) === undefined) return told('NONE', wanted.resource);
-    return told(plan.action === 'push' ? 'UPDATE' : 'DEACTIVATE', wanted.resource);
+    const linked = remoteId == null ? undefined : await scim.read(`/Users/${encodeURIComponent(remoteId)}`);
+    if (plan.action !== 'push') return told(linked === undefined || linked.active === false ? 'NONE' : 'DEACTIVATE');
+    if (linked !== undefined) return told(mergedRemoteUser(linked, plan.wanted) === undefined ? 'NONE' : 'UPDATE', sent);
+    return told((await findRemoteUser(services, scim, target, id, plan.wanted)) === undefined ? 'CREATE' : 'LINK', sent);
   } catch (error) {
-    if (error instanceof TargetAway || error instanceof TargetRefusal) return told('FAIL', wanted.resource, error.message);
+    if (error instanceof TargetAway || error instanceof TargetRefusal) return told('FAIL', sent, error.message);
     throw error;
   }
 }

@@ -15,6 +15,10 @@ const TARGET: Columns<ProvisioningTarget> = {
   pushGroups: 'push_groups',
   awaySince: 'away_since',
   awayReason: 'away_reason',
+  outageSince: 'outage_since',
+  outageUntil: 'outage_until',
+  outageReason: 'outage_reason',
+  outagesInARow: 'outages_in_a_row',
   created: 'created',
   lastUpdated: 'last_updated',
 };
@@ -60,13 +64,15 @@ export const selectProvisioningTargets = (executor: Executor, window: Window): P
 
 /** @returns false when that was known already */
 export async function markAway(trx: Executor, applicationId: string, since: Date, reason: string): Promise<boolean> {
-  const changes = { away_since: since, away_reason: reason };
+  const isAgain = trx.raw("CASE WHEN outage_until > ?::timestamptz - interval '1 hour' THEN outages_in_a_row + 1 ELSE 1 END", [since]);
+  const changes = { away_since: since, away_reason: reason, outages_in_a_row: isAgain };
   return (await trx('provisioning_targets').where(at(applicationId)).whereNull('away_since').update(changes)) === 1;
 }
 
-/** @returns false when that was known already */
-export async function markBack(trx: Executor, applicationId: string): Promise<boolean> {
-  const changes = { away_since: null, away_reason: null };
+/** Keeps when and why it was away. @returns false when that was known already */
+export async function markBack(trx: Executor, applicationId: string, now: Date): Promise<boolean> {
+  const outage = { outage_since: trx.ref('away_since'), outage_until: now, outage_reason: trx.ref('away_reason') };
+  const changes = { ...outage, away_since: null, away_reason: null };
   return (await trx('provisioning_targets').where(at(applicationId)).whereNotNull('away_since').update(changes)) === 1;
 }
 
@@ -100,6 +106,29 @@ export async function forgetProvisioned(trx: Executor, applicationId: string, ki
   await trx('provisioned_resources')
     .where(one(applicationId, kind, id))
     .delete();
+}
+
+/** Notes an account of a user who is deleted here: nobody else gets it. */
+export async function keepFormerAccount(
+  trx: Executor,
+  { applicationId, baseUrl }: Pick<ProvisioningTarget, 'applicationId' | 'baseUrl'>,
+  remoteId: string,
+): Promise<void> {
+  await trx.raw(
+    `INSERT INTO former_remote_users (application_id, remote_id)
+      SELECT application_id, ? FROM provisioning_targets WHERE application_id = ? AND base_url = ? FOR SHARE ON CONFLICT DO NOTHING`,
+    [remoteId, applicationId, baseUrl],
+  );
+}
+
+/** Is the account at the target that of another user, or of one who is deleted? */
+export async function isAnothersAccount(executor: Executor, applicationId: string, remoteId: string, userId: string): Promise<boolean> {
+  const account = { ...at(applicationId), remote_id: remoteId };
+  const linked = executor('provisioned_resources')
+    .where({ ...account, kind: 'user' })
+    .whereNot({ id: userId });
+  const found = (await linked.first('id')) ?? (await executor('former_remote_users').where(account).first('remote_id'));
+  return found !== undefined;
 }
 
 /** Lets all of them be compared with the target again, or one. */

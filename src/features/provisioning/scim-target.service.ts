@@ -1,6 +1,6 @@
 /**
- * Calls of a SCIM target (RFC 7644), with a bearer token or by OAuth client credentials (RFC 6749 section 4.4). A target that does not answer, or does not know us,
- * is away for all users; everything else concerns one.
+ * Calls of a SCIM target (RFC 7644), with a bearer token or by OAuth client credentials (RFC 6749 section 4.4). Credentials that are refused and too many requests
+ * concern the target. What else looks like an outage may be about one user: `check` tells.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -12,9 +12,23 @@ import { reasonOf, shortened } from '../outbox/outbox.service.ts';
 import type { ScimObject } from '../scim/scim-attributes.policy.ts';
 import type { ProvisioningTarget } from './provisioning.resource.ts';
 
-/** The target as a whole does not work: it is away, busy, or refuses the credentials. */
+interface Failure {
+  /** Of HTTP; absent: there was no answer. */
+  readonly status?: number;
+  /** Seconds that the target asks to wait. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** The target does not work: it is away or busy, or does not let us in. */
 export class TargetAway extends Error {
   override readonly name = 'TargetAway';
+  readonly status: number | undefined;
+  readonly retryAfter: number | undefined;
+  constructor(message: string, { status, retryAfter }: Failure = {}) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
 }
 
 /** The target refuses one resource. */
@@ -29,12 +43,16 @@ export class TargetRefusal extends Error {
 
 const SCIM_JSON = 'application/scim+json';
 const AWAY = new Set([401, 403, 408, 429, 502, 503, 504]);
+/** Seconds that a target may ask for with Retry-After, at most: leavers wait for it. */
+const LONGEST_PAUSE = 3600;
 /** Seconds for which a token is kept at most. */
 const LONGEST_TOKEN = 3600;
 
 export const targetSecretContext = (applicationId: string): string => `provisioning:${applicationId}`;
 
 export interface ScimTarget {
+  /** Does it answer at all, with these credentials? Asked where a failure may be about one resource. @throws {TargetAway} it does not */
+  check(): Promise<void>;
   /** @returns undefined where it is not @throws {TargetAway} @throws {TargetRefusal} */
   read(path: string): Promise<ScimObject | undefined>;
   /** The resources that a filter finds; those that do not match are left out by the caller. @throws {TargetAway} @throws {TargetRefusal} */
@@ -43,8 +61,8 @@ export interface ScimTarget {
   create(type: 'Users' | 'Groups', resource: ScimObject): Promise<string>;
   /** @returns false when it is not there any more @throws {TargetAway} @throws {TargetRefusal} */
   replace(path: string, resource: ScimObject): Promise<boolean>;
-  /** One that is not there is deleted. @throws {TargetAway} @throws {TargetRefusal} */
-  remove(path: string): Promise<void>;
+  /** @returns false when it is not there @throws {TargetAway} @throws {TargetRefusal} */
+  remove(path: string): Promise<boolean>;
 }
 
 interface Token {
@@ -66,7 +84,18 @@ const tokenResponse = z.object({
 });
 const problem = z.object({ detail: z.string().optional(), scimType: z.string().optional() });
 const listed = z.object({ Resources: z.array(z.record(z.string(), z.unknown())).default([]) });
-const remoteId = z.union([z.string(), z.number()]).transform(String).pipe(z.string().min(1).max(1000).refine(isPrintable));
+const remoteId = z
+  .union([z.string(), z.number()])
+  .transform(String)
+  // As segments of a path these two name something else.
+  .pipe(
+    z
+      .string()
+      .min(1)
+      .max(1000)
+      .refine(isPrintable)
+      .refine((id) => id !== '.' && id !== '..'),
+  );
 /** Can it be the ID of a resource? */
 export const isRemoteId = (value: unknown): boolean => remoteId.safeParse(value).success;
 const created = z.object({ id: remoteId });
@@ -84,27 +113,28 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
     if (known !== undefined && known.of === version && known.until > present().getTime()) return known.value;
     const form = new URLSearchParams({ grant_type: 'client_credentials', ...(auth.scope !== undefined && { scope: auth.scope }) });
     const credentials = [auth.clientId, secret].map((part) => encodeURIComponent(part)).join(':');
-    const { status, text } = await exchange(auth.tokenUrl, 'POST', form.toString(), {
+    const { status, text, retryAfter } = await exchange(auth.tokenUrl, 'POST', form.toString(), {
       'content-type': 'application/x-www-form-urlencoded',
       authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
     });
     const parsed = status === 200 ? tokenResponse.safeParse(jsonIn(text)) : undefined;
-    if (parsed?.success !== true) throw new TargetAway(`the token endpoint answered ${status}${told(text)}`);
+    if (parsed?.success !== true) throw new TargetAway(`the token endpoint answered ${status}${told(text)}`, { status: 401, retryAfter });
     const lifetime = Math.min(parsed.data.expires_in, LONGEST_TOKEN) - 30;
     tokens.set(applicationId, { value: parsed.data.access_token, until: present().getTime() + lifetime * 1000, of: version });
     return parsed.data.access_token;
   }
 
-  async function exchange(url: string, method: string, body: string | undefined, headers: Record<string, string>) {
+  async function exchange(url: string, method: string, body: string | undefined, headers: Record<string, string>): Promise<Answer> {
     try {
       const answer = await call(url, { method, headers: { 'user-agent': 'Gatehouse', ...headers }, ...(body !== undefined && { body }) });
-      return { status: answer.status, text: await answer.text() };
+      const retryAfter = retryAfterIn(answer.headers.get('retry-after'));
+      return { status: answer.status, retryAfter, text: await answer.text().catch(tooLarge) };
     } catch (error) {
       throw new TargetAway(reasonOf(error));
     }
   }
 
-  async function request(method: string, path: string, body?: ScimObject, isSecond = false): Promise<{ status: number; text: string }> {
+  async function request(method: string, path: string, body?: ScimObject, isSecond = false): Promise<Answer> {
     const headers = {
       accept: SCIM_JSON,
       authorization: `Bearer ${await fetchToken()}`,
@@ -116,17 +146,21 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
       return request(method, path, body, true);
     }
     if (AWAY.has(answer.status))
-      throw new TargetAway(`${method} ${path.replace(/\?.*/, '')} was answered with ${answer.status}${told(answer.text)}`);
+      throw new TargetAway(`${method} ${path.replace(/\?.*/, '')} was answered with ${answer.status}${told(answer.text)}`, answer);
     return answer;
   }
 
-  function refuse(method: string, path: string, { status, text }: { status: number; text: string }): TargetRefusal {
+  function refuse(method: string, path: string, { status, text }: Answer): TargetRefusal {
     return new TargetRefusal(status, `${method} ${path.replace(/\?.*/, '')} was answered with ${status}${told(text)}`);
   }
 
-  const isGood = ({ status }: { status: number }) => status >= 200 && status <= 299;
+  const isGood = ({ status }: Answer) => status >= 200 && status <= 299;
 
   return {
+    async check() {
+      const { status } = await request('GET', `/Users?${new URLSearchParams({ filter: 'userName eq "gatehouse"', count: '1' })}`);
+      if (status === 404) throw new TargetAway(`${baseUrl}/Users is not there`, { status });
+    },
     async read(path) {
       const answer = await request('GET', path);
       if (answer.status === 404) return undefined;
@@ -156,22 +190,44 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
     async remove(path) {
       const answer = await request('DELETE', path);
       if (!isGood(answer) && answer.status !== 404) throw refuse('DELETE', path, answer);
+      return answer.status !== 404;
     },
   };
 }
 
+interface Answer {
+  readonly status: number;
+  /** undefined: it is too large. */
+  readonly text: string | undefined;
+  readonly retryAfter: number | undefined;
+}
+
+/** A change is known by its status: some targets answer with all members of a group. */
+function tooLarge(error: unknown): undefined {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+  if (cause?.code !== 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw error;
+}
+
+/** @returns seconds (RFC 9110 section 10.2.3), within bounds; undefined: it says nothing that can be read */
+function retryAfterIn(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - present().getTime()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds), 1), LONGEST_PAUSE);
+}
+
 const isResource = (value: unknown): value is ScimObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function jsonIn(text: string): unknown {
+function jsonIn(text: string | undefined): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text ?? '');
   } catch {
     return undefined;
   }
 }
 
 /** What the target says of it (RFC 7644 section 3.12), in one line. */
-function told(text: string): string {
+function told(text: string | undefined): string {
+  if (text === undefined) return ' (the answer is too large)';
   const parsed = problem.safeParse(jsonIn(text));
   const words = parsed.success ? [parsed.data.scimType, parsed.data.detail].filter((word) => word !== undefined).join(': ') : '';
   return words === '' ? '' : ` (${shortened(words.replaceAll(/\p{Cc}/gu, ' '), 300)})`;
