@@ -23,6 +23,7 @@ import { zoneEndpoints } from '../features/network-zones/network-zones.api.ts';
 import { organizationBrandingEndpoints } from '../features/organization-branding/organization-branding.api.ts';
 import { domainEndpoints } from '../features/organization-domains/organization-domains.api.ts';
 import { organizationInvitationEndpoints } from '../features/organization-invitations/organization-invitations.api.ts';
+import { organizationPolicyEndpoints } from '../features/organization-policy/organization-policy.api.ts';
 import { organizationProviderEndpoints } from '../features/organization-providers/organization-providers.api.ts';
 import { organizationRoleEndpoints } from '../features/organization-roles/organization-roles.api.ts';
 import { organizationSetupEndpoints } from '../features/organization-setup/organization-setup.api.ts';
@@ -79,6 +80,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...memberEndpoints,
   ...organizationBrandingEndpoints,
   ...organizationInvitationEndpoints,
+  ...organizationPolicyEndpoints,
   ...organizationSetupEndpoints,
   ...organizationRoleEndpoints,
   ...domainEndpoints,

@@ -412,6 +412,8 @@ export const STORIES: Readonly<Record<string, Story>> = {
   'DELETE /account/org/:orgId/invitation/:invitationId': inOrg(orgInvitation),
   'GET /account/org/:orgId/branding': inOrg(),
   'PUT /account/org/:orgId/branding': inOrg(async () => ({ body: { name: 'Acme', primaryColorHex: '#0f5c5c' } })),
+  'GET /account/org/:orgId/policy': inOrg(),
+  'PUT /account/org/:orgId/policy': inOrg(async () => ({ body: { mfa: 'REQUIRED', sessionIdleMinutes: 15 } })),
   'GET /account/org/:orgId/log': inOrg(),
   'POST /account/org/:orgId/setup': inOrg(async () => ({ body: { mode: 'REQUIRED' } })),
   'GET /account/org/:orgId/setup': inOrg(orgSetup),

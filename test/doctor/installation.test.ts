@@ -193,7 +193,7 @@ test('the installation', async (t) => {
       [
         ...['database.version', 'database.migrations', 'database.durability', 'database.connections'],
         ...['data.logins', 'data.sealed', 'clock.database'],
-        ...['organizations.providers', 'organizations.open-domains', 'organizations.domains'],
+        ...['organizations.providers', 'organizations.open-domains', 'organizations.policies', 'organizations.domains'],
       ],
       text,
     );
@@ -240,7 +240,7 @@ test('domains and identity providers of organizations that do not lead where the
   const put = (domains: string[]) => connect(service, acme, idpId, { domains, mode: 'REQUIRED' });
   await put(['acme.example', 'second.example', 'third.example']);
   const right = await examine(t, service, env);
-  for (const id of ['organizations.providers', 'organizations.open-domains', 'organizations.domains'])
+  for (const id of ['organizations.providers', 'organizations.open-domains', 'organizations.policies', 'organizations.domains'])
     assert.ok(right.ok.includes(id), right.text);
   assert.match(right.lineOf('organizations.domains'), /other organization that claims it\.$/);
 
@@ -249,7 +249,10 @@ test('domains and identity providers of organizations that do not lead where the
   dns.records.delete('_gatehouse-challenge.third.example');
   const claim = (await service.api('POST', `/account/org/${beta}/domain`, { domain: 'second.example' })).body;
   dns.records.set(claim.verification.name, [claim.verification.value]);
+  await service.api('PUT', `/account/org/${beta}/policy`, { sessionIdleMinutes: 60 });
+  await service.api('PUT', '/settings/sign-in', { sessionIdleMinutes: 59 });
   const wrong = await examine(t, service, env);
+  assert.match(wrong.lineOf('organizations.policies'), /the policy of Beta has no effect/);
   assert.match(wrong.lineOf('organizations.providers'), /Acme Login of Acme is inactive, so passwords count/);
   assert.match(wrong.lineOf('organizations.open-domains'), /passwords count for second\.example of Acme, third\.example of Acme/);
   assert.match(wrong.lineOf('organizations.domains'), /— second\.example of Acme may have a new owner/);

@@ -34,7 +34,14 @@ test('what introspection tells (RFC 7662 section 2.2)', () =>
   assertOneKind((number) => {
     const account = { id: 'u', login: 'ada', email: null, emailVerified: false, status: 'ACTIVE', profile: {}, lastUpdated: new Date(0) };
     const payload = JSON.parse(`{"kind":"AccessToken","clientId":"c","accountId":"u","scope":"openid","iat":${number}}`);
-    const found = { model: 'AccessToken' as const, payload, consumedAt: undefined, expiresAt: 1_000 + number, account };
+    const found = {
+      model: 'AccessToken' as const,
+      payload,
+      consumedAt: undefined,
+      expiresAt: 1_000 + number,
+      account,
+      organizationPolicy: null,
+    };
     const owner = { clientId: 'c', [CLIENT_SETTINGS]: { sector: undefined } } as never;
     const subjects = { of: async () => 'u', userOf: async () => 'u' };
     const token = { handle: `handle${number}`, presented: undefined, owner };

@@ -2,7 +2,9 @@
 
 import { challengeName } from '../../features/organization-domains/organization-domains.resource.ts';
 import { listProvedDomains } from '../../features/organization-domains/organization-domains.store.ts';
+import { listWithoutEffect } from '../../features/organization-policy/organization-policy.store.ts';
 import { listOpenDomains, listUnusableProviders } from '../../features/organization-providers/organization-providers.store.ts';
+import { readSettings } from '../../features/settings/settings.service.ts';
 import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { txtRecords } from '../../platform/dns/txt-records.ts';
 import { must, type Rule, section } from '../rule.ts';
@@ -35,6 +37,20 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
         ({ domain, orgName }) => `${shownDomain(domain)} of ${orgName}`,
       );
       must(open.length === 0, `passwords count for ${listed(open)}. Add each to an identity provider of the organization, or remove it`);
+    },
+  },
+  {
+    id: 'organizations.policies',
+    sentence: 'No organization has longer sessions than the service.',
+    async run(ground) {
+      ownConfig(ground);
+      const { knex } = await ground.database();
+      const signIn = await readSettings({ database: await ground.database() }, 'sign-in');
+      const longer = await listWithoutEffect(knex, signIn, MOST);
+      must(
+        longer.length === 0,
+        `the policy of ${listed(longer)} has no effect: the sessions of the service end before. Make it shorter, or remove it`,
+      );
     },
   },
   {

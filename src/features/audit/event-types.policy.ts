@@ -69,6 +69,7 @@ const ABOUT_ORGANIZATIONS_AND_GROUPS = [
   'org.idp.remove',
   'org.idp.update',
   'org.lifecycle.create',
+  'org.policy.update',
   'org.setup.begin',
   'org.setup.complete',
   'org.setup.create',

@@ -62,6 +62,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'org.lifecycle.delete': 'Organization deleted',
   'org.membership.add': 'A user was added to an organization',
   'org.branding.update': 'The branding of an organization changed',
+  'org.policy.update': 'The sign-in policy of an organization changed',
   'org.setup.begin': 'A set-up link of an organization was opened',
   'org.setup.complete': 'A set-up of an organization’s sign-in was completed',
   'org.setup.create': 'A set-up link of an organization was made',

@@ -172,6 +172,7 @@ const WAYS: Readonly<Record<string, string>> = {
 
 export const DEMANDS: Readonly<Record<DemandReason, string>> = {
   APPLICATION: 'the application asks it of all its users',
+  ORGANIZATION: 'the organization that the user signed in for asks it of everyone',
   EVERYONE: 'the sign-in policy asks it of everyone',
   ADMINISTRATORS: 'the sign-in policy asks it of administrators, and the user is one',
   REQUEST: 'the application’s request asked for it (acr_values)',

@@ -12,7 +12,13 @@ import { isWithin, reachOf } from '../administrators/administration.policy.ts';
 import { mayGrant } from '../organization-roles/grantable-roles.policy.ts';
 import { BUILT_IN_ROLES } from '../organization-roles/organization-roles.resource.ts';
 import { allOrganizationRoles } from '../organization-roles/organization-roles.service.ts';
-import { organizationCrumbs, organizationHead, organizationPath, orgIdIn } from '../organizations/organization-page.console.ts';
+import {
+  besideMembers,
+  organizationCrumbs,
+  organizationHead,
+  organizationPath,
+  orgIdIn,
+} from '../organizations/organization-page.console.ts';
 import { getOrganization, type OrganizationDetail } from '../organizations/organizations.service.ts';
 import { linkOutcome } from '../passwords/secret-link.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
@@ -53,7 +59,7 @@ const list: ConsolePage = {
     const isChangeable = mayInvite(visit, organization.id);
     return listPage({
       ...organizationHead(visit, organization),
-      actions: isChangeable ? [invite] : [],
+      actions: [...besideMembers(visit, organization.id, '/invitations'), ...(isChangeable ? [invite] : [])],
       list: {
         name: 'Invitations',
         columns: ['E-mail address', 'Role', 'Sent', 'Expires'],

@@ -6,6 +6,7 @@ import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
 import {
+  besideMembers,
   mayChangeOrganization,
   organizationCrumbs,
   organizationHead,
@@ -53,7 +54,7 @@ const list: ConsolePage = {
     const permissionsOf = (permissions: readonly OrganizationPermission[]) => series(permissions.map((one) => phrase(PERMISSIONS[one])));
     return listPage({
       ...organizationHead(visit, organization),
-      actions: isChangeable ? [create] : [],
+      actions: [...besideMembers(visit, organization.id, '/roles'), ...(isChangeable ? [create] : [])],
       list: {
         name: 'Roles',
         lead: 'Give roles to members, on the tab Members. Tokens list them in the claim org_roles.',

@@ -20,6 +20,7 @@ import { withDepth } from './department-tree.console.ts';
 import { departmentTree } from './departments.service.ts';
 import { findMembersAmong, getMember, listMembers, putMember, putMembers, removeMember } from './members.service.ts';
 import {
+  besideMembers,
   mayChangeOrganization,
   organizationCrumbs,
   organizationHead,
@@ -59,7 +60,7 @@ const list: ConsolePage = {
     const add = { label: 'Add members', href: `${home}/new`, main: true };
     return listPage({
       ...organizationHead(visit, organization),
-      actions: isChangeable ? [add] : [],
+      actions: [...besideMembers(visit, organization.id, '/members'), ...(isChangeable ? [add] : [])],
       list: {
         name: 'Members',
         ...(!isNarrowed && { count: countOf(organization.memberCount, 'member') }),

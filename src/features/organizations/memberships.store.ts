@@ -146,7 +146,7 @@ export function listMemberships(executor: Executor, orgId: string, { q, depId }:
   return readPage(members, MEMBER, window, { by: 'memberships.seq' });
 }
 
-const OWN = `SELECT o.id AS "orgId", o.name FROM memberships m JOIN organizations o ON o.id = m.org_id
+const OWN = `SELECT o.id AS "orgId", o.name, o.policy FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = :userId`;
 
 /**

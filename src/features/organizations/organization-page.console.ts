@@ -46,29 +46,82 @@ function stepsOf(visit: ConsoleRequest, { id, editable }: OrganizationDetail, is
   ];
 }
 
+/** A page about one organization, and what an administrator of it must be allowed to see it. */
+export interface Below {
+  readonly label: string;
+  /** Below the organization's address. */
+  readonly path: string;
+  /** `SERVICE`: only administrators of the whole service see it. */
+  readonly need: OrganizationPermission | 'ANY' | 'SERVICE';
+}
+
+/** Where several pages about signing in stand one below the other. */
+export const SIGN_IN_TAB = '/access';
+
+interface Tab {
+  readonly label: string;
+  /** Absent: the tab leads to the first of its pages that may be seen. */
+  readonly path?: string;
+  readonly pages: readonly Below[];
+}
+
+/** At most six. */
+const TABS = [
+  { label: 'Departments', pages: [{ label: 'Departments', path: '', need: 'MANAGE_MEMBERS' }] },
+  {
+    label: 'Members',
+    pages: [
+      { label: 'Members', path: '/members', need: 'MANAGE_MEMBERS' },
+      { label: 'Invitations', path: '/invitations', need: 'MANAGE_INVITATIONS' },
+      { label: 'Roles', path: '/roles', need: 'MANAGE_MEMBERS' },
+    ],
+  },
+  {
+    label: 'Sign-in',
+    path: SIGN_IN_TAB,
+    pages: [
+      { label: 'Identity providers', path: '/sign-in', need: 'MANAGE_PROVIDERS' },
+      { label: 'Domains', path: '/domains', need: 'MANAGE_DOMAINS' },
+      { label: 'Policy', path: '/policy', need: 'MANAGE_PROVIDERS' },
+    ],
+  },
+  { label: 'Branding', pages: [{ label: 'Branding', path: '/branding', need: 'MANAGE_BRANDING' }] },
+  { label: 'Administrators', pages: [{ label: 'Administrators', path: '/administrators', need: 'SERVICE' }] },
+  { label: 'Activity', pages: [{ label: 'Activity', path: '/activity', need: 'READ_LOG' }] },
+] as const satisfies readonly Tab[];
+
+const OVERVIEW: Tab = { label: 'Overview', pages: [{ label: 'Overview', path: '', need: 'ANY' }] };
+
+const maySee = ({ request: { roles = [] } }: ConsoleRequest, orgId: string, { need }: Below): boolean =>
+  need === 'SERVICE' ? mayCall(roles, 'service', 'read') : isWithin(reachOf(roles, 'read', need), orgId);
+
+/** The pages of a tab that the administrator may see. */
+export const visibleBelow = (visit: ConsoleRequest, orgId: string, label: (typeof TABS)[number]['label']): readonly Below[] =>
+  TABS.flatMap((tab: Tab) => (tab.label === label ? tab.pages : [])).filter((page) => maySee(visit, orgId, page));
+
+/** The other pages of the tab Members: links, for each is a list of its own. */
+export const besideMembers = (visit: ConsoleRequest, orgId: string, path: string): readonly Action[] =>
+  visibleBelow(visit, orgId, 'Members')
+    .filter((page) => page.path !== path)
+    .map((page) => ({ label: page.label, href: `${organizationPath(orgId)}${page.path}` }));
+
 /** What stands at the head of each tab. @param isEmpty can it be deleted? */
 export function organizationHead(visit: ConsoleRequest, organization: OrganizationDetail, isEmpty = false) {
   const address = organizationPath(organization.id);
-  const may = (need: OrganizationPermission) => isWithin(reachOf(visit.request.roles, 'read', need), organization.id);
-  const seesAll = mayCall(visit.request.roles, 'service', 'read');
+  const looked = new URL(visit.req.url ?? '/', 'http://localhost').pathname.slice(address.length);
+  const seen = TABS.map((tab: Tab) => ({ ...tab, pages: tab.pages.filter((page) => maySee(visit, organization.id, page)) })).filter(
+    ({ pages }) => pages.length > 0,
+  );
+  // Who may not see the departments still begins somewhere.
+  const tabs = seen[0]?.label === 'Departments' ? seen : [OVERVIEW, ...seen];
   return {
     title: verbatim(organization.name),
     crumbs: ORGANIZATIONS,
     more: stepsOf(visit, organization, isEmpty),
-    tabs: [
-      ...(may('MANAGE_MEMBERS')
-        ? [
-            { label: 'Departments', href: address },
-            { label: 'Members', href: `${address}/members` },
-            { label: 'Roles', href: `${address}/roles` },
-          ]
-        : [{ label: 'Overview', href: address }]),
-      ...(may('MANAGE_INVITATIONS') ? [{ label: 'Invitations', href: `${address}/invitations` }] : []),
-      ...(may('MANAGE_DOMAINS') ? [{ label: 'Domains', href: `${address}/domains` }] : []),
-      ...(may('MANAGE_PROVIDERS') ? [{ label: 'Sign-in', href: `${address}/sign-in` }] : []),
-      ...(may('MANAGE_BRANDING') ? [{ label: 'Branding', href: `${address}/branding` }] : []),
-      ...(seesAll ? [{ label: 'Administrators', href: `${address}/administrators` }] : []),
-      ...(may('READ_LOG') ? [{ label: 'Activity', href: `${address}/activity` }] : []),
-    ],
+    tabs: tabs.map(({ label, path, pages }) => ({
+      label,
+      href: `${address}${(pages.length > 1 ? path : undefined) ?? pages[0]?.path ?? ''}`,
+      isCurrent: looked === path || pages.some((page) => page.path === looked),
+    })),
   };
 }

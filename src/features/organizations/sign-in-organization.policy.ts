@@ -1,5 +1,7 @@
 /** For which organization a user signs in to an application. Pure: who is a member of what was read before. */
 
+import type { OrganizationPolicy } from '../organization-policy/organization-policy.policy.ts';
+
 /** OPTIONAL: the request names it, or there is none. REQUIRED: without a name the user's only one, or the one that they choose. */
 export const ORGANIZATION_SETTING = ['OPTIONAL', 'REQUIRED'] as const;
 export type OrganizationSetting = (typeof ORGANIZATION_SETTING)[number];
@@ -8,6 +10,8 @@ export type OrganizationSetting = (typeof ORGANIZATION_SETTING)[number];
 export interface SignInOrganization {
   readonly orgId: string;
   readonly name: string;
+  /** null: none is set. */
+  readonly policy: OrganizationPolicy | null;
 }
 
 export interface OrganizationFacts {
@@ -22,7 +26,7 @@ export interface OrganizationFacts {
 
 export type OrganizationDecision =
   | { readonly kind: 'none' }
-  | { readonly kind: 'organization'; readonly orgId: string }
+  | { readonly kind: 'organization'; readonly orgId: string; readonly policy: OrganizationPolicy | null }
   | { readonly kind: 'choose' }
   | { readonly kind: 'not-a-member' };
 
@@ -35,7 +39,7 @@ export function decideOrganization(facts: OrganizationFacts): OrganizationDecisi
   const [first, second] = facts.found;
   if (first === undefined) return { kind: 'not-a-member' };
   if (facts.wanted !== undefined || second === undefined || first.orgId === facts.chosen)
-    return { kind: 'organization', orgId: first.orgId };
+    return { kind: 'organization', orgId: first.orgId, policy: first.policy };
   return { kind: 'choose' };
 }
 
@@ -53,7 +57,7 @@ export function decideAmong(
   memberships: readonly Membership[] | undefined,
 ): OrganizationDecision {
   if (memberships === undefined) return { kind: 'none' };
-  const all = memberships.map(({ orgId, orgName }) => ({ orgId, name: orgName }));
+  const all = memberships.map(({ orgId, orgName }) => ({ orgId, name: orgName, policy: null }));
   const byId = all.filter(({ orgId }) => orgId === wanted);
   const found = wanted === undefined ? all : byId.length > 0 ? byId : all.filter(({ name }) => name === wanted);
   return decideOrganization({ setting, wanted, chosen: undefined, found });

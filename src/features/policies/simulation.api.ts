@@ -9,6 +9,7 @@ import { consentMethodOf } from '../applications/application-settings.policy.ts'
 import { MOST_DETAILS } from '../authorization-details/read-details.service.ts';
 import { MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
 import { MESSAGE_TYPES } from '../message-factors/message-factors.policy.ts';
+import { organizationPolicyResponse } from '../organization-policy/organization-policy.resource.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { SIGN_IN_ACTIONS } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { ACCESS_GRANT_TYPES } from './access-policy.policy.ts';
@@ -97,6 +98,9 @@ const simulation = z.object({
     })
     .nullable(),
   required_provider: named.meta({ description: 'The identity provider that the user must sign in by. null: any way will do' }),
+  organization_policy: organizationPolicyResponse
+    .nullable()
+    .meta({ description: 'What the organization demands that the user signs in for. null: nothing, or there is none' }),
   /** null where nobody can be asked. */
   consent: z
     .object({
@@ -200,6 +204,7 @@ function present(found: SimulatedAnswer, prompted: boolean): z.input<typeof simu
             second_factors: [...(found.factors ?? [])],
           },
     required_provider: found.requiredProvider === undefined ? null : { id: found.requiredProvider.id, name: found.requiredProvider.name },
+    organization_policy: found.organizationPolicy ?? null,
     consent:
       consent === undefined
         ? null

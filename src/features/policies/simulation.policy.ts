@@ -66,6 +66,8 @@ export interface Simulation {
   readonly consent: readonly ScopeDecision[] | undefined;
   /** undefined: the request is refused. */
   readonly tokens: SimulatedTokens | undefined;
+  /** The ID of the one that the user signs in for; undefined: none, or a choice is still needed. */
+  readonly organization?: string | undefined;
 }
 
 export function simulate(facts: SimulationFacts): Simulation {
@@ -77,11 +79,11 @@ export function simulate(facts: SimulationFacts): Simulation {
   const asks = consent?.some(({ ask }) => ask) === true;
   const refusal = refusalOf(facts, responseType, scopes, access) ?? (asks && facts.prompts.has('none') ? CONSENT_REQUIRED : undefined);
   const outcome = refusal !== undefined ? 'REFUSED' : asks ? 'CONSENT' : 'TOKENS';
+  const decided = organizationOf(facts);
   const tokens =
-    refusal === undefined
-      ? tokensOf({ ...facts, user: signedInFor(facts.user, organizationOf(facts)) }, responseType, scopes.granted)
-      : undefined;
-  return { outcome, refusal, responseType, scopes, access, consent, tokens };
+    refusal === undefined ? tokensOf({ ...facts, user: signedInFor(facts.user, decided) }, responseType, scopes.granted) : undefined;
+  const organization = decided.kind === 'organization' ? decided.orgId : undefined;
+  return { outcome, refusal, responseType, scopes, access, consent, tokens, organization };
 }
 
 const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user would have to be asked, and the prompt forbids it' };

@@ -19,6 +19,8 @@ import { rememberedScopes } from '../consents/consents.store.ts';
 import { listGroupIds } from '../groups/groups.store.ts';
 import { withChanges } from '../inline-hooks/token-hook.policy.ts';
 import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
+import type { OrganizationPolicy } from '../organization-policy/organization-policy.policy.ts';
+import { findPolicy } from '../organization-policy/organization-policy.store.ts';
 import { findRequiredProvider, type RequiredProvider } from '../organization-providers/home-realm.store.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
@@ -90,6 +92,8 @@ export interface SimulatedAnswer extends Simulation {
   readonly signIn: SignInDecision | undefined;
   /** Where the user must sign in; undefined: any way will do, or there is no user. */
   readonly requiredProvider: RequiredProvider | undefined;
+  /** What the organization demands that the user signs in for; undefined: there is none, or it demands nothing. */
+  readonly organizationPolicy: OrganizationPolicy | undefined;
   /** The second factors that the user can be asked for after a password; undefined: as `signIn`. */
   readonly factors: readonly SecondFactor['type'][] | undefined;
 }
@@ -148,6 +152,8 @@ export async function simulateRequest(
     signIn,
     factors,
     requiredProvider,
+    organizationPolicy:
+      simulation.organization === undefined ? undefined : ((await findPolicy(knex, simulation.organization)) ?? undefined),
   };
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }

@@ -23,6 +23,7 @@ import { listApplications } from '../applications/application-lists.service.ts';
 import { MOST_DETAILS } from '../authorization-details/read-details.service.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
+import { organizationPolicyInWords } from '../organization-policy/policy-words.console.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
@@ -189,6 +190,9 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
                 }),
               },
             ]),
+        ...(found.organizationPolicy === undefined
+          ? []
+          : [{ label: 'Policy of the organization', value: organizationPolicyInWords(found.organizationPolicy) }]),
         ...(found.hook === undefined ? [] : [{ label: 'Inline hook', value: hookInWords(found.hook) }]),
         ...(found.responseType === undefined ? [] : [{ label: 'Response type', value: { text: found.responseType, code: true } }]),
       ],

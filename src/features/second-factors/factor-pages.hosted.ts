@@ -21,6 +21,8 @@ export interface StepFrame {
   action(step: string): string;
   readonly hidden: HiddenField;
   readonly application?: ApplicationFacts;
+  /** The organization that the user signs in for asks the second factor. */
+  readonly organizationDemands?: boolean | undefined;
   /** Path that gives up and returns to the application. */
   readonly cancel?: string;
   readonly redirectOrigins?: readonly string[];
@@ -100,6 +102,7 @@ async function page(
     heading,
     logo,
     application: frame.application?.label,
+    because: frame.organizationDemands ? text('factor.organization') : undefined,
     ...asked,
   };
   await pages.render(ctx, view, locals, { status: problem === undefined ? 200 : 400, images, formAction: frame.redirectOrigins ?? [] });

@@ -17,6 +17,8 @@ export interface Purpose {
   readonly applicationId?: string | undefined;
   /** Does the application ask a second factor of all its users? Absent: to be looked up. */
   readonly applicationDemands?: boolean | undefined;
+  /** Does the organization that the user signs in for ask it of everyone? Absent: it is not known yet, and the authorize endpoint asks. */
+  readonly organizationDemands?: boolean | undefined;
   /** Requested authentication context classes, the best first. */
   readonly acrValues?: readonly string[] | undefined;
 }
@@ -37,12 +39,13 @@ async function demandOf(
   executor: Executor,
   policy: MfaPolicy,
   userId: string,
-  { applicationId, applicationDemands, acrValues = [] }: Purpose,
+  { applicationId, applicationDemands, organizationDemands, acrValues = [] }: Purpose,
 ): Promise<DemandReason | undefined> {
   return demandOfSecondFactor({
     policy,
     administrator: policy === 'ADMINISTRATORS' && (await findRights(executor, userId)).length > 0,
     applicationDemands: applicationDemands ?? (await demandsOfAll(executor, applicationId)),
+    organizationDemands,
     acrValues,
   });
 }

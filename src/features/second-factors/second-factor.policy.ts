@@ -57,12 +57,14 @@ export interface SecondFactorFacts {
   readonly administrator: boolean;
   /** The application asks it of all its users. */
   readonly applicationDemands: boolean;
+  /** The organization that they sign in for asks it of everyone. */
+  readonly organizationDemands?: boolean | undefined;
   /** Requested classes, the best first. */
   readonly acrValues: readonly string[];
 }
 
-/** What demands two factors: the application of all its users, the sign-in policy, or the request by its class. */
-export type DemandReason = 'APPLICATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
+/** What demands two factors: the application or the organization of all its users, the sign-in policy, or the request by its class. */
+export type DemandReason = 'APPLICATION' | 'ORGANIZATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
 
 /**
  * Must the user have proved themselves by two factors, whether they have a second one or not, and why? The first class that is known decides. A reason
@@ -73,9 +75,11 @@ export function demandOfSecondFactor({
   policy,
   administrator,
   applicationDemands,
+  organizationDemands = false,
   acrValues,
 }: SecondFactorFacts): DemandReason | undefined {
   if (applicationDemands) return 'APPLICATION';
+  if (organizationDemands) return 'ORGANIZATION';
   if (acrValues.find((value) => ACR_VALUES.includes(value)) === TWO_FACTORS) return 'REQUEST';
   if (policy === 'ADMINISTRATORS' && administrator) return 'ADMINISTRATORS';
   return policy === 'EVERYONE' ? 'EVERYONE' : undefined;

@@ -44,6 +44,8 @@ export interface InteractionDetails {
   readonly application: ApplicationFacts;
   /** Does it ask a second factor of all its users? */
   readonly applicationDemands?: boolean;
+  /** Does the organization that they sign in for? */
+  readonly organizationDemands?: boolean;
   /** May people create accounts on its sign-in page? */
   readonly registration?: ApplicationRegistration;
   /** The application asks for the page on which accounts are created. */

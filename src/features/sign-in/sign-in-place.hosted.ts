@@ -20,6 +20,7 @@ export const purposeOf = (place: SignInPlace): Purpose =>
     : {
         applicationId: place.application.id,
         applicationDemands: place.applicationDemands,
+        organizationDemands: place.organizationDemands,
         acrValues: place.acrValues ?? [],
       };
 
@@ -31,8 +32,8 @@ export const signInFrame = (deps: SignInDeps, ctx: Koa.Context, place: SignInPla
   const action = (step: string) => carryOn(ctx, `${path}/${step}`);
   const common = { action, hidden: deps.formTokens.field(ctx) };
   if (place === 'standalone') return common;
-  const { application, redirectOrigins, uiLocales } = place;
-  return { ...common, application, redirectOrigins, uiLocales, cancel: action('cancel') };
+  const { application, organizationDemands, redirectOrigins, uiLocales } = place;
+  return { ...common, application, organizationDemands, redirectOrigins, uiLocales, cancel: action('cancel') };
 };
 
 const COOKIE = 'gatehouse-sign-in';

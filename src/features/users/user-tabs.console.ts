@@ -1,6 +1,6 @@
 /** Tabs of a user that show several pages one below the other. Each of these has an address of its own as well, for its further pages and forms. */
-import { drawnActions } from '../../pages/console/actions.ts';
-import type { ConsolePage, Drawn } from '../../pages/console/page.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { stackedParts } from '../../pages/console/stacked-pages.ts';
 import { userRolePages } from '../administrators/roles.console.ts';
 import { userApplications } from '../applications/user-applications.console.ts';
 import { userConsents } from '../consents/consents.console.ts';
@@ -25,12 +25,6 @@ export const pagesBelow: readonly ConsolePage[] = [
   ...userRolePages,
 ];
 
-/** The parts of a drawn page under a heading of their own, with the page's actions. */
-function partsUnder(title: string, { locals, actions = [] }: Drawn): readonly unknown[] {
-  const [first, ...rest] = (locals?.parts ?? []) as readonly Readonly<Record<string, unknown>>[];
-  return [{ ...first, title, actions: drawnActions(actions.map((action) => ({ ...action, main: false }))) }, ...rest];
-}
-
 const tab = (group: typeof ACCESS): ConsolePage => ({
   path: `/users/:id${group.path}`,
   access: 'organizations',
@@ -40,11 +34,7 @@ const tab = (group: typeof ACCESS): ConsolePage => ({
       const page = pagesBelow.find((one) => one.path === `/users/:id${path}`);
       return page === undefined ? [] : [{ label, page }];
     });
-    const parts: unknown[] = [];
-    // Each list begins at its first page, whatever the address says.
-    for (const { label, page } of shown)
-      parts.push(...partsUnder(label, await page.show({ ...visit, query: new URLSearchParams() }, typed)));
-    return { ...userPage(visit, subject, []), locals: { parts } };
+    return { ...userPage(visit, subject, []), locals: { parts: await stackedParts(visit, shown, typed) } };
   },
 });
 

@@ -18,13 +18,12 @@ import { inlineHookPages } from '../../features/inline-hooks/inline-hooks.consol
 import { mailPages } from '../../features/mail/mail.console.ts';
 import { zonePages } from '../../features/network-zones/network-zones.console.ts';
 import { organizationBrandingPages } from '../../features/organization-branding/branding.console.ts';
-import { domainPages } from '../../features/organization-domains/domains.console.ts';
 import { organizationInvitationPages } from '../../features/organization-invitations/invitations.console.ts';
-import { organizationSignInPages } from '../../features/organization-providers/sign-in.console.ts';
 import { organizationRolePages } from '../../features/organization-roles/roles.console.ts';
 import { organizationSetupPages } from '../../features/organization-setup/setup.console.ts';
 import { departmentPages } from '../../features/organizations/departments.console.ts';
 import { memberPages } from '../../features/organizations/members.console.ts';
+import { organizationTabs } from '../../features/organizations/organization-tabs.console.ts';
 import { organizationPages } from '../../features/organizations/organizations.console.ts';
 import { passwordPolicyPages } from '../../features/passwords/passwords.console.ts';
 import { provisioningPages } from '../../features/provisioning/provisioning.console.ts';
@@ -51,12 +50,11 @@ export const PAGES: readonly ConsolePage[] = [
   ...organizationPages,
   ...departmentPages,
   ...organizationBrandingPages,
+  ...organizationTabs,
   ...organizationInvitationPages,
   ...organizationSetupPages,
   ...organizationRolePages,
   ...memberPages,
-  ...domainPages,
-  ...organizationSignInPages,
   ...bulkPages,
   importPage,
   ...userPages,

@@ -3,6 +3,7 @@
  * 5.5.1.1): what is requested, whether the session reaches it, and what tokens tell of it.
  */
 
+import type { OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import {
   acrOf,
@@ -37,11 +38,12 @@ export function requestedAcr({ acr_values: values, claims }: Requests): readonly
   return requested.length > 0 ? requested : spaceSeparated(values);
 }
 
-/** @param isTrusted does the user trust the browser, so that it needs none? @returns what demands of the signed-in user a second factor that they have not used */
+/** @param policyOf that of the organization that the user signs in for @param isTrusted does the user trust the browser, so that it needs none? @returns what demands of the signed-in user a second factor that they have not used */
 export const secondFactorCheck =
   (
     settings: MfaSettings,
     isAdministrator: (userId: string) => Promise<boolean>,
+    policyOf: (ctx: KoaContextWithOIDC) => Promise<OrganizationPolicy | undefined>,
     isTrusted: (ctx: KoaContextWithOIDC, userId: string, demandedBy: DemandReason) => Promise<boolean>,
   ) =>
   async (ctx: KoaContextWithOIDC): Promise<DemandReason | undefined> => {
@@ -52,6 +54,7 @@ export const secondFactorCheck =
       policy,
       administrator: policy === 'ADMINISTRATORS' && (await isAdministrator(session.accountId)),
       applicationDemands: clientSettings(client).mfaRequired,
+      organizationDemands: (await policyOf(ctx))?.mfa === 'REQUIRED',
       acrValues: requestedAcr(params ?? {}),
     });
     return demandedBy === undefined || (await isTrusted(ctx, session.accountId, demandedBy)) ? undefined : demandedBy;

@@ -116,6 +116,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
         ...present({ brandColor: clientSettings(client).brandColor }),
       },
       applicationDemands: clientSettings(client).mfaRequired,
+      ...(prompt.details.demandedBy === 'ORGANIZATION' && { organizationDemands: true }),
       registration: clientSettings(client).registration,
       creates: prompt.name === CREATE,
       ...(unchecked !== undefined && { unchecked }),
@@ -162,7 +163,13 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     interaction.result =
       'error' in result
         ? result
-        : { ...interaction.lastSubmission, switchAccount: undefined, ...stored(result, deviceId), ...answersCreate(interaction, result) };
+        : {
+            ...interaction.lastSubmission,
+            switchAccount: undefined,
+            ...keptOrganization(interaction, result),
+            ...stored(result, deviceId),
+            ...answersCreate(interaction, result),
+          };
     try {
       await interaction.save(Math.max(1, interaction.exp - epochSeconds()));
     } catch (error) {
@@ -277,6 +284,10 @@ function stored(result: Exclude<Result, { error: string }>, deviceId: string): N
   const ts = authenticatedAt === undefined ? {} : { ts: Math.floor(authenticatedAt.getTime() / 1000) };
   return { login: { accountId, amr: [...amr], ...ts, ...(idp !== undefined && { idp }), deviceId } };
 }
+
+/** Whoever signs in again because of the organization goes on for it. */
+const keptOrganization = ({ prompt: { details } }: Interaction, result: Result) =>
+  'login' in result && typeof details.organization === 'string' ? { organization: details.organization } : {};
 
 /** Whoever signs in with an account that they have has answered prompt=create, too. */
 const answersCreate = ({ prompt }: Interaction, result: Result) => (prompt.name === CREATE && 'login' in result ? { [CREATE]: {} } : {});

@@ -2,16 +2,19 @@
  * The organization that a user signs in for: by the parameter `organization`, by the user's choice, or because they belong to one alone. The session
  * remembers it for each application, a grant's tokens keep it (storage/model-adapter.ts), and claims name it (token/server-claims.ts).
  */
+import { isSessionOver, type OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
 import {
   decideOrganization,
   needsOrganization,
   type OrganizationDecision,
   type SignInOrganization,
 } from '../../features/organizations/sign-in-organization.policy.ts';
+import { epochSeconds } from '../../platform/clock/clock.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { NoteRefusal } from '../servers/refusals.ts';
+import { noteUseForOrganization, usedForOrganization } from '../servers/session-device.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 
 /** The name of the prompt. */
@@ -49,11 +52,17 @@ interface Decided {
 /** @returns the ID of the one that the user signs in for, where that is decided */
 export const decidedOrganization = (ctx: KoaContextWithOIDC): string | undefined => (ctx as Decided).state[ORGANIZATION_ID];
 
-/** @param read the organizations of a user; asked once a request, and only where the request or the application asks for one */
-export function organizationPrompt(read: ReadOrganizations, refused: NoteRefusal): InstanceType<typeof interactionPolicy.Prompt> {
-  const { Check, Prompt } = interactionPolicy;
+export interface SignInOrganizations {
+  decide(ctx: KoaContextWithOIDC): Promise<OrganizationDecision>;
+  /** The policy of the organization, where it is decided and has one. */
+  policyOf(ctx: KoaContextWithOIDC): Promise<OrganizationPolicy | undefined>;
+  /** Does the organization want its users to sign in again? A session that is not over is used for it now. */
+  isSessionOver(ctx: KoaContextWithOIDC): Promise<boolean>;
+}
 
-  /** Both checks ask it at the same time. */
+/** @param read the organizations of a user with their policies; asked once a request, and only where the request or the application asks for one */
+export function signInOrganizations(read: ReadOrganizations): SignInOrganizations {
+  /** Several checks ask it at the same time. */
   function decide(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {
     const { state } = ctx as Decided;
     state[DECIDED] ??= judge(ctx);
@@ -80,6 +89,29 @@ export function organizationPrompt(read: ReadOrganizations, refused: NoteRefusal
     return decision;
   }
 
+  async function policyOf(ctx: KoaContextWithOIDC): Promise<OrganizationPolicy | undefined> {
+    const decision = await decide(ctx);
+    return decision.kind === 'organization' ? (decision.policy ?? undefined) : undefined;
+  }
+
+  return {
+    decide,
+    policyOf,
+    async isSessionOver(ctx) {
+      const policy = await policyOf(ctx);
+      const { session } = ctx.oidc;
+      const orgId = decidedOrganization(ctx);
+      if (policy === undefined || session === undefined || orgId === undefined) return false;
+      const now = epochSeconds();
+      if (isSessionOver(policy, { signedInAt: session.loginTs ?? 0, usedAt: usedForOrganization(session, orgId) }, now)) return true;
+      if (policy.sessionIdleMinutes !== null) noteUseForOrganization(session, orgId, now);
+      return false;
+    },
+  };
+}
+
+export function organizationPrompt({ decide }: SignInOrganizations, refused: NoteRefusal): InstanceType<typeof interactionPolicy.Prompt> {
+  const { Check, Prompt } = interactionPolicy;
   return new Prompt(
     { name: ORGANIZATION, requestable: false },
     new Check(NOT_A_MEMBER, 'the user is not a member of the organization', 'access_denied', async (ctx) => {

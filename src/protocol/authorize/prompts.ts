@@ -25,7 +25,7 @@ import type { NoteRefusal } from '../servers/refusals.ts';
 import { noteProvider, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
 import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
-import { decidedOrganization, organizationPrompt } from './organization.ts';
+import { decidedOrganization, organizationPrompt, type SignInOrganizations } from './organization.ts';
 import { nameSession } from './session-id.ts';
 
 /** The value of `prompt`, and the prompt that it asks for. */
@@ -55,7 +55,7 @@ export interface PromptRules {
  * @param secondFactor what demands of the signed-in user a second factor that he has not proved himself by yet
  * @param describe where a request comes from
  * @param isAssigned asked for applications that are open only to whom they are assigned
- * @param readOrganizations those of a user, for a request or an application that asks for one
+ * @param organizations decides for which one a user signs in
  * @param noteUse notes that a user has signed in for a client that no administrator has made
  * @param requestedDetails the authorization details that the request asks for
  * @param refused told of what a signed-in user is refused; where he can be asked on a page, that is no refusal yet
@@ -69,13 +69,14 @@ export function promptRules(
   secondFactor: (ctx: KoaContextWithOIDC) => Promise<DemandReason | undefined>,
   describe: (req: IncomingMessage) => Omit<SessionDevice, 'seen'>,
   refused: NoteRefusal,
-  readOrganizations: Parameters<typeof organizationPrompt>[0],
+  organizations: SignInOrganizations,
   requestedDetails: (ctx: KoaContextWithOIDC) => readonly RequestedDetail[],
   noteUse: (client: { readonly id: string; readonly origin: ApplicationOrigin }, req: IncomingMessage) => Promise<void>,
 ): PromptRules {
   const byName = new Map(scopes.map((scope) => [scope.name, scope]));
   const { base, Check, Prompt } = interactionPolicy;
   const policy = base();
+  const demands = new WeakMap<KoaContextWithOIDC, DemandReason>();
 
   // A user who was deleted or deactivated while signed in must not end in an internal error.
   policy
@@ -97,12 +98,28 @@ export function promptRules(
   // In place of the library's own two, to which a stronger class than the one asked for is not good enough.
   for (const reason of ['essential_acrs', 'essential_acr']) policy.get('login')?.checks.remove(reason);
   policy.get('login')?.checks.add(
-    new Check(SECOND_FACTOR_NEEDED, 'the signed-in user must use a second factor', 'login_required', async (ctx) => {
-      const demandedBy = await secondFactor(ctx);
-      if (demandedBy === undefined) return Check.NO_NEED_TO_PROMPT;
-      if (isSilent(ctx)) await refused(ctx, { kind: 'second-factor-needed', demandedBy });
-      return Check.REQUEST_PROMPT;
-    }),
+    new Check(
+      SECOND_FACTOR_NEEDED,
+      'the signed-in user must use a second factor',
+      'login_required',
+      async (ctx) => {
+        const demandedBy = await secondFactor(ctx);
+        if (demandedBy === undefined) return Check.NO_NEED_TO_PROMPT;
+        if (isSilent(ctx)) await refused(ctx, { kind: 'second-factor-needed', demandedBy });
+        demands.set(ctx, demandedBy);
+        return Check.REQUEST_PROMPT;
+      },
+      (ctx) => ({ demandedBy: demands.get(ctx), organization: decidedOrganization(ctx) }),
+    ),
+  );
+  policy.get('login')?.checks.add(
+    new Check(
+      'organization_session_over',
+      'the organization wants its users to sign in again',
+      'login_required',
+      async (ctx) => ((await organizations.isSessionOver(ctx)) ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT),
+      (ctx) => ({ organization: decidedOrganization(ctx) }),
+    ),
   );
   policy.add(
     new Prompt(
@@ -118,7 +135,7 @@ export function promptRules(
     ),
     1,
   );
-  policy.add(organizationPrompt(readOrganizations, refused), 2);
+  policy.add(organizationPrompt(organizations, refused), 2);
   policy.add(
     new Prompt(
       { name: 'access_policy', requestable: false },

@@ -13,7 +13,7 @@ import { randomBase62, randomToken, sameSecret } from '../../platform/crypto/sec
 import { clockTolerance, literalSecret } from '../client-authentication/client-authentication.ts';
 import { federatedResult, isFederated } from '../client-authentication/federated-client.ts';
 import { clientSettings } from '../servers/client-settings.ts';
-import { SESSION_DEVICE, SESSION_PROVIDER } from '../servers/session-device.ts';
+import { SESSION_DEVICE, SESSION_ORGANIZATIONS, SESSION_PROVIDER } from '../servers/session-device.ts';
 import { withMinute } from '../storage/row-keys.ts';
 import type { IssuedToken } from '../token/access.ts';
 import { isIdToken } from '../token/access-token-format.ts';
@@ -155,8 +155,8 @@ export function applyPatches(
   const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } =
     internalsOf(provider);
 
-  // A session knows by which external provider it began, and where it was last seen; what is not listed is neither saved nor read.
-  const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE];
+  // A session knows by which external provider it began, where it was last seen, and when it was used for organizations; what is not listed is neither saved nor read.
+  const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE, SESSION_ORGANIZATIONS];
   Object.defineProperty(Session, 'IN_PAYLOAD', { get: () => fields });
 
   // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.

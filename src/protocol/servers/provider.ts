@@ -17,6 +17,7 @@ import { authenticationClaims, secondFactorCheck } from '../authorize/acr.ts';
 import { checkClaims } from '../authorize/claims.ts';
 import { formPostMode } from '../authorize/form-post.ts';
 import { interactionAddress } from '../authorize/interaction-address.ts';
+import { signInOrganizations } from '../authorize/organization.ts';
 import { promptRules } from '../authorize/prompts.ts';
 import { requestChecks } from '../authorize/request-checks.ts';
 import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
@@ -112,16 +113,17 @@ export function buildServer(
   const access = accessRules(parts.policies, server, groupIds, isAssigned, belongings, denied, actorOf, details.typesOf);
   const hooks = tokenHooks({ ...deps, server, issuer, state, access, claims, audienceOf: audiences.audienceOf, readUser: directory.user });
   const format = accessTokenFormat(server, issuer, keyOf, () => provider, audiences.audienceOf, hooks.ownClaims);
+  const organizations = signInOrganizations(directory.organizations);
   const consent = promptRules(
     server,
     scopes,
     directory.rememberedScopes,
     directory.isAssigned,
     access.judgeRequest,
-    secondFactorCheck(signIn, directory.isAdministrator, deps.isTrustedBrowser),
+    secondFactorCheck(signIn, directory.isAdministrator, organizations.policyOf, deps.isTrustedBrowser),
     deps.describe,
     refused,
-    directory.organizations,
+    organizations,
     details.requested,
     (client, req) => deps.noteUse(server, client, req),
   );

@@ -1,4 +1,4 @@
-/** Members of a session that oidc-provider does not know: where and when its browser was last seen, and the identity provider that proved the user. */
+/** Members of a session that oidc-provider does not know: where and when its browser was last seen, the identity provider that proved the user, and the use for organizations. */
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
@@ -51,4 +51,24 @@ export function setProvider(session: object, idp: string | undefined): void {
 /** A sign-in that has just been made says by whom; without one the session keeps what it has. */
 export function noteProvider({ oidc: { session, result } }: KoaContextWithOIDC): void {
   if (session !== undefined && result?.login !== undefined) setProvider(session, (result.login as { idp?: string }).idp);
+}
+
+/** The name of the member in the session's payload. */
+export const SESSION_ORGANIZATIONS = 'organizations';
+
+/** When the session was last used for organizations that end it by idleness, in epoch seconds by their IDs. */
+interface Used {
+  [SESSION_ORGANIZATIONS]?: Readonly<Record<string, number>>;
+}
+
+/** @returns epoch seconds */
+export const usedForOrganization = (session: object, orgId: string): number | undefined =>
+  (session as Used)[SESSION_ORGANIZATIONS]?.[orgId];
+
+/** Of so many organizations the last use is kept; for others the sign-in counts. */
+const MOST_ORGANIZATIONS = 20;
+
+export function noteUseForOrganization(session: object, orgId: string, now: number): void {
+  const others = Object.entries((session as Used)[SESSION_ORGANIZATIONS] ?? {}).filter(([id]) => id !== orgId);
+  (session as Used)[SESSION_ORGANIZATIONS] = Object.fromEntries([...others.slice(1 - MOST_ORGANIZATIONS), [orgId, now]]);
 }

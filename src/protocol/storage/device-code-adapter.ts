@@ -88,7 +88,11 @@ export class DeviceCodeAdapter extends ModelAdapter {
     if (found === undefined || (found.model !== this.model && !isForSessionsUser(found.accountId))) return undefined;
     const { model, payload, expiresAt } = found;
     return {
-      ...this.present(handleOfKey(found.key), { model, payload, consumedAt: undefined, expiresAt, account: undefined }, false),
+      ...this.present(
+        handleOfKey(found.key),
+        { model, payload, consumedAt: undefined, expiresAt, account: undefined, organizationPolicy: null },
+        false,
+      ),
       userCode,
     };
   }

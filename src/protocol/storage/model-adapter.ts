@@ -152,12 +152,13 @@ function isOfAnotherBrowser({ model, payload }: FoundModel, request: RequestStat
 }
 
 /** Keeps what the token says about its user and its grant for the library's next questions. */
-function remember(request: RequestState, { payload, account, expiresAt }: FoundModel): void {
+function remember(request: RequestState, { payload, account, expiresAt, organizationPolicy }: FoundModel): void {
   if (account !== undefined) request.accounts.set(account.id, account);
   const { grantId, accountId, clientId, scope, claims } = payload;
   request.deviceId = text(payload.deviceId) ?? request.deviceId;
   if (typeof grantId !== 'string' || typeof accountId !== 'string' || typeof clientId !== 'string') return;
   if (typeof payload.orgId === 'string') request.organizations.set(grantId, payload.orgId);
+  if (organizationPolicy !== null) request.organizationPolicies.set(grantId, organizationPolicy);
   const requested = Object.values((claims ?? {}) as Record<string, Record<string, unknown>>).flatMap((names) => Object.keys(names));
   request.grants.set(grantId, { accountId, clientId, scope: text(scope) ?? '', claims: requested, exp: Math.floor(expiresAt) });
 }

@@ -4,6 +4,7 @@
  * What a request writes is in protocol-writes.ts.
  */
 import type pg from 'pg';
+import { endOfGrant, type OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
 import { batch } from '../../platform/database/batch.ts';
 import { isBrokenConnection } from '../../platform/database/database-failures.ts';
 
@@ -62,6 +63,8 @@ export interface FoundModel {
   /** Epoch seconds. */
   readonly expiresAt: number;
   readonly account: Account | undefined;
+  /** Of what yields refresh tokens: the policy of the organization that the user has signed in for; null: it has none, or there is no organization. */
+  readonly organizationPolicy: OrganizationPolicy | null;
 }
 
 export interface FoundSession {
@@ -111,13 +114,18 @@ function accountOf(row: ModelRow): Account | undefined {
 const asking = (value: string): string =>
   `(SELECT * FROM unnest($1::text[], $2::integer[], $3::float8[]) WITH ORDINALITY AS each (${value}, server_key, moment, place) LIMIT $4::integer) asked`;
 
+/** Models that yield refresh tokens. */
+const OF_GRANTS = [MODELS.AuthorizationCode, MODELS.RefreshToken, MODELS.DeviceCode, MODELS.BackchannelAuthenticationRequest].join(', ');
+
 /** By one statement: each in a subquery of its own, so that each goes by the primary key. */
 const FIND = {
   name: 'find-models',
   text: `SELECT asked.place::integer, found.*
     FROM ${asking('id')}
     CROSS JOIN LATERAL (
-      SELECT p.model, p.payload, extract(epoch FROM p.consumed_at)::float8 AS consumed, extract(epoch FROM p.expires_at)::float8 AS expires, ${ACCOUNT}
+      SELECT p.model, p.payload, extract(epoch FROM p.consumed_at)::float8 AS consumed, extract(epoch FROM p.expires_at)::float8 AS expires, ${ACCOUNT},
+          CASE WHEN p.model IN (${OF_GRANTS}) AND p.payload->>'orgId' IS NOT NULL
+            THEN (SELECT policy FROM organizations o WHERE o.id = p.payload->>'orgId') END AS policy
         FROM oidc_payload p ${withAccount('p')}
         WHERE p.id = asked.id AND p.server_key = asked.server_key AND p.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`,
 };
@@ -147,17 +155,32 @@ async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.Query
   }
 }
 
+type FoundRow = ModelRow & { readonly place: number; readonly policy: OrganizationPolicy | null };
+
 const findModels = batch(async (pool, looks: readonly Look[]) => {
-  const rows = await ask<ModelRow & { readonly place: number }>(pool, { values: columnsOf(looks), ...FIND });
+  const rows = await ask<FoundRow>(pool, { values: columnsOf(looks), ...FIND });
   const found: (FoundModel | undefined)[] = looks.map(() => undefined);
   for (const row of rows) {
     const model = MODEL_NAMES.get(row.model);
     if (model === undefined) continue;
-    const { payload, consumed, expires } = row;
-    found[row.place - 1] = { model, payload, consumedAt: consumed ?? undefined, expiresAt: expires, account: accountOf(row) };
+    const { payload, consumed, policy } = row;
+    const expiresAt = model === 'RefreshToken' ? Math.min(row.expires, endOfGrant(policy ?? undefined, signedInAt(payload))) : row.expires;
+    if (expiresAt <= (looks[row.place - 1]?.now ?? 0)) continue;
+    found[row.place - 1] = {
+      model,
+      payload,
+      consumedAt: consumed ?? undefined,
+      expiresAt,
+      account: accountOf(row),
+      organizationPolicy: policy,
+    };
   }
   return found;
 }, MOST_TOGETHER);
+
+/** @returns epoch seconds; of a token that says nothing, when the first of its family was issued */
+const signedInAt = ({ authTime, iiat }: Readonly<Record<string, unknown>>): number | undefined =>
+  typeof authTime === 'number' ? authTime : typeof iiat === 'number' ? iiat : undefined;
 
 /** Looks a value up whatever its model is: an access token and a refresh token are told apart by the row, not by asking twice. */
 export const findModel = (pool: pg.Pool, id: string, serverKey: number, now: number): Promise<FoundModel | undefined> =>

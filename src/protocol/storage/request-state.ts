@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
+import type { OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
 import { Provider } from '../library/oidc-provider.ts';
 import type { Account, FoundModel, StoredKey, StoredModel } from './protocol-state.store.ts';
 import type { Answer, Extension, Note, SessionClient, SessionSave, WriteSet } from './protocol-writes.store.ts';
@@ -76,6 +77,8 @@ export class RequestState {
   readonly grants = new Map<string, DerivedGrant>();
   /** The organizations that users have signed in for, by the grant. */
   readonly organizations = new Map<string, string>();
+  /** The policies of these organizations, by the grant. */
+  readonly organizationPolicies = new Map<string, OrganizationPolicy>();
   /** Of the browser that the code or refresh token at hand came from (device.ts). */
   deviceId: string | undefined;
   /** The ids of a user's groups, once they were asked for. */

@@ -2,10 +2,12 @@
 
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { endOfGrant, idleSeconds } from '../../features/organization-policy/organization-policy.policy.ts';
 import type { TokenLifetimes } from '../../features/policies/access-policy.policy.ts';
 import type { SignInSettings } from '../../features/settings/settings.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Configuration, KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { currentRequest } from '../storage/request-state.ts';
 import type { AccessRules } from './access.ts';
 
 /** oidc-provider accepts positive lifetimes only; what is over already gets a last second. */
@@ -31,7 +33,7 @@ export function lifetimes(
     IdToken: LIFETIMES.idToken,
     // Never stored: a grant is derived from its token.
     Grant: server.refreshTokenSeconds,
-    RefreshToken: (_ctx, token) => refreshTokenLifetime(access.lifetimesOf(token), token.iiat),
+    RefreshToken: (_ctx, token) => refreshTokenLifetime(access.lifetimesOf(token), token),
     Session(ctx, session) {
       if (session.accountId !== undefined) return sessionLifetime(signIn, session.loginTs);
       // Before the sign-in only the page for the code of a device stores one. The library's types leave `new` out.
@@ -41,13 +43,23 @@ export function lifetimes(
   };
 }
 
-/**
- * Sliding within an absolute end.
- * @param firstIssuedAt epoch seconds of the family's first token
- */
-export function refreshTokenLifetime(lifetimes: TokenLifetimes, firstIssuedAt: number | undefined): number {
-  const absoluteEnd = (firstIssuedAt ?? epochSeconds()) + lifetimes.refreshTokenSeconds;
-  return atLeastOne(Math.min(lifetimes.refreshTokenWindowSeconds, absoluteEnd - epochSeconds()));
+interface Refreshing {
+  readonly grantId?: string | undefined;
+  /** Epoch seconds of the family's first token. */
+  readonly iiat?: number | undefined;
+  /** Epoch seconds of the sign-in. */
+  readonly authTime?: number | undefined;
+}
+
+/** Sliding within an absolute end. The policy of the organization that the user has signed in for can make both shorter. */
+export function refreshTokenLifetime(
+  { refreshTokenSeconds, refreshTokenWindowSeconds }: TokenLifetimes,
+  { grantId, iiat, authTime }: Refreshing,
+): number {
+  const policy = grantId === undefined ? undefined : currentRequest()?.organizationPolicies.get(grantId);
+  const firstIssuedAt = iiat ?? epochSeconds();
+  const end = Math.min(firstIssuedAt + refreshTokenSeconds, endOfGrant(policy, authTime ?? firstIssuedAt));
+  return atLeastOne(Math.min(refreshTokenWindowSeconds, idleSeconds(policy), end - epochSeconds()));
 }
 
 /** Ends when idle, and at the latest so long after the sign-in. @param signedInAt epoch seconds */

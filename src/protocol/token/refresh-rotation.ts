@@ -23,7 +23,7 @@ export async function rotateRefreshToken(ctx: KoaContextWithOIDC, server: Author
     model: 'RefreshToken',
     id: rowKey(token.jti),
     serverKey: server.key,
-    expiresAt: epochSeconds() + refreshTokenLifetime(access.lifetimesOf(token), token.iiat),
+    expiresAt: epochSeconds() + refreshTokenLifetime(access.lifetimesOf(token), token),
   });
   return false;
 }

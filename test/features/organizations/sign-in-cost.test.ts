@@ -25,6 +25,7 @@ test('authorize, token, refresh, userinfo and introspection read at most once mo
   const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
   const { orgId } = (await service.api('POST', '/account/org?orgName=Acme')).body;
   await service.api('PUT', `/account/org/${orgId}/branding`, { name: 'Acme at work' });
+  await service.api('PUT', `/account/org/${orgId}/policy`, { sessionIdleMinutes: 30, sessionLifetimeHours: 8 });
   const user = await service.createUser();
   await service.api('PUT', `/account/org/${orgId}/member/${user.id}`, {});
   const client = await createClient(service);

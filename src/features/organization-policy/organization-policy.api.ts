@@ -1,0 +1,30 @@
+/** `account/org/{orgId}/policy`: what an organization demands of those who sign in for it. */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { organizationPolicyFields, organizationPolicyResponse } from './organization-policy.resource.ts';
+import { readOrganizationPolicy, replaceOrganizationPolicy } from './organization-policy.service.ts';
+
+const params = z.object({ orgId: z.string().min(1) });
+const path = '/account/org/:orgId/policy';
+
+export const organizationPolicyEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'GET',
+    path,
+    access: 'organizations',
+    summary: 'Read what an organization demands of those who sign in for it; null: as the service does',
+    params,
+    response: organizationPolicyResponse,
+    handler: ({ services, params: { orgId }, request }) => readOrganizationPolicy(services, orgId, request),
+  }),
+  endpoint({
+    method: 'PUT',
+    path,
+    access: 'organizations',
+    summary: 'Replace what an organization demands of those who sign in for it; what is absent is as the service has it',
+    params,
+    body: organizationPolicyFields,
+    response: organizationPolicyResponse,
+    handler: ({ services, params: { orgId }, body, request }) => replaceOrganizationPolicy(services, orgId, body, request),
+  }),
+];

@@ -1,0 +1,66 @@
+/** What an organization demands of those who sign in for it, and whether a session or a refresh token still meets it. It can only be stricter than the service. */
+
+/** INHERIT: as the sign-in policy of the service says. */
+export const ORGANIZATION_MFA = ['INHERIT', 'REQUIRED'] as const;
+
+/** null: as the service has it. */
+export interface OrganizationPolicy {
+  /** REQUIRED: who signs in for the organization uses a second factor. */
+  readonly mfa: (typeof ORGANIZATION_MFA)[number];
+  /** So long after the last sign-in for the organization, the user signs in again. */
+  readonly sessionIdleMinutes: number | null;
+  /** So long after the sign-in, the user signs in again, and refresh tokens end. */
+  readonly sessionLifetimeHours: number | null;
+}
+
+export const NO_POLICY: OrganizationPolicy = { mfa: 'INHERIT', sessionIdleMinutes: null, sessionLifetimeHours: null };
+
+const MINUTE = 60;
+const HOUR = 3600;
+
+/** Epoch seconds. */
+interface SessionUse {
+  readonly signedInAt: number;
+  /** When the session was last used for the organization; undefined: never. */
+  readonly usedAt: number | undefined;
+}
+
+/** Must the user sign in again before the session is used for the organization? @param now epoch seconds */
+export function isSessionOver(
+  { sessionIdleMinutes, sessionLifetimeHours }: OrganizationPolicy,
+  { signedInAt, usedAt }: SessionUse,
+  now: number,
+): boolean {
+  const lastUse = Math.max(signedInAt, usedAt ?? signedInAt);
+  return (
+    (sessionLifetimeHours !== null && now >= signedInAt + sessionLifetimeHours * HOUR) ||
+    (sessionIdleMinutes !== null && now >= lastUse + sessionIdleMinutes * MINUTE)
+  );
+}
+
+/** When refresh tokens of a sign-in end at the latest. @param signedInAt epoch seconds @returns epoch seconds */
+export const endOfGrant = (policy: OrganizationPolicy | undefined, signedInAt: number | undefined): number =>
+  policy?.sessionLifetimeHours == null || signedInAt === undefined
+    ? Number.POSITIVE_INFINITY
+    : signedInAt + policy.sessionLifetimeHours * HOUR;
+
+/** Seconds for which a refresh token may be unused. */
+export const idleSeconds = (policy: OrganizationPolicy | undefined): number =>
+  policy?.sessionIdleMinutes == null ? Number.POSITIVE_INFINITY : policy.sessionIdleMinutes * MINUTE;
+
+interface SessionSettings {
+  readonly sessionIdleMinutes: number;
+  readonly sessionLifetimeDays: number;
+}
+
+/** @returns the field that would be longer than the service allows, and what it allows */
+export function longerThanService(
+  policy: OrganizationPolicy,
+  service: SessionSettings,
+): { readonly field: 'sessionIdleMinutes' | 'sessionLifetimeHours'; readonly most: number } | undefined {
+  const { sessionIdleMinutes, sessionLifetimeHours } = policy;
+  if (sessionIdleMinutes !== null && sessionIdleMinutes > service.sessionIdleMinutes)
+    return { field: 'sessionIdleMinutes', most: service.sessionIdleMinutes };
+  const most = service.sessionLifetimeDays * 24;
+  return sessionLifetimeHours !== null && sessionLifetimeHours > most ? { field: 'sessionLifetimeHours', most } : undefined;
+}

@@ -1,0 +1,50 @@
+/** Reads and sets what an organization demands of those who sign in for it. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { notFound, validation } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { checkReadable, lockForChange, target } from '../organizations/organizations.service.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { longerThanService, NO_POLICY, type OrganizationPolicy } from './organization-policy.policy.ts';
+import { findPolicy, updatePolicy } from './organization-policy.store.ts';
+
+/** @throws {ApiError} not found, forbidden */
+export async function readOrganizationPolicy(
+  { database: { knex } }: Services,
+  orgId: string,
+  request: RequestContext,
+): Promise<OrganizationPolicy> {
+  checkReadable(orgId, request, 'MANAGE_PROVIDERS');
+  const found = await findPolicy(knex, orgId);
+  if (found === undefined) throw notFound(orgId, 'Organization');
+  return found ?? NO_POLICY;
+}
+
+/** @param set replaces all that was set; what is absent is as the service has it @throws {ApiError} not found, forbidden, validation */
+export async function replaceOrganizationPolicy(
+  services: Services,
+  orgId: string,
+  set: Partial<OrganizationPolicy>,
+  request: RequestContext,
+): Promise<OrganizationPolicy> {
+  const signIn = await readSettings(services, 'sign-in');
+  return services.database.transaction(async (trx) => {
+    const organization = await lockForChange(trx, orgId, request, 'MANAGE_PROVIDERS');
+    const before = (await findPolicy(trx, orgId)) ?? NO_POLICY;
+    const after = { ...NO_POLICY, ...set };
+    // Longer than the service's it would have no effect.
+    const problem = longerThanService(after, signIn);
+    if (problem !== undefined) throw validation([{ field: problem.field, message: `must be at most ${problem.most}` }]);
+    await updatePolicy(trx, orgId, isDeepStrictEqual(after, NO_POLICY) ? null : after);
+    await recordEvent(trx, {
+      eventType: 'org.policy.update',
+      displayMessage: 'Change sign-in policy of organization',
+      request,
+      targets: [target(organization)],
+      before,
+      after,
+    });
+    return after;
+  });
+}
