@@ -79,6 +79,8 @@ export interface Gain {
   readonly orgId?: string | undefined;
   /** As an owner of it. */
   readonly isOwner?: boolean | undefined;
+  /** Membership alone, without a right. */
+  readonly isMembership?: boolean | undefined;
 }
 
 /**

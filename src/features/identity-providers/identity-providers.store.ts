@@ -159,13 +159,24 @@ export async function touchLink(
 /** A link as its user sees it. */
 export type NamedLink = IdentityProviderLink & Pick<IdentityProvider, 'name' | 'status'>;
 
-/** Those of a user, also to providers that are not active, oldest first. */
-export async function listLinksOf(executor: Executor, userId: string): Promise<NamedLink[]> {
-  return executor('identity_provider_links as l')
+const linksOf = (executor: Executor, userId: string) =>
+  executor('identity_provider_links as l')
     .join('identity_providers as p', 'p.id', 'l.idp_id')
     .where('l.user_id', userId)
     .orderBy('l.seq')
     .select<NamedLink[]>(Object.fromEntries(Object.entries(LINK).map(([field, column]) => [field, `l.${column}`])), 'p.name', 'p.status');
+
+/** Those of a user, also to providers that are not active, oldest first. */
+export const listLinksOf = async (executor: Executor, userId: string): Promise<NamedLink[]> => linksOf(executor, userId);
+
+/** Those at providers of organizations, except of this one. @param orgId undefined: of all organizations */
+export async function listLinksOfOtherOrganizations(executor: Executor, userId: string, orgId: string | undefined): Promise<NamedLink[]> {
+  const connected = executor('organization_providers AS o')
+    .whereRaw('o.idp_id = p.id')
+    .where('o.org_id', orgId ?? '');
+  return linksOf(executor, userId)
+    .where('p.of_organization', true)
+    .whereNotExists(connected.select(executor.raw('1')));
 }
 
 /** @returns false when there is no such link */

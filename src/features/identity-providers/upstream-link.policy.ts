@@ -42,7 +42,8 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
   if (candidate.administrator) return 'USER_IS_ADMINISTRATOR';
   if (candidate.linkedAlready) return 'USER_LINKED_TO_ANOTHER';
   // An administrator of an organization can make an account with anybody's address, and set its password later.
-  if (candidate.orgIds.some((id) => id !== provisioning.orgId && id !== candidate.connection?.orgId)) return 'USER_OF_ANOTHER_ORGANIZATION';
+  const isOfAnother = candidate.orgIds.some((id) => id !== provisioning.orgId && id !== candidate.connection?.orgId);
+  if (isOfAnother && !isBoundMember(candidate)) return 'USER_OF_ANOTHER_ORGANIZATION';
   // Anyone who made the account with another's address has the password of it, and would share it from now on.
   if (!candidate.emailProved && !candidate.untouched && !isVouchedFor(candidate)) return 'LOCAL_EMAIL_NOT_VERIFIED';
   const groups = accountLink.filter?.groups.include;
@@ -56,3 +57,7 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
  */
 const isVouchedFor = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
   connection !== undefined && (connection.isRequired || orgIds.includes(connection.orgId));
+
+/** A member of the organization that requires the provider can sign in no other way, whatever other organizations they belong to. */
+const isBoundMember = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
+  connection !== undefined && connection.isRequired && orgIds.includes(connection.orgId);

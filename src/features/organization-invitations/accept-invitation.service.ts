@@ -56,7 +56,8 @@ export async function joinByInvitation(services: Services, token: string, userId
     if (used === undefined || user === undefined) return undefined;
     const { orgId, depId, role } = used.row;
     const before = await findMembership(trx, orgId, userId);
-    const rises = await endForGain(trx, userId, { orgId, isOwner: role === 'owner' }, asUser(request, user));
+    const gain = { orgId, isOwner: role === 'owner', isMembership: !(await givesRights(trx, used.row)) };
+    const rises = await endForGain(trx, userId, gain, asUser(request, user));
     if (before === undefined) {
       await insertMembership(trx, { orgId, userId, depId: depId ?? undefined }, present(), { isJoined: true });
       await recordNewMember(trx, used.organization, user, depId ?? undefined, asUser(request, user));
@@ -127,12 +128,17 @@ async function findUsable(executor: Executor, token: string): Promise<Invitation
   const sender = row && (await findUserById(executor, row.createdBy));
   if (row === undefined || sender === undefined || !isActiveStatus(sender.status)) return undefined;
   const rights = await findRights(executor, sender.id);
-  const given = [...BUILT_IN_ROLES, ...(await listOrganizationRoles(executor, row.orgId))].filter((role) =>
-    'id' in role ? role.id === row.roleId : role.name === row.role,
-  );
   const mayInvite = isWithin(reachOf(rights, 'write', 'MANAGE_INVITATIONS'), row.orgId);
-  return mayInvite && given.every((role) => mayGrant(rights, row.orgId, role)) ? row : undefined;
+  return mayInvite && (await givenRoles(executor, row)).every((role) => mayGrant(rights, row.orgId, role)) ? row : undefined;
 }
+
+const givenRoles = async (executor: Executor, { orgId, role, roleId }: InvitationRow) =>
+  [...BUILT_IN_ROLES, ...(await listOrganizationRoles(executor, orgId))].filter((one) =>
+    'id' in one ? one.id === roleId : one.name === role,
+  );
+
+const givesRights = async (executor: Executor, row: InvitationRow): Promise<boolean> =>
+  (await givenRoles(executor, row)).some(({ permissions }) => permissions.length > 0);
 
 /** What the member has already stays. */
 async function giveRole(trx: Executor, { row: { orgId, role, roleId } }: Used, user: User, request: RequestContext): Promise<void> {

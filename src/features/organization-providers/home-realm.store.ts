@@ -26,7 +26,7 @@ const domainOf = (address: string): string => `lower(substring(${address} from '
 /**
  * The provider that the user must sign in by, as SQL: the active one that the domain of their user name or e-mail address requires. Left out are those
  * who could then not sign in at all (docs/decisions/0082): administrators of the service, and, as long as they have no account at the provider that is
- * linked to theirs, administrators of organizations and members of other organizations.
+ * linked to theirs, administrators of organizations and members of other organizations who are not members of the one that requires it.
  * @param user has the columns id, login and email
  * @param wanted of the provider `i` and the domain `d`
  */
@@ -37,7 +37,8 @@ const requiredOf = (user: string, wanted: string): string => `(SELECT ${wanted} 
     AND NOT EXISTS (SELECT FROM roles r WHERE r.user_id = ${user}.id AND r.type <> 'ORG_ADMIN')
     AND (EXISTS (SELECT FROM identity_provider_links l WHERE l.user_id = ${user}.id AND l.idp_id = d.idp_id)
       OR (NOT ${administersOrganization(`${user}.id`)}
-        AND NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = ${user}.id AND m.org_id <> d.org_id)))
+        AND (EXISTS (SELECT FROM memberships m WHERE m.user_id = ${user}.id AND m.org_id = d.org_id)
+          OR NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = ${user}.id AND m.org_id <> d.org_id))))
   ORDER BY d.domain LIMIT 1)`;
 
 /** The id of the provider, as SQL. @param user has the columns id, login and email */

@@ -8,7 +8,7 @@ import { type Gain, risesAbove } from '../administrators/administration.policy.t
 import { findRights } from '../administrators/rights.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { recordLink } from '../identity-providers/identity-provider-links.service.ts';
-import { deleteLink, listLinksOf } from '../identity-providers/identity-providers.store.ts';
+import { deleteLink, listLinksOf, listLinksOfOtherOrganizations, type NamedLink } from '../identity-providers/identity-providers.store.ts';
 import { findRequiredProvider } from '../organization-providers/home-realm.store.ts';
 import { findOrgIds, findOrgIdsEver, forgetFormerMemberships } from '../organizations/memberships.store.ts';
 import { rememberReplaced } from '../passwords/password-policy.service.ts';
@@ -21,15 +21,31 @@ import { deleteLinksOf } from './one-time-links.store.ts';
 
 /**
  * Ends what others may hold of a user who gets a role, so that they do not get it too: everything where the role lifts the user above administrators who could
- * change them, else links and, unless the user acts themselves, sessions.
+ * change them, else links and, unless the user acts themselves, sessions. And with any right the accounts at providers of other organizations: who controls such
+ * a provider signs in by it as anybody linked there.
  * @param trx before the role is written
- * @returns whether the user's credentials were revoked
+ * @returns whether the user lost a way to sign in
  */
 export async function endForGain(trx: Executor, userId: string, gain: Gain, request: RequestContext): Promise<boolean> {
   const rises = await gainsRights(trx, userId, gain);
   if (rises) await revokeCredentials(trx, userId, gain, request);
   else await endWhatOthersMayHold(trx, userId, request);
-  return rises;
+  return (!gain.isMembership && (await endForeignAccounts(trx, userId, gain, request))) || rises;
+}
+
+/** @returns were there any? */
+async function endForeignAccounts(trx: Executor, userId: string, { orgId }: Gain, request: RequestContext): Promise<boolean> {
+  const links = await listLinksOfOtherOrganizations(trx, userId, orgId);
+  const user = links.length === 0 ? undefined : await lockUser(trx, userId);
+  if (user === undefined) return false;
+  for (const link of links) await endLink(trx, user, link, request);
+  await endHeld(trx, userId);
+  return true;
+}
+
+async function endLink(trx: Executor, user: User, { idpId, name, subject }: NamedLink, request: RequestContext): Promise<void> {
+  await deleteLink(trx, idpId, user.id);
+  await recordLink(trx, 'unlink', { id: idpId, name }, user, subject, request);
 }
 
 /** After the commit: what was being written while the transaction of `endForGain` was open. @param rises what it returned */
@@ -62,12 +78,8 @@ export async function revokeCredentials(trx: Executor, userId: string, gain: Gai
   if (user === undefined) return;
   const required = gain.orgId === undefined || gain.isOwner ? undefined : await findRequiredProvider(trx, user.id);
   await removeFactors(trx, user, request);
-  for (const { idpId, name, subject } of await listLinksOf(trx, user.id)) {
-    if (idpId === required?.id) continue;
-    await deleteLink(trx, idpId, user.id);
-    await recordLink(trx, 'unlink', { id: idpId, name }, user, subject, request);
-  }
-  await endPassword(trx, user, request);
+  for (const link of await listLinksOf(trx, user.id)) if (link.idpId !== required?.id) await endLink(trx, user, link, request);
+  await endPassword(trx, user, required !== undefined, request);
   await forgetFormerMemberships(trx, user.id);
   await endHeld(trx, user.id);
 }
@@ -80,9 +92,10 @@ export async function endHeld(executor: Executor, userId: string): Promise<void>
   await endApiTokens(executor, userId);
 }
 
-async function endPassword(trx: Executor, user: User, request: RequestContext): Promise<void> {
+/** @param hasProvider the user signs in elsewhere: to choose another password would be asked of them in vain, and keep them out there */
+async function endPassword(trx: Executor, user: User, hasProvider: boolean, request: RequestContext): Promise<void> {
   if (user.passwordHash === null) return;
-  if (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED') {
+  if (!hasProvider && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED')) {
     await applyStep(trx, user, 'reset_password', request);
     return;
   }

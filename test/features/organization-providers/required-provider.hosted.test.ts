@@ -6,7 +6,7 @@ import { onServer } from '../../support/database.ts';
 import { startDns } from '../../support/dns.ts';
 import { startMailServer } from '../../support/mail.ts';
 import { startService } from '../../support/service.ts';
-import { connect } from '../../support/tenants.ts';
+import { connect, createOrg } from '../../support/tenants.ts';
 import { createIdp, idpBody, isAdmitted, problemOf, startUpstream, throughUpstream } from '../../support/upstream.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 import { LINKING, startCustomers, twoCustomers } from './customers.ts';
@@ -188,4 +188,59 @@ test('no user sheds a required provider: by disconnecting it, by another address
   // With a role for the service nothing is required any more, and the customer's provider must not open it.
   await service.api('POST', `/users/${gil.id}/roles`, { type: 'READ_ONLY_ADMIN' });
   assert.equal((await service.api('GET', `/idps/${acme.idpId}/users/${gil.id}`)).status, 404);
+});
+
+test('a right in another organization ends the account at the provider: who controls it would share the right', async (t) => {
+  const { service, acme, beta, come } = await startCustomers(t);
+  await service.api('POST', `/account/org/${beta.orgId}/role`, { name: 'reader', permissions: ['READ_LOG'] });
+  const linkOf = async (userId: string) => (await service.api('GET', `/idps/${acme.idpId}/users/${userId}`)).status;
+  const roles = (orgId: string, userId: string, names: string[]) =>
+    service.api('PUT', `/account/org/${orgId}/member/${userId}/role`, { roles: names });
+  for (const role of ['admin', 'reader', 'ORG_ADMIN', 'SUPER_ADMIN', 'owner']) {
+    const login = `${role.toLowerCase()}@acme.example`;
+    const user = await service.createUser({ login, email: login });
+    for (const orgId of [acme.orgId, beta.orgId]) await service.api('PUT', `/account/org/${orgId}/member/${user.id}`, {});
+    const agent = new UserAgent(service.baseUrl);
+    assert.ok(isAdmitted(await come(acme, role, login, agent)), role);
+    assert.equal(await linkOf(user.id), 200, 'membership alone keeps it');
+    const given =
+      role === role.toUpperCase()
+        ? await service.api('POST', `/users/${user.id}/roles`, { type: role, ...(role === 'ORG_ADMIN' && { orgId: beta.orgId }) })
+        : await roles(beta.orgId, user.id, [role]);
+    assert.ok(given.status < 300, JSON.stringify(given.body));
+    assert.equal(await linkOf(user.id), 404, role);
+    assert.equal(problemOf(await come(acme, role, login)), 'upstream_not_admitted', role);
+    assert.notEqual((await agent.visit('/account/security')).url.pathname, '/account/security', 'the session of before has ended');
+  }
+
+  const own = await service.createUser({ login: 'own@acme.example', email: 'own@acme.example' });
+  await service.api('PUT', `/account/org/${acme.orgId}/member/${own.id}`, {});
+  assert.ok(isAdmitted(await come(acme, 'own', 'own@acme.example')));
+  assert.equal((await roles(acme.orgId, own.id, ['admin'])).status, 200);
+  assert.equal(await linkOf(own.id), 200, 'a right in the organization of the provider is no reason');
+});
+
+test('a second organization is no way around a required provider, also before the first sign-in there', async (t) => {
+  const { service, client, acme, beta, come } = await startCustomers(t);
+  const login = 'new@acme.example';
+  const user = { ...(await service.createUser({ login, email: login })), login };
+  for (const { orgId } of [acme, beta]) await service.api('PUT', `/account/org/${orgId}/member/${user.id}`, {});
+  const required = async () => {
+    const question = { client_id: client.clientId, user: user.id, grant_type: 'authorization_code' };
+    return (await service.api('POST', '/authorizationServers/default/simulate', question)).body.required_provider?.id;
+  };
+  const byPassword = async () => (await service.api('POST', '/authn', { username: login, password: user.password })).status;
+  assert.equal(await required(), acme.idpId);
+  assert.ok(isAdmitted(await come(acme, 'new', login)), 'and the provider lets them in');
+  await service.api('POST', `/users/${user.id}`, { credentials: { password: { value: user.password } } });
+  assert.equal(await byPassword(), 401);
+  const third = await createOrg(service, 'Third');
+  await service.api('PUT', `/account/org/${third}/member/${user.id}`, {});
+  assert.ok(isAdmitted(await come(acme, 'new', login)), 'nor does a further organization lock them out');
+
+  const left = { ...(await service.createUser({ login: 'left@acme.example', email: 'left@acme.example' })), login: 'left@acme.example' };
+  for (const { orgId } of [acme, beta]) await service.api('PUT', `/account/org/${orgId}/member/${left.id}`, {});
+  await service.api('DELETE', `/account/org/${acme.orgId}/member/${left.id}`);
+  await service.api('POST', `/users/${left.id}`, { credentials: { password: { value: left.password } } });
+  assert.equal((await service.api('POST', '/authn', { username: left.login, password: left.password })).status, 200, 'for members alone');
 });
