@@ -193,7 +193,13 @@ test('the installation', async (t) => {
       [
         ...['database.version', 'database.migrations', 'database.durability', 'database.connections'],
         ...['data.logins', 'data.sealed', 'clock.database'],
-        ...['organizations.providers', 'organizations.open-domains', 'organizations.policies', 'organizations.domains'],
+        ...[
+          'organizations.providers',
+          'organizations.open-domains',
+          'organizations.policies',
+          'organizations.setups',
+          'organizations.domains',
+        ],
       ],
       text,
     );
@@ -240,7 +246,13 @@ test('domains and identity providers of organizations that do not lead where the
   const put = (domains: string[]) => connect(service, acme, idpId, { domains, mode: 'REQUIRED' });
   await put(['acme.example', 'second.example', 'third.example']);
   const right = await examine(t, service, env);
-  for (const id of ['organizations.providers', 'organizations.open-domains', 'organizations.policies', 'organizations.domains'])
+  for (const id of [
+    'organizations.providers',
+    'organizations.open-domains',
+    'organizations.policies',
+    'organizations.setups',
+    'organizations.domains',
+  ])
     assert.ok(right.ok.includes(id), right.text);
   assert.match(right.lineOf('organizations.domains'), /other organization that claims it\.$/);
 
@@ -251,7 +263,12 @@ test('domains and identity providers of organizations that do not lead where the
   dns.records.set(claim.verification.name, [claim.verification.value]);
   await service.api('PUT', `/account/org/${beta}/policy`, { sessionIdleMinutes: 60 });
   await service.api('PUT', '/settings/sign-in', { sessionIdleMinutes: 59 });
+  await service.api('POST', `/account/org/${beta}/setup`, {});
+  await onServer(service.database.url, (client) =>
+    client.query("UPDATE organization_setups SET browser_hash = 'x', created = now() - interval '25 hours'"),
+  );
   const wrong = await examine(t, service, env);
+  assert.match(wrong.lineOf('organizations.setups'), /the link for Beta still works for the browser that began/);
   assert.match(wrong.lineOf('organizations.policies'), /the policy of Beta has no effect/);
   assert.match(wrong.lineOf('organizations.providers'), /Acme Login of Acme is inactive, so passwords count/);
   assert.match(wrong.lineOf('organizations.open-domains'), /passwords count for second\.example of Acme, third\.example of Acme/);

@@ -4,7 +4,9 @@ import { challengeName } from '../../features/organization-domains/organization-
 import { listProvedDomains } from '../../features/organization-domains/organization-domains.store.ts';
 import { listWithoutEffect } from '../../features/organization-policy/organization-policy.store.ts';
 import { listOpenDomains, listUnusableProviders } from '../../features/organization-providers/organization-providers.store.ts';
+import { listGivenUp, listUnfinished } from '../../features/organization-setup/organization-setup.store.ts';
 import { readSettings } from '../../features/settings/settings.service.ts';
+import { present } from '../../platform/clock/clock.ts';
 import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { txtRecords } from '../../platform/dns/txt-records.ts';
 import { must, type Rule, section } from '../rule.ts';
@@ -51,6 +53,18 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
         longer.length === 0,
         `the policy of ${listed(longer)} has no effect: the sessions of the service end before. Make it shorter, or remove it`,
       );
+    },
+  },
+  {
+    id: 'organizations.setups',
+    sentence: 'No set-up link is open that somebody began to use a day ago or more.',
+    async run(ground) {
+      ownConfig(ground);
+      const { knex } = await ground.database();
+      const open = await listUnfinished(knex, present(), MOST);
+      must(open.length === 0, `the link for ${listed(open)} still works for the browser that began. Ask the customer, or revoke it`);
+      const left = await listGivenUp(knex, present(), MOST);
+      return left.length === 0 ? undefined : `identity providers for no domain, left by a set-up: ${listed(left)}`;
     },
   },
   {

@@ -97,6 +97,14 @@ export async function isOrganizationProvider(executor: Executor, idpId: string):
   return (await executor('identity_providers').where({ id: idpId, of_organization: true }).first('id')) !== undefined;
 }
 
+/** Is the provider for a domain, or connected with an organization beside this one? */
+export async function isUsedBeyond(executor: Executor, idpId: string, orgId: string): Promise<boolean> {
+  const elsewhere = await executor('organization_providers').where({ idp_id: idpId }).whereNot({ org_id: orgId }).first('idp_id');
+  return (
+    elsewhere !== undefined || (await executor('organization_provider_domains').where({ idp_id: idpId }).first('idp_id')) !== undefined
+  );
+}
+
 /** What an address of a domain means at a provider. */
 export interface DomainConnection {
   readonly orgId: string;

@@ -2,6 +2,8 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
+const DAY_MS = 86_400_000;
+
 export interface SetupRow {
   readonly orgId: string;
   /** SHA-256 of the token in the link. */
@@ -63,3 +65,24 @@ export async function deleteExpiredSetups(executor: Executor, now: Date, limit: 
   const expired = executor('organization_setups').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('org_id');
   return executor('organization_setups').whereIn('org_id', expired).delete();
 }
+
+/** Organizations with a provider for no domain, and without a link: a set-up that was given up left it. */
+export const listGivenUp = (executor: Executor, now: Date, most: number): Promise<string[]> =>
+  executor('organization_providers AS o')
+    .join('organizations AS g', 'g.id', 'o.org_id')
+    .whereNotExists(executor('organization_provider_domains AS d').whereRaw('d.org_id = o.org_id AND d.idp_id = o.idp_id'))
+    .whereNotExists(executor('organization_setups AS s').whereRaw('s.org_id = o.org_id').where('s.expires_at', '>', now))
+    .orderBy('o.seq')
+    .limit(most)
+    .pluck('g.name');
+
+/** Organizations whose link has not been used up a day after a browser began with it. */
+export const listUnfinished = (executor: Executor, now: Date, most: number): Promise<string[]> =>
+  executor('organization_setups AS s')
+    .join('organizations AS g', 'g.id', 's.org_id')
+    .whereNotNull('s.browser_hash')
+    .where('s.expires_at', '>', now)
+    .where('s.created', '<', new Date(now.getTime() - DAY_MS))
+    .orderBy('s.created')
+    .limit(most)
+    .pluck('g.name');

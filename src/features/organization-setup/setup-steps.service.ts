@@ -7,7 +7,10 @@ import { digest, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { domainOfAddress } from '../../platform/dns/domain-name.ts';
+import { wrongState } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { findRights } from '../administrators/rights.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import { identityProviderBody, identityProviderInput } from '../identity-providers/identity-provider-settings.service.ts';
@@ -17,13 +20,16 @@ import {
   identityProviderTarget,
   updateIdentityProvider,
 } from '../identity-providers/identity-providers.service.ts';
-import { findIdentityProvider } from '../identity-providers/identity-providers.store.ts';
+import { findIdentityProvider, lockIdentityProvider } from '../identity-providers/identity-providers.store.ts';
 import type { OrganizationDomain } from '../organization-domains/organization-domains.resource.ts';
 import { addDomain, verifyDomain } from '../organization-domains/organization-domains.service.ts';
 import { findDomain } from '../organization-domains/organization-domains.store.ts';
 import { putProviderOf } from '../organization-providers/organization-providers.service.ts';
+import { isUsedBeyond } from '../organization-providers/organization-providers.store.ts';
 import { target as organizationTarget } from '../organizations/organizations.service.ts';
 import { findOrganization, type Organization } from '../organizations/organizations.store.ts';
+import { isActiveStatus } from '../users/user-lifecycle.policy.ts';
+import { findUserById } from '../users/users.store.ts';
 import { bindSetup, consumeSetup, findSetup, noteDomain, type SetupRow } from './organization-setup.store.ts';
 
 export interface SetupUnderWay {
@@ -38,9 +44,18 @@ export interface SetupUnderWay {
 /** The link acts for the service: who its reader is, nobody knows. */
 const acting = (request: RequestContext): RequestContext => ({ ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] });
 
+/** A link that its maker could make now: whoever loses the role must not keep a way to set up customers' sign-ins. */
+async function findUsable(executor: Executor, by: Parameters<typeof findSetup>[1]): Promise<SetupRow | undefined> {
+  const row = await findSetup(executor, by, present());
+  if (row === undefined || row.createdBy === SYSTEM.actor.id) return row;
+  const maker = await findUserById(executor, row.createdBy);
+  const isActive = maker !== undefined && isActiveStatus(maker.status);
+  return isActive && mayCall(await findRights(executor, maker.id), 'service', 'write') ? row : undefined;
+}
+
 /** @returns the organization's name; undefined: the link is of no use, or another browser has begun. Looking changes nothing. */
 export async function readSetup({ database: { knex } }: Services, token: string): Promise<string | undefined> {
-  const row = await findSetup(knex, { tokenHash: digest(token) }, present());
+  const row = await findUsable(knex, { tokenHash: digest(token) });
   return row === undefined || row.browserHash !== null ? undefined : (await findOrganization(knex, row.orgId))?.name;
 }
 
@@ -49,7 +64,7 @@ export async function beginSetup({ database }: Services, token: string, request:
   const secret = randomToken();
   return database.transaction(async (trx) => {
     if (!(await bindSetup(trx, digest(token), digest(secret), present()))) return undefined;
-    const row = await findSetup(trx, { browserHash: digest(secret) }, present());
+    const row = await findUsable(trx, { browserHash: digest(secret) });
     const organization = row && (await findOrganization(trx, row.orgId));
     if (organization === undefined) return undefined;
     await recordEvent(trx, {
@@ -64,7 +79,7 @@ export async function beginSetup({ database }: Services, token: string, request:
 
 /** @param secret that the browser keeps @returns undefined when the link is used up, revoked or expired */
 export async function findSetupUnderWay({ database: { knex } }: Services, secret: string): Promise<SetupUnderWay | undefined> {
-  const row = await findSetup(knex, { browserHash: digest(secret) }, present());
+  const row = await findUsable(knex, { browserHash: digest(secret) });
   const organization = row && (await findOrganization(knex, row.orgId));
   if (row === undefined || organization === undefined) return undefined;
   const domain = row.domain === null ? undefined : await findDomain(knex, row.orgId, row.domain);
@@ -94,7 +109,7 @@ export interface ProviderTyped {
 }
 
 /**
- * Makes the provider, or changes what was typed before. It is connected with the organization in the same transaction, for no domain yet: so it is no general offer.
+ * Makes the provider, or changes what was typed before, as long as it is used for nothing else. It is connected with the organization in the same transaction, for no domain yet: so it is no general offer.
  * @throws {ApiError} what was typed is refused
  */
 export async function writeProvider(
@@ -114,6 +129,8 @@ export async function writeProvider(
   await database.transaction(async (trx) => {
     const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
     if (provider !== undefined) {
+      await lockIdentityProvider(trx, row.idpId);
+      if (await isUsedBeyond(trx, row.idpId, row.orgId)) throw wrongState('the identity provider is in use already');
       await updateIdentityProvider(within, row.idpId, input, acting(request));
       return;
     }

@@ -17,6 +17,7 @@ import { UpstreamFailure } from '../identity-providers/upstream-failure.service.
 import { addressOut, showOnward, takeAnswer } from '../identity-providers/upstream-redirect.hosted.ts';
 import { challengeName } from '../organization-domains/organization-domains.resource.ts';
 import { LinkGone } from '../passwords/choose-password.hosted.ts';
+import { countSetupStep } from '../sign-in/failure-limits.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import {
   beginSetup,
@@ -68,6 +69,7 @@ export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
   const setup = await underWay(deps, ctx);
+  await countSetupStep(deps.services, setup.organization.id);
   const step = form.get('step') ?? '';
   if (step === 'test' && setup.provider !== undefined) return goOut(deps, ctx, setup);
   const problem = await carryOut(deps, ctx, setup, step, form);

@@ -48,6 +48,8 @@ const SIGN_UPS: FailureLimit = { prefix: 'sign-up', most: 50, seconds: QUARTER_H
 const SIGN_UP_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-up-mail' };
 /** Invitations of one organization to one address. */
 const INVITATION_MAILS: FailureLimit = { ...MAILS, prefix: 'invitation-mail' };
+/** Steps of one set-up link: each may ask DNS or an identity provider that its reader has chosen. */
+const SETUP_STEPS: FailureLimit = { prefix: 'setup-step', most: 60, seconds: QUARTER_HOUR };
 
 /** The counts by which `settings/bots` knows that a network asks too often. */
 export const LIMITS_OF_REQUESTS = { signUp: SIGN_UPS, passwordReset: RESET_REQUESTS, signIn: SIGN_INS } as const;
@@ -186,6 +188,13 @@ export async function mayMailSignUp({ config, database }: Parts, email: string):
 export async function countInvitationMail({ config, database }: Parts, orgId: string, email: string): Promise<number | undefined> {
   if (!config.rateLimits) return undefined;
   return (await countFailure(database.pool, INVITATION_MAILS, digest(JSON.stringify([orgId, email.toLowerCase()])))).barred;
+}
+
+/** Counts a step of a set-up link before it is made. @throws {TooManyFailures} when it was one too many */
+export async function countSetupStep({ config, database }: Parts, orgId: string): Promise<void> {
+  if (!config.rateLimits) return;
+  const { barred } = await countFailure(database.pool, SETUP_STEPS, orgId);
+  if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
 /**

@@ -120,3 +120,41 @@ test('a set-up link: the first browser has it, the next link ends it, it expires
   moveClock(t, 7 * 86_400 + 1);
   assert.equal((await own.visit(last)).status, 410, 'expired');
 });
+
+test('a set-up link ends with the rights of its maker, counts its steps, and changes no provider that is used otherwise', async (t) => {
+  const { dns, service, orgId } = await start(t);
+  const maker = await service.createUser();
+  await service.api('POST', `/users/${maker.id}/roles`, { type: 'SUPER_ADMIN' });
+  await service.api('POST', `/users/${maker.id}`, { credentials: { password: { value: maker.password } } });
+  const console = new UserAgent(service.baseUrl);
+  await console.signIn(await console.visit('/signin'), maker);
+  const form = await console.visit(`/admin/organizations/${orgId}/setup-link`);
+  const made = await console.submit(form, 'console-form', { mode: 'OFFERED' });
+  const link = /http[^"<\s]+\/setup\/[\w-]+/.exec(made.text)?.[0] ?? assert.fail(made.text);
+
+  const agent = new UserAgent(service.baseUrl);
+  const typing = await agent.submit(await agent.visit(link), 'setup-form');
+  const proof = await agent.submit(typing, 'setup-form', { domain: 'acme.example' });
+  dns.records.set(fieldIn(proof, 'record-name'), [fieldIn(proof, 'record-value')]);
+  const asking = await agent.submit(proof, 'setup-form', { step: 'proof' });
+  const typed = { issuer: 'https://idp.acme.example', 'client-id': 'gatehouse', 'client-secret': 'known to the provider' };
+  const ready = await agent.submit(asking, 'setup-form', typed);
+  assert.match(ready.text, /Step 3 of 3/);
+
+  // An administrator uses the provider for another customer, too.
+  const other = await createOrg(service, 'Beta');
+  const [{ idpId }] = (await service.api('GET', `/account/org/${orgId}/idp`)).body;
+  await service.api('PUT', `/account/org/${other}/idp/${idpId}`, { domains: [] });
+  const changed = await agent.submit(await agent.visit('/setup?change='), 'setup-form', { ...typed, issuer: 'https://evil.example' });
+  assert.equal(changed.status, 400);
+  assert.equal((await service.api('GET', `/idps/${idpId}`)).body.protocol.issuer.url, typed.issuer);
+
+  let last = await agent.visit('/setup?change=');
+  for (let turn = 0; turn < 60 && last.status !== 429; turn += 1)
+    last = await agent.submit(await agent.visit('/setup?change='), 'setup-form', { ...typed, issuer: '' });
+  assert.equal(last.status, 429);
+
+  const [role] = (await service.api('GET', `/users/${maker.id}/roles`)).body;
+  assert.equal((await service.api('DELETE', `/users/${maker.id}/roles/${role.id}`)).status, 204);
+  assert.equal((await agent.visit('/setup')).status, 410, 'its maker may make none any more');
+});

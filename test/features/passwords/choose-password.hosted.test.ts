@@ -175,12 +175,15 @@ test('the log does not tell the token of a link, however its address is written'
     '/choose-password/SECRET/more?x=SECRET',
     '//choose-password/SECRET',
     '/verify-email/SECRET',
+    '/invitation/SECRET',
+    '/setup/SECRET',
+    '/Code/SECRET',
   ]) {
     await (await fetch(`http://localhost:${address.port}${path}`, { method: 'POST' })).text();
   }
-  assert.equal(lines.length, 5);
+  assert.equal(lines.length, 8);
   for (const line of lines) {
-    assert.match(line, /(choose-password|verify-email)\/\.\.\."/i);
+    assert.match(line, /(choose-password|verify-email|invitation|setup|code)\/\.\.\."/i);
     assert.ok(!line.includes('SECRET'), line);
   }
   const metrics = await observer.registry.metrics();
