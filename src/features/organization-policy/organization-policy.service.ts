@@ -7,7 +7,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target } from '../organizations/organizations.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { longerThanService, NO_POLICY, type OrganizationPolicy } from './organization-policy.policy.ts';
-import { findPolicy, updatePolicy } from './organization-policy.store.ts';
+import { findOrganizationPolicy, updateOrganizationPolicy } from './organization-policy.store.ts';
 
 /** @throws {ApiError} not found, forbidden */
 export async function readOrganizationPolicy(
@@ -16,7 +16,7 @@ export async function readOrganizationPolicy(
   request: RequestContext,
 ): Promise<OrganizationPolicy> {
   checkReadable(orgId, request, 'MANAGE_PROVIDERS');
-  const found = await findPolicy(knex, orgId);
+  const found = await findOrganizationPolicy(knex, orgId);
   if (found === undefined) throw notFound(orgId, 'Organization');
   return found ?? NO_POLICY;
 }
@@ -31,12 +31,12 @@ export async function replaceOrganizationPolicy(
   const signIn = await readSettings(services, 'sign-in');
   return services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_PROVIDERS');
-    const before = (await findPolicy(trx, orgId)) ?? NO_POLICY;
+    const before = (await findOrganizationPolicy(trx, orgId)) ?? NO_POLICY;
     const after = { ...NO_POLICY, ...set };
     // Longer than the service's it would have no effect.
     const problem = longerThanService(after, signIn);
     if (problem !== undefined) throw validation([{ field: problem.field, message: `must be at most ${problem.most}` }]);
-    await updatePolicy(trx, orgId, isDeepStrictEqual(after, NO_POLICY) ? null : after);
+    await updateOrganizationPolicy(trx, orgId, isDeepStrictEqual(after, NO_POLICY) ? null : after);
     await recordEvent(trx, {
       eventType: 'org.policy.update',
       displayMessage: 'Change sign-in policy of organization',

@@ -3,13 +3,13 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { OrganizationPolicy } from './organization-policy.policy.ts';
 
 /** @returns null: none is set; undefined: there is no such organization */
-export async function findPolicy(executor: Executor, orgId: string): Promise<OrganizationPolicy | null | undefined> {
+export async function findOrganizationPolicy(executor: Executor, orgId: string): Promise<OrganizationPolicy | null | undefined> {
   const row = await executor('organizations').where({ id: orgId }).first<{ policy: OrganizationPolicy | null } | undefined>('policy');
   return row?.policy;
 }
 
 /** @param policy null: none */
-export async function updatePolicy(trx: Executor, orgId: string, policy: OrganizationPolicy | null): Promise<void> {
+export async function updateOrganizationPolicy(trx: Executor, orgId: string, policy: OrganizationPolicy | null): Promise<void> {
   await trx('organizations')
     .where({ id: orgId })
     .update({ policy: policy === null ? null : JSON.stringify(policy) });

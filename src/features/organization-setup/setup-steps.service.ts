@@ -44,7 +44,7 @@ export interface SetupUnderWay {
 /** The link acts for the service: who its reader is, nobody knows. */
 const acting = (request: RequestContext): RequestContext => ({ ...request, actor: SYSTEM.actor, roles: SYSTEM.roles ?? [] });
 
-/** A link that its maker could make now: whoever loses the role must not keep a way to set up customers' sign-ins. */
+/** A link that its maker could make now: who loses the role must not keep a way to set up customers' sign-ins. */
 async function findUsable(executor: Executor, by: Parameters<typeof findSetup>[1]): Promise<SetupRow | undefined> {
   const row = await findSetup(executor, by, present());
   if (row === undefined || row.createdBy === SYSTEM.actor.id) return row;

@@ -20,7 +20,7 @@ import { listGroupIds } from '../groups/groups.store.ts';
 import { withChanges } from '../inline-hooks/token-hook.policy.ts';
 import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
 import type { OrganizationPolicy } from '../organization-policy/organization-policy.policy.ts';
-import { findPolicy } from '../organization-policy/organization-policy.store.ts';
+import { findOrganizationPolicy } from '../organization-policy/organization-policy.store.ts';
 import { findRequiredProvider, type RequiredProvider } from '../organization-providers/home-realm.store.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
@@ -153,7 +153,7 @@ export async function simulateRequest(
     factors,
     requiredProvider,
     organizationPolicy:
-      simulation.organization === undefined ? undefined : ((await findPolicy(knex, simulation.organization)) ?? undefined),
+      simulation.organization === undefined ? undefined : ((await findOrganizationPolicy(knex, simulation.organization)) ?? undefined),
   };
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }

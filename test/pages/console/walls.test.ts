@@ -1,0 +1,131 @@
+/**
+ * The walls between organizations (docs/explanation/walls.md) in the console: every page, search everywhere, lists with their files, and bulk actions, for an
+ * owner, an administrator and holders of single permissions. What is another tenant's appears nowhere, and is like what does not exist.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ORGANIZATION_PERMISSIONS } from '../../../src/features/administrators/administration.policy.ts';
+import { PAGES } from '../../../src/pages/console/pages.ts';
+import { startService } from '../../support/service.ts';
+import type { Page, UserAgent } from '../../support/user-agent.ts';
+import { createOrganization, enter } from './administrators.ts';
+import { everyStop } from './tours.ts';
+
+/** In every name of the other tenant. */
+const MARK = 'zzforeign';
+/** As long, and in no name. */
+const NOTHING = 'zznothing';
+
+test('what is another organization’s is on no page of the console', async (t) => {
+  const service = await startService(t);
+  const ok = async (method: string, path: string, body?: unknown) => {
+    const answer = await service.api(method, path, body);
+    assert.ok(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const stops = await everyStop(service);
+
+  // The other tenant, and what the service has beside it.
+  const foreign = await createOrganization(service, `${MARK} org`);
+  const { depId } = await ok('POST', `/account/org/${foreign}/department`, { name: `${MARK} department` });
+  const role = await ok('POST', `/account/org/${foreign}/role`, { name: `${MARK} role` });
+  const invitation = await ok('POST', `/account/org/${foreign}/invitation`, { email: `${MARK}@example.com` });
+  await ok('POST', `/account/org/${foreign}/domain`, { domain: `${MARK}.example` });
+  await ok('PUT', `/account/org/${foreign}/branding`, { name: `${MARK} brand` });
+  const victim = await service.createUser({ login: `${MARK}-user`, email: `${MARK}-user@example.com`, firstName: MARK, lastName: MARK });
+  await ok('PUT', `/account/org/${foreign}/member/${victim.id}`, {});
+  const group = await ok('POST', '/groups', { profile: { name: `${MARK} group` } });
+  const hook = { name: `${MARK} hook`, events: { type: 'EVENT_TYPE', items: ['user.lifecycle.create'] } };
+  const channel = { type: 'HTTP', version: '1.0.0', config: { uri: 'https://hooks.example/in', headers: [] } };
+  const { id: hookId } = await ok('POST', '/eventHooks', { ...hook, channel });
+  const ids: string[] = [foreign, depId, role.id, invitation.id, victim.id, group.id, hookId];
+
+  const own = await createOrganization(service, 'Own');
+  const people = new Map<string, UserAgent>();
+  for (const name of ['owner', 'admin', ...ORGANIZATION_PERMISSIONS]) {
+    const user = await service.createUser({ login: `own-${name.toLowerCase()}` });
+    await ok('PUT', `/account/org/${own}/member/${user.id}`, {});
+    if (name === name.toUpperCase()) await ok('POST', `/account/org/${own}/role`, { name, permissions: [name] });
+    await ok('PUT', `/account/org/${own}/member/${user.id}/role`, { roles: [name] });
+    await ok('POST', `/users/${user.id}`, { credentials: { password: { value: user.password } } });
+    people.set(name, (await enter(service, { ...user, login: `own-${name.toLowerCase()}` })).agent);
+  }
+  const clean = (page: Page, where: string): void => {
+    for (const secret of [MARK, ...ids])
+      if (!page.url.href.includes(secret)) assert.equal(page.text.includes(secret), false, `${where}: ${secret}`);
+  };
+  /** What a page says beside what was asked, its own address and what is new each time. */
+  const told = ({ status, text }: Page): readonly [number, string] => [
+    status,
+    text.replaceAll(new RegExp(`${MARK}|${NOTHING}`, 'g'), 'ASKED').replaceAll(/[\w-]{20,}|\d+ ms/g, 'NEW'),
+  ];
+
+  await t.test('every page that they see', async () => {
+    const mine = PAGES.filter(({ path }) => /^\/organizations\/:orgId(\/[\w-]+)*$/.test(path)).map(({ path }) =>
+      path.replace(':orgId', own),
+    );
+    const lists = stops.filter((stop) => !/\/\w{3}_\w+/.test(stop));
+    for (const [who, agent] of people) {
+      let seen = 0;
+      for (const address of [...mine, ...(who === 'owner' ? lists : [])]) {
+        const page = await agent.visit(`/admin${address}`);
+        clean(page, `${who} ${address}`);
+        seen += page.status === 200 ? 1 : 0;
+      }
+      assert.ok(seen > 0, who);
+    }
+  });
+
+  await t.test('every page about it is as if it were not there, whatever it is about', async () => {
+    const below = PAGES.filter(({ path }) => path.startsWith('/organizations/:orgId')).map(({ path }) => path);
+    const named: Readonly<Record<string, string>> = { orgId: foreign, depId, userId: victim.id, id: role.id, roleId: role.id };
+    const address = (path: string, of: Readonly<Record<string, string>>) =>
+      path.replaceAll(/:(\w+)/g, (_, name: string) => of[name] ?? invitation.id);
+    const nowhere = Object.fromEntries(Object.entries(named).map(([name, id]) => [name, `${id.slice(0, 4)}nowhere`]));
+    for (const [who, agent] of people) {
+      for (const path of who === 'owner' || who === 'MANAGE_MEMBERS' ? below : ['/organizations/:orgId']) {
+        const real = await agent.visit(`/admin${address(path, named)}`);
+        const missing = await agent.visit(`/admin${address(path, nowhere)}`);
+        assert.ok([403, 404].includes(real.status), `${who} ${path}: ${real.status}`);
+        assert.equal(real.status, missing.status, `${who} ${path}`);
+        clean(real, `${who} ${path}`);
+      }
+      for (const path of ['', '/edit', '/access', '/organizations', '/sessions'])
+        assert.ok([403, 404].includes((await agent.visit(`/admin/users/${victim.id}${path}`)).status), `${who} ${path}`);
+    }
+  });
+
+  await t.test('search everywhere, lists and their files find it as little as what does not exist', async () => {
+    for (const [who, agent] of people) {
+      for (const path of ['/search', '/users', '/organizations', '/users/download']) {
+        for (const more of ['', '&status=any', '&format=ndjson']) {
+          const [found, nothing] = [
+            await agent.visit(`/admin${path}?q=${MARK}${more}`),
+            await agent.visit(`/admin${path}?q=${NOTHING}${more}`),
+          ];
+          assert.deepEqual(told(found), told(nothing), `${who} ${path}${more}`);
+        }
+      }
+      for (const id of ids) {
+        const page = await agent.visit(`/admin/search?q=${id}`);
+        assert.equal(page.text.includes(MARK), false, `${who} ${id}`);
+      }
+      for (const format of ['csv', 'ndjson'])
+        clean(await agent.visit(`/admin/users/download?status=any&format=${format}`), `${who} ${format}`);
+    }
+  });
+
+  await t.test('no bulk action takes it along', async () => {
+    for (const who of ['owner', 'admin'] as const) {
+      const agent = people.get(who) ?? assert.fail();
+      const list = await agent.visit('/admin/users?status=any');
+      for (const chosen of [victim.id, 'usr_nowhere']) {
+        const draft = await agent.submit(list, 'console-form', { action: 'users.suspend', chosen: [chosen] });
+        clean(draft, `${who} ${chosen}`);
+      }
+      const all = await agent.submit(list, 'console-form', { action: 'users.suspend', scope: 'all' });
+      clean(all, `${who} all`);
+    }
+    assert.equal((await service.api('GET', `/users/${victim.id}`)).body.status, 'ACTIVE');
+  });
+});
