@@ -27,7 +27,11 @@ test('two processes behind a balancer are one service', async (t) => {
   };
   const start = (port: string) => runService(t, { ...env, PORT: port });
   const running = [await start(ports[0] ?? ''), await start(ports[1] ?? '')] as const;
-  await haproxy(t, entry, ports);
+  await haproxy(
+    t,
+    entry,
+    ports.map((port) => `127.0.0.1:${port}`),
+  );
   const service = callsTo(base);
   const ready = (port = '') =>
     fetch(`http://127.0.0.1:${port}/health/ready`).then(

@@ -13,7 +13,7 @@ import { onServer } from '../support/database.ts';
 import { eventually, freePort } from '../support/process.ts';
 
 /** PostgreSQL refuses to run as root. */
-const AS =
+export const AS_POSTGRES: { readonly uid?: number; readonly gid?: number } =
   process.getuid?.() === 0
     ? { uid: Number(execFileSync('id', ['-u', 'postgres'])), gid: Number(execFileSync('id', ['-g', 'postgres'])) }
     : {};
@@ -23,9 +23,9 @@ const PASSWORD = 'of-the-rehearsal';
 /** A file of this folder; the compiled scripts lie elsewhere. */
 export const beside = (name: string): string => fileURLToPath(new URL(`../../../test/rehearsals/${name}`, import.meta.url));
 
-function folder(t: TestContext): string {
+export function folder(t: TestContext): string {
   const made = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-rehearsal-'));
-  if (AS.uid !== undefined) chownSync(made, AS.uid, AS.gid);
+  if (AS_POSTGRES.uid !== undefined) chownSync(made, AS_POSTGRES.uid, AS_POSTGRES.gid ?? 0);
   afterwards(t, () => rmSync(made, { recursive: true, force: true }));
   return made;
 }
@@ -51,7 +51,7 @@ async function start(
   env: Record<string, string> = {},
 ): Promise<ChildProcess> {
   const child = spawn(program, args, {
-    ...AS,
+    ...AS_POSTGRES,
     cwd: '/',
     env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', ...env },
     stdio: 'ignore',
@@ -78,7 +78,7 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Pr
   await ended;
 }
 
-function postgresBinaries(): string {
+export function postgresBinaries(): string {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a))[0];
   assert.ok(newest !== undefined, 'no PostgreSQL here: apt-get install postgresql');
@@ -87,7 +87,7 @@ function postgresBinaries(): string {
 
 const run = (name: string, args: readonly string[]) =>
   execFileSync(path.join(postgresBinaries(), name), args, {
-    ...AS,
+    ...AS_POSTGRES,
     cwd: '/',
     stdio: 'pipe',
     env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', PGPASSWORD: PASSWORD },
@@ -158,9 +158,8 @@ async function serve(t: TestContext, home: string, settings: readonly string[]):
   };
 }
 
-/** @param processes ports of the service @returns where the balancer listens */
-export async function haproxy(t: TestContext, port: string, processes: readonly string[]): Promise<void> {
-  const [first = '', second = ''] = processes.map((one) => `127.0.0.1:${one}`);
+/** @param port where the balancer listens, at 127.0.0.1 @param processes addresses of the service */
+export async function haproxy(t: TestContext, port: string, [first = '', second = '']: readonly string[]): Promise<void> {
   await start(t, '/usr/sbin/haproxy', ['-db', '-f', beside('haproxy.cfg')], Number(port), {
     BALANCER: `127.0.0.1:${port}`,
     FIRST: first,

@@ -2,6 +2,7 @@
  * Users and applications that go on whatever happens, and keep account of it: what was answered, what was not and how, and every token that was
  * handed out, to be looked up afterwards. Acknowledged is what came with status 200.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   answerOf,
@@ -31,8 +32,14 @@ export class Traffic {
   readonly answered = new Map<string, number>();
   /** Access tokens of every acknowledged answer. */
   readonly acknowledged: string[] = [];
+  /** Codes and refresh tokens whose use was acknowledged. */
+  readonly used: string[] = [];
+  /** Users whose creation was acknowledged, by their id. */
+  readonly users: string[] = [];
   /** When something was answered last. */
   lastAnswer = 0;
+  /** Milliseconds: the longest time without an answer. */
+  longestSilence = 0;
   #goesOn = true;
   #loops: Promise<void>[] = [];
   #client!: TestClient;
@@ -53,6 +60,20 @@ export class Traffic {
       this.#loops.push(this.#family(), this.#visitor());
     }
     this.#loops.push(this.#repeat('sign-in', () => this.#signIn()));
+    this.#loops.push(this.#repeat('user', () => this.#directory()));
+  }
+
+  /** @returns what was acknowledged since it was asked last, and the longest time without an answer, milliseconds */
+  take(): { tokens: string[]; used: string[]; users: string[]; failures: Failure[]; silence: number } {
+    const taken = {
+      tokens: this.acknowledged.splice(0),
+      used: this.used.splice(0),
+      users: this.users.splice(0),
+      failures: this.failures.splice(0),
+      silence: this.longestSilence,
+    };
+    this.longestSilence = 0;
+    return taken;
   }
 
   async stop(): Promise<void> {
@@ -75,9 +96,9 @@ export class Traffic {
   }
 
   /** @returns how many of the acknowledged tokens are not there any more */
-  async lost(): Promise<number> {
+  async lost(acknowledged: readonly string[] = this.acknowledged): Promise<number> {
     let lost = 0;
-    const tokens = [...this.acknowledged];
+    const tokens = [...acknowledged];
     const look = async () => {
       for (let token = tokens.pop(); token !== undefined; token = tokens.pop()) {
         if ((await this.#ask('introspect', { token })).active !== true) lost += 1;
@@ -100,7 +121,9 @@ export class Traffic {
       try {
         await once();
         this.answered.set(kind, (this.answered.get(kind) ?? 0) + 1);
-        this.lastAnswer = performance.now();
+        const now = performance.now();
+        if (this.lastAnswer > 0) this.longestSilence = Math.max(this.longestSilence, now - this.lastAnswer);
+        this.lastAnswer = now;
       } catch (error) {
         const { message, cause } = error as Error & { cause?: { code?: string } };
         this.failures.push({ at: begun, what: `${kind}: ${message}${cause?.code === undefined ? '' : ` (${cause.code})`}` });
@@ -133,9 +156,20 @@ export class Traffic {
     const browser = new UserAgent(this.service.baseUrl);
     let token: string | undefined;
     await this.#repeat('refresh', async () => {
-      const answer: { refresh_token: string } =
-        token === undefined ? await this.#tokens(browser) : await this.#ask('token', { grant_type: 'refresh_token', refresh_token: token });
-      token = answer.refresh_token;
+      const old = token;
+      token = undefined;
+      if (old === undefined) {
+        token = (await this.#tokens(browser)).refresh_token;
+        return;
+      }
+      try {
+        token = (await this.#ask('token', { grant_type: 'refresh_token', refresh_token: old })).refresh_token;
+        this.used.push(old);
+      } catch (error) {
+        // A token that is refused for good is not asked for again: a new family begins.
+        if (!(error instanceof Unanswered && error.message.includes('invalid_grant'))) token = old;
+        throw error;
+      }
     });
   }
 
@@ -145,6 +179,13 @@ export class Traffic {
     await this.#repeat('code', async () => {
       await this.#tokens(browser);
     });
+  }
+
+  /** Somebody who creates users. */
+  async #directory(): Promise<void> {
+    const { status, body } = await this.service.api('POST', '/users', { profile: { login: `rehearsed-${randomUUID()}` } });
+    if (status !== 200) throw new Unanswered(`${status} ${JSON.stringify(body).slice(0, 100)}`);
+    this.users.push(body.id);
   }
 
   async #signIn(): Promise<void> {
@@ -163,6 +204,8 @@ export class Traffic {
     const arrived = page.url.origin === new URL(CALLBACK).origin ? page : await browser.signIn(page, this.#user);
     const { code, error } = answerOf(arrived);
     if (code === undefined) throw new Unanswered(`${arrived.status} ${error ?? 'no code'}`);
-    return this.#ask('token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: proof });
+    const tokens = await this.#ask('token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: proof });
+    this.used.push(code);
+    return tokens;
   }
 }

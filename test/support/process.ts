@@ -15,7 +15,8 @@ import { ADMIN, API_TOKEN, callsTo, type ServiceCalls } from './service.ts';
 import { START_OPTIONS } from './start-options.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
-const READY = 'Gatehouse is ready:';
+/** How the service is started, and what it prints when it is ready. */
+export const SERVICE = { program: [process.execPath, ...START_OPTIONS, MAIN], ready: 'Gatehouse is ready:' };
 
 export interface Command {
   readonly child: ChildProcess;
@@ -34,8 +35,12 @@ export const run = (t: TestContext, env: Readonly<Record<string, string>>, ...ar
 
 /** Runs a subcommand of `gatehouse` (`main`: the service) with nothing in its environment but what is given. It is ended with the test. */
 export function runCommand(t: TestContext, name: string, env: Readonly<Record<string, string>>, ...args: string[]): Command {
-  const program = name === 'main' ? [...START_OPTIONS, MAIN] : [MAIN, name];
-  const child = spawn(process.execPath, [...program, ...args], {
+  return spawnCommand(t, [...(name === 'main' ? SERVICE.program : [process.execPath, MAIN, name]), ...args], env);
+}
+
+/** Runs a program with nothing in its environment but what is given. It is ended with the test. */
+export function spawnCommand(t: TestContext, [program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): Command {
+  const child = spawn(program, args, {
     env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -97,7 +102,7 @@ export async function runService(t: TestContext, env: Readonly<Record<string, st
   const port = env.PORT ?? (await freePort());
   const defaults = { PORT: port, ADMIN_PASSWORD: ADMIN.password, ADMIN_API_TOKEN: API_TOKEN, LOG_LEVEL: 'error' };
   const command = run(t, { ...defaults, ...env });
-  await command.printed(READY);
+  await command.printed(SERVICE.ready);
   return { ...command, ...callsTo(`http://localhost:${port}`) };
 }
 
@@ -150,11 +155,11 @@ export async function gone(pid: number): Promise<void> {
 }
 
 /** Asks again and again until the answer is truthy, at most a minute by a clock that no test moves. @returns that answer */
-export async function eventually<T>(ask: () => T, what: string): Promise<NonNullable<Awaited<T>>> {
-  for (const end = process.hrtime.bigint() + 60_000_000_000n; ; ) {
+export async function eventually<T>(ask: () => T, what: string, seconds = 60): Promise<NonNullable<Awaited<T>>> {
+  for (const end = process.hrtime.bigint() + BigInt(seconds) * 1_000_000_000n; ; ) {
     const answer = await ask();
     if (answer) return answer;
-    assert.ok(process.hrtime.bigint() < end, `not within a minute: ${what}`);
+    assert.ok(process.hrtime.bigint() < end, `not within ${seconds} seconds: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
