@@ -33,7 +33,7 @@ async function today(
   );
   const user = actor.type === 'User' ? actor.id : undefined;
   try {
-    const question = { clientId, user, grantType, actor: acting, scopes, resources, detailTypes, prompts, runHook: false };
+    const question = { clientId, user, grantType, actor: acting, scopes, resources, details: [], detailTypes, prompts, runHook: false };
     const answer = await simulateRequest(services, serverId, question, caller);
     return verdictOf({ ...answer, grantType, prompts });
   } catch (error) {

@@ -1,8 +1,10 @@
 /** What a simulated request depends on, read beforehand. */
 import type { ApplicationOrigin, ApplicationSettings, Profile } from '../applications/application-settings.policy.ts';
+import type { OfferedType } from '../authorization-details/details.policy.ts';
 import type { ClaimSource } from '../claims/claims.policy.ts';
 import type { ClaimPerson, ServerClaim } from '../claims/custom-claims.policy.ts';
 import type { ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
+import type { RequestedDetail } from '../consents/consent.policy.ts';
 import type { RegistrationSettings } from '../registration/registration.policy.ts';
 import type { OfferedScope } from '../scopes/granted-scopes.policy.ts';
 import type { AccessGrantType, AccessPolicy, TokenLifetimes } from './access-policy.policy.ts';
@@ -28,8 +30,8 @@ export interface SimulationFacts {
     readonly policies: readonly AccessPolicy[];
     readonly scopes: readonly OfferedScope[];
     readonly claims: readonly ServerClaim[];
-    /** Names of the types of authorization details. */
-    readonly detailTypes: readonly string[];
+    /** Of authorization details, by their names. */
+    readonly detailTypes: ReadonlyMap<string, OfferedType>;
     readonly clientIdMetadata: ClientIdMetadataSettings;
     readonly registration: RegistrationSettings;
   };
@@ -52,7 +54,9 @@ export interface SimulationFacts {
   readonly actor?: string | undefined;
   /** The request's scopes. */
   readonly asked: readonly string[];
-  /** Of the request's authorization details. What is in them beside the type is not judged here. */
+  /** The request's authorization details. */
+  readonly details: readonly RequestedDetail[];
+  /** The types of all its authorization details, each once, of those too whose content is not known. */
   readonly detailTypes: readonly string[];
   /** The request's parameter `organization`. */
   readonly organization?: string | undefined;

@@ -6,7 +6,7 @@ import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { consentMethodOf } from '../applications/application-settings.policy.ts';
-import { MOST_DETAILS } from '../authorization-details/read-details.service.ts';
+import { MOST_DETAILS, readDetails } from '../authorization-details/read-details.service.ts';
 import { MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
 import { MESSAGE_TYPES } from '../message-factors/message-factors.policy.ts';
 import { organizationPolicyResponse } from '../organization-policy/organization-policy.resource.ts';
@@ -34,12 +34,20 @@ const simulatedRequest = z.strictObject({
     .array(text({ least: 1 }))
     .max(MOST_AUDIENCES)
     .default([]),
-  /** The types of the request's authorization details (RFC 9396). What is in the details beside the type is not looked at. */
+  /** The parameter `authorization_details` of the request (RFC 9396). */
+  authorization_details: z
+    .array(z.looseObject({ type: text({ least: 1 }) }))
+    .max(MOST_DETAILS)
+    .superRefine((details, ctx) => {
+      const read = readDetails(JSON.stringify(details));
+      if ('problem' in read) ctx.addIssue({ code: 'custom', message: read.problem });
+    })
+    .default([]),
   authorization_detail_types: z
     .array(text({ least: 1 }))
     .max(MOST_DETAILS)
-    .transform((types) => [...new Set(types)])
-    .default([]),
+    .default([])
+    .meta({ description: 'Types of authorization details whose content is not known' }),
   /** The parameter `organization` of the request: an ID or a name. */
   organization: text({ least: 1, most: 255 }).exactOptional(),
   /** As in an authorization request: words with spaces between them. */
@@ -156,6 +164,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
         actor,
         scopes,
         resources,
+        authorization_details: details,
         authorization_detail_types: detailTypes,
         organization,
         prompt,
@@ -168,7 +177,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
         newCountry: signsIn.new_country,
         daysSinceLastSignIn: signsIn.days_since_last_sign_in,
       };
-      const asked = { scopes, organization, resources, detailTypes, prompts: new Set(prompt) };
+      const asked = { scopes, organization, resources, details, detailTypes, prompts: new Set(prompt) };
       const request = { clientId, user, grantType, actor, ...asked, runHook, signIn };
       return present(await simulateRequest(services, params.id, request, caller), request.prompts.has('consent'));
     },

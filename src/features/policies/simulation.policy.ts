@@ -5,6 +5,7 @@
 
 import { consentMethodOf } from '../applications/application-settings.policy.ts';
 import { fapi2Refusal, profileInForce } from '../applications/fapi2.policy.ts';
+import { decideDetails } from '../authorization-details/details.policy.ts';
 import { audienceClaim, audiencesOf, decideAudiences, isForServer } from '../authorization-servers/audience.policy.ts';
 import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
 import { idTokenClaims, userClaims } from '../claims/claims.policy.ts';
@@ -115,24 +116,29 @@ function scopesOf({ server, application, grantType, asked }: SimulationFacts): S
 }
 
 function consentFor(
-  { server, application, prompts, remembered, detailTypes }: SimulationFacts,
+  { server, application, prompts, remembered, details, detailTypes }: SimulationFacts,
   granted: readonly string[],
 ): readonly ScopeDecision[] {
   const facts = { method: consentMethodOf(application), prompted: prompts.has('consent'), remembered };
   const scopes = granted.flatMap((name) => server.scopes.find((scope) => scope.name === name) ?? []);
-  // Whether the same detail was allowed before depends on its content, which is not known here.
-  const details = detailTypes.map((type) => ({ detail: { type }, key: '', rememberConsent: false }));
-  return [...decideConsent({ ...facts, scopes }), ...decideDetailConsent(details, facts)];
+  // Whether the same detail was allowed before depends on its content.
+  const unknown = detailTypes
+    .filter((type) => !details.some(({ detail }) => detail.type === type))
+    .map((type) => ({ detail: { type }, key: '', rememberConsent: false }));
+  return [...decideConsent({ ...facts, scopes }), ...decideDetailConsent([...details, ...unknown], facts)];
 }
 
-/** Authorization details, by their types alone (RFC 9396 section 5). */
-function detailRefusal({ server, application, grantType, detailTypes }: SimulationFacts): Refusal | undefined {
+/** Authorization details, and types of details whose content is not known (RFC 9396 section 5). */
+function detailRefusal({ server, application, grantType, details, detailTypes }: SimulationFacts): Refusal | undefined {
   const refused = (reason: string): Refusal => ({ error: 'invalid_authorization_details', reason });
-  if (!detailTypes.every((type) => server.detailTypes.includes(type)))
+  if (!detailTypes.every((type) => server.detailTypes.has(type)))
     return refused('the authorization server does not have a type of the authorization details');
   const allowed = application.settings.authorization_details_types ?? [];
   if (!detailTypes.every((type) => allowed.includes(type)))
     return refused('the application may not use a type of the authorization details');
+  const asked = details.map(({ detail }) => detail);
+  const decision = decideDetails({ asked, granted: undefined, types: server.detailTypes, allowed });
+  if ('problem' in decision) return refused(`authorization_details ${decision.index}: ${decision.problem}`);
   if (detailTypes.length === 0) return undefined;
   if (grantType === 'implicit')
     return { error: 'invalid_request', reason: 'authorization details need the response type code, and cannot be used with token' };
@@ -230,6 +236,7 @@ function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Clai
     client_id: application.id,
     ...(granted.length > 0 && { scope: granted.join(' ') }),
     ...(facts.actor !== undefined && { act: { sub: facts.actor } }),
+    ...(facts.details.length > 0 && { authorization_details: facts.details.map(({ detail }) => detail) }),
   };
   const own = decideClaims(server.claims, { claimType: 'RESOURCE', scopes: granted, person: user }).claims;
   return {

@@ -11,10 +11,13 @@ import { isAssigned } from '../applications/application-assignments.store.ts';
 import type { Application } from '../applications/applications.resource.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { mismatchIn } from '../authorization-details/detail-schema.service.ts';
+import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
 import { loadServerParts } from '../authorization-servers/authorization-servers.store.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { readBelongings } from '../claims/claims.store.ts';
+import { keyOfDetail } from '../consents/consents.resource.ts';
 import { rememberedScopes } from '../consents/consents.store.ts';
 import { listGroupIds } from '../groups/groups.store.ts';
 import { withChanges } from '../inline-hooks/token-hook.policy.ts';
@@ -44,7 +47,8 @@ export interface SimulatedRequest {
   /** Of a token exchange: the client ID of the application that acts; absent: the one that asks. */
   readonly actor?: string | undefined;
   readonly scopes: readonly string[];
-  /** The types of its authorization details, each once. */
+  readonly details: readonly AuthorizationDetail[];
+  /** Types of authorization details whose content is not known. */
   readonly detailTypes: readonly string[];
   /** The parameter `organization`. */
   readonly organization?: string | undefined;
@@ -110,7 +114,8 @@ export async function simulateRequest(
   const parts = await loadServerParts(knex, serverId);
   if (parts === undefined) throw notFound(serverId, 'AuthorizationServer');
   const { server, policies, scopes, claims } = parts;
-  const detailTypes = parts.detailTypes.map(({ name }) => name);
+  const detailTypes = new Map(parts.detailTypes.map(({ name, schema }) => [name, { name, mismatch: mismatchIn(schema) }]));
+  const isRemembered = new Map(parts.detailTypes.map(({ name, rememberConsent }) => [name, rememberConsent]));
   const application = await findApplicationById(knex, request.clientId);
   const user = await findSimulatedUser(knex, request.user, request.clientId);
   const actorExists = request.actor === undefined || (await findApplicationById(knex, request.actor)) !== undefined;
@@ -129,7 +134,12 @@ export async function simulateRequest(
     grantType: request.grantType,
     actor: request.grantType === TOKEN_EXCHANGE_GRANT ? (request.actor ?? application.id) : undefined,
     asked: request.scopes,
-    detailTypes: request.detailTypes,
+    details: request.details.map((detail) => ({
+      detail,
+      key: keyOfDetail(detail),
+      rememberConsent: isRemembered.get(detail.type) === true,
+    })),
+    detailTypes: [...new Set([...request.details.map(({ type }) => type), ...request.detailTypes])],
     organization: request.organization,
     resources: request.resources,
     prompts: request.prompts,

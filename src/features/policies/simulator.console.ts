@@ -20,7 +20,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
-import { MOST_DETAILS } from '../authorization-details/read-details.service.ts';
+import { MOST_DETAILS, readDetails } from '../authorization-details/read-details.service.ts';
 import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
 import { organizationPolicyInWords } from '../organization-policy/policy-words.console.ts';
@@ -81,7 +81,7 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
     {
       name: 'details',
       label: 'Authorization details',
-      hint: 'The types of the request, with spaces between several.',
+      hint: 'The parameter “authorization_details”, a JSON array. Or types alone, with spaces between several.',
       value: held('details'),
       alias: 'authorization_detail_types',
     },
@@ -98,6 +98,14 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
     ...signInFields(held),
     { name: 'prompt', label: 'Prompt', value: held('prompt'), options: PROMPTS.map(([value, label]) => ({ value, label })) },
   ];
+}
+
+/** A JSON array of details, or the names of their types. @throws {ApiError} validation */
+function detailsIn(typed: string): Pick<SimulatedRequest, 'details' | 'detailTypes'> {
+  if (!typed.startsWith('[')) return { details: [], detailTypes: spaceSeparated(typed.replace(/\s+/g, ' ')).slice(0, MOST_DETAILS) };
+  const read = readDetails(typed);
+  if ('problem' in read) throw validation([{ field: 'details', message: read.problem }]);
+  return { details: read.details, detailTypes: [] };
 }
 
 const isGrant = (name: string): name is AccessGrantType => (ACCESS_GRANT_TYPES as readonly string[]).includes(name);
@@ -121,7 +129,7 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
     grantType: isGrant(grant) ? grant : 'authorization_code',
     scopes: spaceSeparated(held('scopes').replace(/\s+/g, ' ')),
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
-    detailTypes: [...new Set(spaceSeparated(held('details').replace(/\s+/g, ' ')))].slice(0, MOST_DETAILS),
+    ...detailsIn(held('details')),
     organization: held('organization') || undefined,
     runHook: held('hook') === 'run',
     signIn: grant === 'client_credentials' ? undefined : signInIn(held),

@@ -30,7 +30,7 @@ test('who may ask for payments: by the authorization request, for machines, and 
 });
 
 test('a refusal names the rule in Explain, and the simulator says the same', async (t) => {
-  const { service, client, user, reach } = await bank(t);
+  const { service, client, user, browser, reach } = await bank(t);
   const trader = await service.createUser();
   await setPolicies(service, 'bank', [{ rules: [onlyFor(trader.id, 'payment'), WITHOUT] }]);
   assert.equal(answerOf((await reach([PAYMENT])).page).error, 'access_denied');
@@ -69,6 +69,32 @@ test('a refusal names the rule in Explain, and the simulator says the same', asy
   assert.equal((await simulate({ authorization_detail_types: ['shares'] })).refusal.error, 'invalid_authorization_details');
   const password = await simulate({ ...types, user: trader.login, grant_type: 'password' });
   assert.equal(password.refusal.error, 'invalid_authorization_details');
+
+  await setPolicies(service, 'bank', [{ rules: [onlyFor(user.id, 'payment', 'accounts'), WITHOUT] }]);
+  const asUser = (...details: object[]) => simulate({ authorization_details: details });
+  const whole = await asUser(PAYMENT, ACCOUNTS);
+  assert.equal(whole.outcome, 'CONSENT', JSON.stringify(whole.refusal));
+  assert.deepEqual(whole.tokens.access_token.claims.authorization_details, [PAYMENT, ACCOUNTS]);
+  const wrong = await asUser(ACCOUNTS, { ...PAYMENT, amount: { value: 'much', currency: 'EUR' } });
+  assert.equal(wrong.refusal.error, 'invalid_authorization_details');
+  assert.match(wrong.refusal.reason, /^authorization_details 1: does not match the schema of its type: \/amount\/value /);
+  const unreadable = await service.api('POST', '/authorizationServers/bank/simulate', {
+    ...{ client_id: client.clientId, user: user.login, grant_type: 'authorization_code' },
+    authorization_details: [{ type: 'accounts', actions: 'all' }],
+  });
+  assert.deepEqual(unreadable.body.errorCauses, [{ errorSummary: 'authorization_details: 0: actions must be a list of strings' }]);
+  // The very same detail was allowed before; another one is asked for.
+  const { page: asks } = await reach([ACCOUNTS]);
+  await browser.submit(asks, 'consent', { decision: 'allow' });
+  const before = await asUser(ACCOUNTS, PAYMENT);
+  assert.deepEqual(before.consent.authorization_details, [
+    { type: 'accounts', ask: false, reason: 'given before' },
+    { type: 'payment', ask: true, reason: 'not given yet' },
+  ]);
+  const typed = (details: string) =>
+    agent.visit(`/admin/api/servers/bank/simulator?${new URLSearchParams({ application: client.clientId, user: user.login, details })}`);
+  assert.match((await typed(JSON.stringify([ACCOUNTS]))).text, /Not asked: the user allowed it before/);
+  assert.match((await typed('[{"type":')).text, /must be JSON/);
 
   const [policy] = (await service.api('GET', '/authorizationServers/bank/policies')).body;
   const page = await agent.visit(`/admin/api/servers/bank/policies/${policy.id}/rules/new`);
