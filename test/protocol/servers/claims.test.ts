@@ -106,6 +106,53 @@ test('each scope gives its standard claims in the ID token (OpenID Connect Core 
   }
 });
 
+test('what the conformance suite warns of: each scope and a named claim, by both response types, and RS256 beside ES256, with the profile openid', async (t) => {
+  const service = await startService(t);
+  const server = { name: 'Conformance', profile: 'openid', signingAlg: 'ES256' };
+  const made = await service.api('POST', '/authorizationServers', { id: 'conformance', ...server });
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  const user = await service.createUser(PROFILE);
+  const client = await createClient(service, { response_types: ['code', 'id_token'], grant_types: ['authorization_code', 'implicit'] });
+  const browser = new UserAgent(service.baseUrl);
+  const visit = async (parameters: Record<string, string>) => {
+    const page = await browser.visit(authorizeUrl(service, 'conformance', { client_id: client.clientId, nonce: 'once', ...parameters }));
+    return answerOf(page.url.origin === new URL(CALLBACK).origin ? page : await browser.signIn(page, user));
+  };
+  const byCode = async (parameters: Record<string, string>) => {
+    const code_verifier = verifier();
+    const { code = '' } = await visit({ code_challenge: challengeOf(code_verifier), ...parameters });
+    const form = { grant_type: 'authorization_code', code, code_verifier, redirect_uri: CALLBACK };
+    const { body } = await post(service, 'conformance', 'token', client, form);
+    return { idToken: decodeJwt(body.id_token), userinfo: (await userinfo(service, 'conformance', body.access_token)).body };
+  };
+  const byIdToken = async (parameters: Record<string, string>) =>
+    decodeJwt((await visit({ response_type: 'id_token', ...parameters })).id_token ?? '');
+  const { email, email_verified, address, phone_number, phone_number_verified, ...profile } = STANDARD;
+  const claims = {
+    profile: [...Object.keys(profile), 'preferred_username', 'updated_at'],
+    email: Object.keys({ email, email_verified }),
+    address: Object.keys({ address }),
+    phone: Object.keys({ phone_number, phone_number_verified }),
+  };
+  const missing = (from: object, names: readonly string[]) => names.filter((name) => !Object.hasOwn(from, name));
+  for (const [scope, names] of [...Object.entries(claims), ['profile email address phone', Object.values(claims).flat()] as const]) {
+    const asked = { scope: `openid ${scope}` };
+    assert.deepEqual(missing((await byCode(asked)).userinfo, names), [], scope);
+    assert.deepEqual(missing(await byIdToken(asked), names), [], scope);
+  }
+  const essential = (place: string) => ({ scope: 'openid', claims: JSON.stringify({ [place]: { name: { essential: true } } }) });
+  const named = await byCode(essential('userinfo'));
+  assert.deepEqual([named.userinfo.name, named.idToken.name], [STANDARD.name, undefined]);
+  assert.equal((await byIdToken(essential('id_token'))).name, STANDARD.name);
+
+  const issuer = service.issuer('conformance');
+  const read = async (path: string) => (await (await fetch(`${issuer}/${path}`)).json()) as Record<string, unknown>;
+  const { id_token_signing_alg_values_supported: algs } = await read('.well-known/openid-configuration');
+  const { keys } = (await read('keys')) as unknown as { keys: readonly { alg: string }[] };
+  for (const alg of ['RS256', 'ES256'])
+    assert.ok((algs as string[]).includes(alg) && keys.some((key) => key.alg === alg), `${alg} is announced and has a key`);
+});
+
 test('claims named for the ID token are in it, also after a refresh, unless the application chose its own (section 5.5)', async (t) => {
   const service = await startService(t);
   const user = await service.createUser(PROFILE);
