@@ -12,6 +12,7 @@ import { ManagementApi } from '../doctor/management-api.ts';
 import { isAllRight, lineOf, sumOf } from '../doctor/report.ts';
 import { SPECIFICATION } from '../doctor/rules/specification.ts';
 import { SecretsKept } from '../doctor/secrets-kept.ts';
+import { signalWithin } from '../platform/clock/timeout.ts';
 import { type Config, ConfigurationError, loadConfig } from '../platform/config/config.ts';
 import type { Database } from '../platform/database/database.ts';
 import { serversIn } from '../platform/database/database-url.ts';
@@ -132,5 +133,5 @@ function endOfExamination(seconds: number): AbortSignal {
   // Listening on: npm passes a Ctrl-C on that the process has already got from the terminal.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort());
   process.stdout.on('error', () => told.abort());
-  return AbortSignal.any([told.signal, AbortSignal.timeout(seconds * 1000)]);
+  return signalWithin(seconds * 1000, told.signal);
 }

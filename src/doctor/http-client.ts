@@ -1,4 +1,5 @@
 /** HTTP as the doctor speaks it: one request, no redirect followed, bounded in time, and noted in words that hold no secret. */
+import { signalWithin } from '../platform/clock/timeout.ts';
 import { Broken } from './rule.ts';
 import { type SecretsKept, shown } from './secrets-kept.ts';
 
@@ -39,9 +40,8 @@ export class HttpClient {
     const url = new URL(address);
     const sent = sentWords(url, init);
     const { secrets, signal } = this.options;
-    const limit = AbortSignal.timeout(ANSWER_WITHIN);
+    const ended = signalWithin(ANSWER_WITHIN, signal);
     try {
-      const ended = signal === undefined ? limit : AbortSignal.any([limit, signal]);
       const response = await fetch(url, { ...init, redirect: 'manual', signal: ended });
       const text = await response.text();
       if (text.length > LONGEST_BODY) throw new Broken(`the answer has ${text.length} characters`);
@@ -52,7 +52,7 @@ export class HttpClient {
       return reply;
     } catch (error) {
       if (error instanceof Broken) throw error;
-      const why = limit.aborted ? `nothing within ${ANSWER_WITHIN / 1000} seconds` : reasonOf(error);
+      const why = ended.aborted && signal?.aborted !== true ? `nothing within ${ANSWER_WITHIN / 1000} seconds` : reasonOf(error);
       this.exchanges.push({ sent: secrets.scrub(sent), came: why });
       throw new Broken(`no answer: ${why}`);
     }

@@ -6,6 +6,7 @@
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import ipaddr from 'ipaddr.js';
 import { Agent, Headers, type RequestInit, type Response, fetch as request } from 'undici';
+import { signalWithin } from '../clock/timeout.ts';
 import { timings } from '../clock/timings.ts';
 import type { Config } from '../config/config.ts';
 import { inSpan, outboundTraceHeaders, type SpanFacts } from '../telemetry/tracing.ts';
@@ -97,8 +98,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     const bare = hostname.replace(/^\[|\]$/g, '');
     if (ipaddr.isValid(bare) && !mayConnectTo(bare, config)) throw new PrivateAddress(`${hostname} is not a public address`);
 
-    const timeout = AbortSignal.timeout(timings.outbound);
-    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+    const signal = signalWithin(timings.outbound, init.signal);
     const headers = new Headers(init.headers);
     headers.set('accept-encoding', 'identity');
     for (const [name, value] of Object.entries(outboundTraceHeaders())) headers.set(name, value);
