@@ -33,6 +33,31 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /Cache-Control must be no-store/,
   },
+  'standards.signed-introspection': {
+    alter: (asked, answered) => {
+      const isSigned = answered.headers['content-type']?.toString().startsWith('application/token-introspection+jwt');
+      if (isAt(asked, 'introspect') && isSigned) answered.headers['content-type'] = 'application/json';
+    },
+    says: /Content-Type must be "application\/token-introspection\+jwt", is "application\/json"/,
+  },
+  'standards.step-up': {
+    alter: (asked, answered) => {
+      if (!isAt(asked, 'introspect') || !answered.text.startsWith('{"active":true')) return;
+      change(answered, (body) => {
+        delete body.acr;
+      });
+    },
+    says: /types of acr and auth_time must be "string number", is "undefined number"/,
+  },
+  'standards.metadata': {
+    alter: (asked, answered) => {
+      if (!asked.url.pathname.startsWith('/.well-known/oauth-authorization-server/')) return;
+      change(answered, (body) => {
+        body.issuer = 'https://other.doctor.invalid';
+      });
+    },
+    says: /issuer in oauth-authorization-server must be .*, is "https:\/\/other\.doctor\.invalid"/,
+  },
   'standards.resource': {
     alter: (asked, answered) => {
       if (!isAt(asked, 'authorize') || !isAsked(asked, 'resource', 'https://unknown.doctor.invalid')) return;

@@ -1,11 +1,13 @@
-/** Extensions of OAuth that are on at every server: assertions and ID-JAGs (RFC 7523), authorization responses as JWTs (JARM). */
+/** Extensions of OAuth that are on at every server: assertions and ID-JAGs (RFC 7523), responses as JWTs (JARM, RFC 9701), step-up (RFC 9470), and where metadata is found. */
 import { randomUUID } from 'node:crypto';
 import { createLocalJWKSet, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
 import { claimsOf, mustBeError } from '../answers.ts';
 import { ASSERTION_GRANT, EXCHANGE_GRANT, OTHER_ISSUER } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
-import type { RuleContext } from '../rule-context.ts';
+import { basic, type RuleContext } from '../rule-context.ts';
+
+const SIGNED_INTROSPECTION = 'application/token-introspection+jwt';
 
 const present = (visit: RuleContext, assertion?: string) => visit.post('token', { grant_type: ASSERTION_GRANT, assertion });
 
@@ -67,6 +69,48 @@ export const extensions: readonly Rule<RuleContext>[] = [
         throw new Broken(`the response must be right: ${error.message}`);
       });
       must(typeof claimsOf(fields.response).code === 'string', 'the response must have a code');
+    },
+  },
+  {
+    id: 'standards.signed-introspection',
+    section: 'RFC 9701 sections 4 and 5',
+    sentence: 'An API that asks for it gets the result of introspection as a JWT, signed by the server, for this API.',
+    async run(visit) {
+      const { id, secret = '' } = await visit.everything();
+      const { access_token: token } = await visit.tokens();
+      const headers = { ...basic(id, secret), accept: SIGNED_INTROSPECTION };
+      const reply = await visit.send('introspect', { token: String(token) }, headers);
+      mustEqual(reply.headers.get('content-type')?.split(';')[0], SIGNED_INTROSPECTION, 'Content-Type');
+      const expected = { issuer: visit.issuer, audience: id, typ: 'token-introspection+jwt', clockTolerance: 5 };
+      await jwtVerify(reply.text, await keysOf(visit), expected).catch((error: Error) => {
+        throw new Broken(`the signed result must be right: ${error.message}`);
+      });
+      const { token_introspection: told } = claimsOf(reply.text);
+      mustEqual((told as { active?: unknown } | undefined)?.active, true, 'active');
+    },
+  },
+  {
+    id: 'standards.step-up',
+    section: 'RFC 9470 sections 5 and 6.2',
+    sentence:
+      'Introspection tells how and when the user signed in, and a class that cannot be reached is an unmet_authentication_requirements.',
+    async run(visit) {
+      const { access_token: token } = jsonOf(await visit.exchange(await visit.code({ scope: 'openid' })));
+      const { acr, auth_time: signedInAt } = await visit.introspect(token);
+      mustEqual([typeof acr, typeof signedInAt].join(' '), 'string number', 'types of acr and auth_time');
+      const claims = JSON.stringify({ id_token: { acr: { essential: true, value: 'urn:doctor.invalid:unreachable' } } });
+      mustEqual((await visit.authorize({ claims })).fields.error, 'unmet_authentication_requirements', 'error of an unknown class');
+    },
+  },
+  {
+    id: 'standards.metadata',
+    section: 'RFC 8414 section 3.1',
+    sentence: 'Metadata is found where clients of MCP look for it: with the path of the issuer behind the well-known one.',
+    async run(visit) {
+      for (const name of ['oauth-authorization-server', 'openid-configuration']) {
+        const reply = await visit.wire.send(`${visit.baseUrl}/.well-known/${name}${new URL(visit.issuer).pathname}`);
+        mustEqual(jsonOf(reply).issuer, visit.issuer, `issuer in ${name}`);
+      }
     },
   },
 ];
