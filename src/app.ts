@@ -36,6 +36,7 @@ import { hostedPages } from './features/sign-in/routes.hosted.ts';
 import { mailSignUp } from './features/sign-up/sign-up.service.ts';
 import { signalDelivery } from './features/signals/signal-delivery.service.ts';
 import { SIGNAL } from './features/signals/signal-queue.store.ts';
+import { signalTransmitter } from './features/signals/transmitter.api.ts';
 import { accountPages } from './pages/account/routes.ts';
 import { adminConsole } from './pages/console/console.ts';
 import { createHostedDeps } from './pages/hosted/deps.ts';
@@ -61,6 +62,7 @@ import { destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
 import { sendJson } from './protocol/servers/json-response.ts';
 import { signSecurityEvents } from './protocol/signals/security-event-tokens.ts';
+import { signalReceivers } from './protocol/signals/signal-receivers.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
 import { createAuthorizationServers } from './protocol-host.ts';
 
@@ -141,6 +143,8 @@ export function createApp(services: Services): App {
   koa.use(generatedStylesheets(writeBrandStylesheet));
   koa.use(managementApi(services, { pages, sessions }));
   koa.use(scimServer(services));
+  const sign = signSecurityEvents(servers);
+  koa.use(signalTransmitter(services, { sign, findReceiver: signalReceivers(servers), isEnding: () => !accepting }));
   koa.use(async (ctx, next) => {
     await prepareTexts(ctx.req);
     await next();
@@ -226,7 +230,7 @@ export function createApp(services: Services): App {
         [BACKCHANNEL_PING]: backchannelPings(services, outbound),
         [BULK_JOB]: bulkJobs(services),
         [PROVISIONING]: provisioningDelivery(services, outbound),
-        [SIGNAL]: signalDelivery(services, outbound, signSecurityEvents(servers)),
+        [SIGNAL]: signalDelivery(services, outbound, sign),
       };
       const sender = sendOutbox({ database, log, carriers, count: observer.countDelivery });
       void warnOfSilentServer(services, mailer);

@@ -22,6 +22,8 @@ const OF_TESTS: Readonly<Timings> = {
   outboxPause: 50,
   outboxPauseAfterFailure: 50,
 
+  signalPollPause: 50,
+
   usesPause: 50,
   rollUpPause: 50,
 

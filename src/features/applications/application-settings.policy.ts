@@ -105,6 +105,8 @@ export interface ApplicationSettings
   /** Must its authorization requests be signed request objects (RFC 9101 section 10.5)? Absent: false. */
   readonly require_signed_request_object?: boolean | undefined;
   readonly introspect_any: boolean;
+  /** May it manage its own signal streams (Shared Signals Framework)? Absent: false. */
+  readonly manage_signal_streams?: boolean | undefined;
   /** All its users must sign in with a second factor; absent: as the sign-in policy says. */
   readonly mfa_required?: boolean | undefined;
   /** Its access tokens are bound to a key that it proves at each use (RFC 9449 section 5.2); absent: those are that it brings a proof for. */

@@ -263,6 +263,9 @@ export const clientFields = {
     description: 'Types of authorization details that it may ask for, by the names that the authorization servers give them (RFC 9396)',
   }),
   introspect_any: z.boolean().optional(),
+  manage_signal_streams: z.boolean().optional().meta({
+    description: 'May it manage its own signal streams at /ssf/v1? It then learns of the sessions and accounts of all users',
+  }),
   mfa_required: z.boolean().optional(),
   registration: z.enum(APPLICATION_REGISTRATION).optional().meta({
     description: 'May people create accounts on its sign-in page? INHERIT, the default: as settings/registration says',

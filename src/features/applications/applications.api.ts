@@ -136,6 +136,7 @@ export const app = z.object({
         .optional(),
       authorization_details_types: z.array(z.string()).optional(),
       introspect_any: z.boolean(),
+      manage_signal_streams: z.boolean().optional(),
       mfa_required: z.boolean().optional(),
       registration: z.enum(APPLICATION_REGISTRATION).optional(),
       organization: z.enum(ORGANIZATION_SETTING).optional(),

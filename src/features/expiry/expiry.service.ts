@@ -21,6 +21,7 @@ import { deleteExpiredRegistrationTokens } from '../registration/registration-to
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
 import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
 import { deleteExpiredStates } from '../sign-in/sign-in-states.store.ts';
+import { deleteUnwantedSignals } from '../signals/signal-streams.service.ts';
 import { deleteExpiredTrustedBrowsers } from '../trusted-browsers/trusted-browsers.store.ts';
 import { eraseRemovedAttributes } from '../user-schema/attribute-removal.service.ts';
 import { USER_SCHEMA } from '../user-schema/user-schema.store.ts';
@@ -51,6 +52,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpiredFailures(knex, Date.now(), limit),
     await deleteOldNotices(knex, limit),
     await deleteExpiredRegistrationTokens(knex, present(), limit),
+    await deleteUnwantedSignals(knex, present(), limit),
     await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),
   );
 }

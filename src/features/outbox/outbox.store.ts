@@ -165,6 +165,18 @@ export async function removeEntriesOf(executor: Executor, { kind, orderingKey }:
   await executor('outbox').where({ kind, ordering_key: orderingKey }).delete();
 }
 
+// Planned each time, because of SKIP LOCKED.
+const SURPLUS = `${RECEIVERS}
+  DELETE FROM outbox WHERE seq IN (
+    SELECT more.seq FROM receivers r CROSS JOIN LATERAL (
+      SELECT seq FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key ORDER BY seq DESC OFFSET :most LIMIT :limit FOR UPDATE SKIP LOCKED
+    ) more WHERE r.kind = :kind)`;
+
+/** Removes the oldest entries of each receiver of a kind beyond so many. @returns how many */
+export async function deleteSurplusEntries(executor: Executor, kind: string, most: number, limit: number): Promise<number> {
+  return (await executor.raw<{ rowCount: number }>(SURPLUS, { kind, most, limit })).rowCount;
+}
+
 /** How much is still to be delivered: how many up to a number, and when the oldest was written; null: nothing. */
 export async function outboxLoad(executor: Executor, most: number): Promise<{ readonly count: number; readonly oldest: Date | null }> {
   const { rows } = await executor.raw<{ rows: [{ count: number; oldest: Date | null }] }>(

@@ -1,6 +1,6 @@
 /**
- * Carries security events to signal streams: each as a signed security event token of its own, pushed by HTTPS (RFC 8935). The token is made when it is sent, so that
- * it is signed by the present key; its `jti` is the same at every attempt.
+ * Carries security events to signal streams: each as a signed security event token of its own, pushed by HTTPS (RFC 8935), or kept for the receiver to poll. The token is
+ * made when it is sent, so that it is signed by the present key; its `jti` is the same at every attempt.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -14,28 +14,15 @@ import { pauseBeforeNext } from '../event-hooks/event-hook-retries.policy.ts';
 import { type Carrier, Postponed, reasonOf, Undeliverable } from '../outbox/outbox.service.ts';
 import { removeEntriesOf } from '../outbox/outbox.store.ts';
 import { SIGNAL } from './signal-queue.store.ts';
-import { type SignalStream, STREAM_STATUSES } from './signal-streams.resource.ts';
-import { hurryStream, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
+import { insertSignalSets } from './signal-sets.store.ts';
+import { type SecurityEvent, type SignalStream, STREAM_STATUSES } from './signal-streams.resource.ts';
+import { hurryStream, SIGNAL_KEPT, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
 import { findSignalStream, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
 import { signalsOf } from './signals.policy.ts';
 
 /** Seconds for which an entry of a paused stream waits; it is due at once when the stream is enabled. */
 const WHILE_PAUSED = 600;
-/** Milliseconds after which nobody is told of an event any more. */
-const TOO_OLD = 7 * 24 * 3600 * 1000;
-
 const SSF = 'https://schemas.openid.net/secevent/ssf/event-type';
-
-/** What a security event token says. */
-interface SecurityEvent {
-  readonly jti: string;
-  /** Tells which events have one cause. */
-  readonly txn: string;
-  readonly type: string;
-  readonly claims: Readonly<Record<string, unknown>>;
-  /** Absent: it is about the stream itself. */
-  readonly userId?: string;
-}
 
 /** @returns the signed token; undefined: there is no such application, or it is inactive */
 export type SignSecurityEvent = (stream: SignalStream, event: SecurityEvent) => Promise<string | undefined>;
@@ -60,7 +47,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
 
   async function eventsFor(stream: SignalStream, eventId: string): Promise<readonly SecurityEvent[]> {
     const event = await findAuditEvent(database.knex, eventId);
-    if (event === undefined || present().getTime() - event.published.getTime() > TOO_OLD) return [];
+    if (event === undefined || present().getTime() - event.published.getTime() > SIGNAL_KEPT) return [];
     return signalsOf(event)
       .filter(({ type }) => stream.events.includes(type))
       .map(({ type, userId, claims, part }) => ({
@@ -155,6 +142,10 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
         if (stream.status === 'PAUSED' && !(await isTooOld(eventId))) throw new Postponed('the stream is paused', WHILE_PAUSED);
       }
       const events = about === undefined ? await eventsFor(stream, eventId ?? '') : [eventOfNotice(about)];
+      if (stream.method === 'POLL') {
+        await insertSignalSets(database.knex, streamId, events, present());
+        return events.length > 0 ? 'delivered' : 'dropped';
+      }
       const refused: string[] = [];
       for (const event of events) {
         const token = await sign(stream, event);
@@ -184,7 +175,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
   async function isTooOld(eventId: string | undefined): Promise<boolean> {
     if (eventId === undefined) return false;
     const event = await findAuditEvent(database.knex, eventId);
-    return event === undefined || present().getTime() - event.published.getTime() > TOO_OLD;
+    return event === undefined || present().getTime() - event.published.getTime() > SIGNAL_KEPT;
   }
 }
 

@@ -11,7 +11,16 @@ const authorizationHeader = z
   .max(4096)
   .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII, without spaces around it');
 
-const streamDescription = text({ most: 1024 });
+export const streamDescription = text({ most: 1024 });
+
+/** Event types that there are not are kept, as a receiver may ask for them (SSF 1.0 section 8.1.1). */
+export const requestedEvents = z.array(text({ least: 1, most: 255 })).max(50);
+
+/** As a receiver writes it; where the events are polled, the transmitter says. */
+export const receiverDelivery = z.discriminatedUnion('method', [
+  z.object({ method: z.literal('urn:ietf:rfc:8935'), endpoint_url: calledUri, authorization_header: authorizationHeader.optional() }),
+  z.object({ method: z.literal('urn:ietf:rfc:8936') }),
+]);
 
 const push = z.strictObject({
   method: z.literal('PUSH'),
@@ -25,7 +34,10 @@ const push = z.strictObject({
 export const streamSettings = {
   description: streamDescription.exactOptional(),
   events: z.array(z.enum(SIGNAL_TYPES)).min(1).max(SIGNAL_TYPES.length),
-  delivery: z.discriminatedUnion('method', [push]),
+  delivery: z.discriminatedUnion('method', [push, z.strictObject({ method: z.literal('POLL') })]),
 };
+
+/** A stream as an administrator sets it. */
+export const operatorStream = z.strictObject(streamSettings);
 
 export type GivenDelivery = z.output<(typeof streamSettings)['delivery']>;

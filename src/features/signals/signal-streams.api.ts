@@ -4,13 +4,14 @@ import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, unlessEmpty, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { text } from '../../platform/validation/text.ts';
-import { streamSettings } from './signal-fields.service.ts';
+import { operatorStream, streamSettings } from './signal-fields.service.ts';
 import { type SignalStream, STREAM_STATUSES, type StreamStatus } from './signal-streams.resource.ts';
 import {
   createSignalStream,
   deleteSignalStream,
   getSignalStream,
   listSignalStreams,
+  pollAddress,
   type StreamInput,
   setStreamStatus,
   updateSignalStream,
@@ -19,7 +20,6 @@ import {
 } from './signal-streams.service.ts';
 import { SIGNAL_TYPES } from './signals.policy.ts';
 
-const settings = z.strictObject(streamSettings);
 const newStream = z.strictObject({ applicationId: text({ least: 1 }).meta({ description: 'The receiver' }), ...streamSettings });
 
 const stream = z.object({
@@ -31,7 +31,7 @@ const stream = z.object({
   events: z.array(z.enum(SIGNAL_TYPES)),
   delivery: z.object({
     method: z.enum(['PUSH', 'POLL']),
-    endpointUrl: z.url(),
+    endpointUrl: z.url().meta({ description: 'Where events are pushed to, or polled' }),
     hasAuthorizationHeader: z.boolean().meta({ description: 'Is one sent? Its value is never shown' }),
   }),
   waiting: z
@@ -45,7 +45,7 @@ const stream = z.object({
   _links: links,
 });
 
-const inputOf = ({ description, events, delivery }: z.output<typeof settings>): StreamInput => ({
+const inputOf = ({ description, events, delivery }: z.output<typeof operatorStream>): StreamInput => ({
   description: description ?? '',
   eventsRequested: events,
   delivery,
@@ -70,7 +70,7 @@ export const signalStreamEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/ssf/streams',
     access: 'service',
-    summary: 'Create a signal stream: security events of all users, pushed to an application as signed tokens',
+    summary: 'Create a signal stream: security events of all users, as signed tokens that an application polls, or that are pushed to it',
     body: newStream,
     response: stream,
     handler: async ({ services, body: { applicationId, ...rest }, request }) =>
@@ -102,7 +102,7 @@ export const signalStreamEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Replace the settings of a signal stream; what waits is tried at once',
     params: idParams,
-    body: settings,
+    body: operatorStream,
     response: stream,
     handler: async ({ services, params, body, request }) =>
       presented(services, await updateSignalStream(services, params.id, inputOf(body), request)),
@@ -144,7 +144,11 @@ async function presented(services: Services, found: SignalStream): Promise<z.inp
     status: found.status,
     statusReason: found.statusReason,
     events: [...found.events],
-    delivery: { method: found.method, endpointUrl: found.endpointUrl ?? '', hasAuthorizationHeader: found.authorization !== null },
+    delivery: {
+      method: found.method,
+      endpointUrl: found.endpointUrl ?? pollAddress(services.config, found.id),
+      hasAuthorizationHeader: found.authorization !== null,
+    },
     waiting: { count, oldest: writeTimeOrNull(oldest), nextAttempt: writeTimeOrNull(due) },
     lastDelivered: writeTimeOrNull(found.lastDelivered),
     lastFailed: writeTimeOrNull(found.lastFailed),

@@ -4,6 +4,17 @@ import type { SignalType } from './signals.policy.ts';
 export const STREAM_STATUSES = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
 export type StreamStatus = (typeof STREAM_STATUSES)[number];
 
+/** What a security event token says. */
+export interface SecurityEvent {
+  readonly jti: string;
+  /** Tells which events have one cause. */
+  readonly txn: string;
+  readonly type: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Absent: it is about the stream itself. */
+  readonly userId?: string;
+}
+
 export interface SignalStream {
   readonly id: string;
   /** The receiver: `aud` of what it gets, and whose `sub` of users is told. */

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -14,9 +15,10 @@ import { getApplication } from '../applications/applications.service.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
-import { hurryEntries, insertEntry, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
+import { deleteSurplusEntries, hurryEntries, insertEntry, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { GivenDelivery } from './signal-fields.service.ts';
 import { SIGNAL } from './signal-queue.store.ts';
+import { deleteUnwantedSets, removeSignalSetsOf, waitingSets } from './signal-sets.store.ts';
 import type { SignalStream, StreamStatus } from './signal-streams.resource.ts';
 import {
   countSignalStreams,
@@ -30,15 +32,18 @@ import {
 import { knownTypes, sourcesOf } from './signals.policy.ts';
 
 /** Of one application. */
-const MOST_STREAMS = 10;
+export const MOST_STREAMS = 10;
 /** Seconds between two verifications that a receiver asks for. */
-const VERIFICATION_INTERVAL = 30;
+export const VERIFICATION_INTERVAL = 30;
 
 export interface StreamInput {
   readonly description: string;
   readonly eventsRequested: readonly string[];
   readonly delivery: GivenDelivery;
 }
+
+/** Where the events of a stream are polled. */
+export const pollAddress = ({ baseUrl }: Pick<Config, 'baseUrl'>, id: string): string => `${baseUrl}/ssf/v1/poll/${encodeURIComponent(id)}`;
 
 const receiver = (id: string) => ({ kind: SIGNAL, orderingKey: id });
 const missing = (id: string) => notFound(id, 'SignalStream');
@@ -99,8 +104,14 @@ function requireOwn(id: string, stream: SignalStream | undefined, applicationId:
   return stream;
 }
 
-/** What is on its way to a stream. */
-export const waitingForStream = ({ database }: Services, { id }: SignalStream): Promise<Waiting> => waitingFor(database.knex, receiver(id));
+/** What is on its way to a stream, or waits to be polled. */
+export async function waitingForStream({ database }: Services, { id, method }: SignalStream): Promise<Waiting> {
+  const queued = await waitingFor(database.knex, receiver(id));
+  if (method === 'PUSH') return queued;
+  const { count, oldest } = await waitingSets(database.knex, id);
+  const first = [queued.oldest, oldest].filter((moment) => moment !== null).sort((a, b) => a.getTime() - b.getTime())[0];
+  return { ...queued, count: queued.count + count, oldest: first ?? null };
+}
 
 /** One change of a stream in one transaction, its row locked. */
 async function changeSignalStream<T>(
@@ -124,11 +135,19 @@ export async function updateSignalStream(
     const changes = { ...settingsOf(services, id, input, before), lastUpdated: present() };
     await updateSignalStreamRow(trx, id, changes);
     const after = { ...before, ...changes };
+    // What waits to be polled is of no use to a receiver that is pushed to.
+    if (before.method === 'POLL' && after.method === 'PUSH') await removeSignalSetsOf(trx, id);
     await hurryStream(trx, id);
     const event = streamEvent('system.signal_stream.update', 'Update signal stream', after, request);
     await recordEvent(trx, { ...event, before: described(before), after: described(after) });
     return after;
   });
+}
+
+/** All that waits for a stream. */
+async function forget(trx: Executor, id: string): Promise<void> {
+  await removeEntriesOf(trx, receiver(id));
+  await removeSignalSetsOf(trx, id);
 }
 
 /** Seconds after which what was under way has been put off. */
@@ -155,7 +174,7 @@ export async function setStreamStatus(
     if (before.status === status && before.statusReason === reason) return before;
     const changes = { status, statusReason: reason, lastUpdated: present() };
     await updateSignalStreamRow(trx, id, changes);
-    if (status === 'DISABLED') await removeEntriesOf(trx, receiver(id));
+    if (status === 'DISABLED') await forget(trx, id);
     if (tell && before.status !== status) await queueNotice(trx, id, { type: 'stream-updated', status, reason });
     if (status === 'ENABLED') {
       await hurryStream(trx, id);
@@ -170,8 +189,8 @@ export async function setStreamStatus(
 /** Deletes a stream with what waits for it. @throws {ApiError} not found */
 export async function deleteSignalStream(services: Services, id: string, request: RequestContext, applicationId?: string): Promise<void> {
   await changeSignalStream(services, id, applicationId, async (trx, before) => {
+    await forget(trx, id);
     await deleteSignalStreamRow(trx, id);
-    await removeEntriesOf(trx, receiver(id));
     const event = streamEvent('system.signal_stream.delete', 'Delete signal stream', before, request);
     await recordEvent(trx, { ...event, before: described(before) });
   });
@@ -213,6 +232,20 @@ const queueNotice = (trx: Executor, streamId: string, notice: Notice): Promise<v
     created: present(),
   });
 
+/** Milliseconds after which nobody is told of an event any more. */
+export const SIGNAL_KEPT = 7 * 24 * 3600 * 1000;
+/** Events that wait for one stream; of more, the oldest are dropped. */
+const MOST_WAITING = 10_000;
+
+/** Bounds what waits for streams that are paused, away or not polled. @returns the size of the largest batch */
+export async function deleteUnwantedSignals(executor: Executor, now: Date, limit: number): Promise<number> {
+  const before = new Date(now.getTime() - SIGNAL_KEPT);
+  return Math.max(
+    await deleteUnwantedSets(executor, { before, most: MOST_WAITING }, limit),
+    await deleteSurplusEntries(executor, SIGNAL, MOST_WAITING, limit),
+  );
+}
+
 /** An event about a stream. */
 export const streamEvent = (
   eventType: EventType,
@@ -242,7 +275,7 @@ function settingsOf(
     events,
     sources: sourcesOf(events),
     method: delivery.method,
-    endpointUrl: delivery.endpointUrl,
+    endpointUrl: delivery.method === 'PUSH' ? delivery.endpointUrl : null,
     authorization: sealedAuthorization(services, id, delivery, before),
   };
 }
@@ -252,6 +285,7 @@ function settingsOf(
  * @throws {ApiError} validation: another host needs it again
  */
 function sealedAuthorization({ keyring }: Services, id: string, delivery: GivenDelivery, before: SignalStream | undefined): string | null {
+  if (delivery.method === 'POLL') return null;
   const { authorizationHeader: given, endpointUrl } = delivery;
   if (given !== undefined) return given === null ? null : keyring.seal(given, streamAuthorizationContext(id));
   if (before?.endpointUrl == null || before.authorization === null) return null;

@@ -6,10 +6,10 @@
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type';
 const RISC = 'https://schemas.openid.net/secevent/risc/event-type';
 
-const SESSION_REVOKED = `${CAEP}/session-revoked`;
-const CREDENTIAL_CHANGE = `${CAEP}/credential-change`;
-const ACCOUNT_DISABLED = `${RISC}/account-disabled`;
-const ACCOUNT_PURGED = `${RISC}/account-purged`;
+const SESSION_REVOKED = `${CAEP}/session-revoked` as const;
+const CREDENTIAL_CHANGE = `${CAEP}/credential-change` as const;
+const ACCOUNT_DISABLED = `${RISC}/account-disabled` as const;
+const ACCOUNT_PURGED = `${RISC}/account-purged` as const;
 
 export const SIGNAL_TYPES = [SESSION_REVOKED, CREDENTIAL_CHANGE, ACCOUNT_DISABLED, ACCOUNT_PURGED] as const;
 export type SignalType = (typeof SIGNAL_TYPES)[number];

@@ -44,6 +44,10 @@ export interface Timings {
   /** Seconds after which an entry that a process took is another's: longer than any delivery, hence than `outbound`. */
   outboxClaim: number;
 
+  /** For a poll of signals that finds none, and between two looks while it waits. */
+  signalPoll: number;
+  signalPollPause: number;
+
   /** Between two times that the last use of applications is written. */
   usesPause: number;
   /** Between two times that the audit log is counted for the dashboard. */
@@ -94,6 +98,9 @@ export const PRODUCTION: Readonly<Timings> = {
   outboxPause: 1000,
   outboxPauseAfterFailure: 5000,
   outboxClaim: 15,
+
+  signalPoll: 20_000,
+  signalPollPause: 1000,
 
   usesPause: 60_000,
   rollUpPause: 60_000,

@@ -172,3 +172,13 @@ function isSecretRight(client: Client, secret: string): boolean {
   const { compareClientSecret } = client as Client & { compareClientSecret(secret: string): boolean };
   return BY_SECRET.includes(client.tokenEndpointAuthMethod) && compareClientSecret.call(client, secret);
 }
+
+/** A token that an application got for itself, and that is bound to no key. @returns undefined: it is none, or not valid */
+export async function findOwnToken(
+  { format, state }: Pick<ShortPathParts, 'format' | 'state'>,
+  presented: string,
+): Promise<FoundModel | undefined> {
+  const id = rowKey(await format.handleOf(presented));
+  const found = await state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
+  return found?.model === 'ClientCredentials' && isPlain(found) && hasOwner(found) ? found : undefined;
+}

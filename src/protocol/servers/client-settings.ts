@@ -39,6 +39,8 @@ export interface ClientSettings {
   /** Whose pairwise subjects it knows users by; undefined: by their IDs. */
   readonly sector: string | undefined;
   readonly introspectAny: boolean;
+  /** May it manage its own signal streams? */
+  readonly managesSignals: boolean;
   /** All its users must sign in with a second factor. */
   readonly mfaRequired: boolean;
   /** May people create accounts on its sign-in page? */

@@ -259,7 +259,7 @@ export function buildServer(
     claimOnce: (issuerOfValue, id, until) => state.claim(`used once ${JSON.stringify([issuerOfValue, id])}`, until),
     async judge(token) {
       checkFapi2Client(Provider.ctx?.oidc.client, server);
-      if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc.body?.scope, scopes) || undefined;
+      if (token.kind === 'ClientCredentials') token.scope = clientCredentialsScope(Provider.ctx?.oidc, server.id, scopes) || undefined;
       audiences.grant(token);
       details.grant(token);
       if (BEFORE_TOKENS.has(token.kind)) return;

@@ -156,6 +156,7 @@ function metadataOf(
     brandColor: settings.brand_color,
     sector: sectorOf(settings),
     introspectAny: settings.introspect_any,
+    managesSignals: settings.manage_signal_streams ?? false,
     mfaRequired: settings.mfa_required ?? false,
     registration: settings.registration ?? 'INHERIT',
     organization: settings.organization ?? 'OPTIONAL',

@@ -3,6 +3,7 @@
  * features/policies/access-policy.policy.ts; what no rule allows is `access_denied` (RFC 6749 section 4.1.2.1), and a rule's lifetimes hold in place of the server's.
  */
 
+import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
 import { ORGANIZATION_SCOPE } from '../../features/claims/custom-claims.policy.ts';
@@ -21,7 +22,7 @@ import {
   type TokenLifetimes,
 } from '../../features/policies/access-policy.policy.ts';
 import { keptSteps } from '../../features/policies/decisions.policy.ts';
-import { clientCredentialsScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import { clientCredentialsScopes, type OfferedScope } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { scopesOfRequestedClaims } from '../authorize/claims.ts';
@@ -193,13 +194,18 @@ export function accessRules(
   };
 }
 
+/** Of the built-in server alone, for applications that may manage their signal streams (CAEP Interoperability Profile 1.0 section 2.7.2). */
+const SIGNAL_SCOPES: readonly OfferedScope[] = ['ssf.manage', 'ssf.read'].map((name) => ({ name, consent: 'IMPLICIT', isDefault: false }));
+
 /**
- * @param requested the parameter as it came, with the unknown scopes that the library takes out
+ * @param oidc the request: its parameter as it came, with the unknown scopes that the library takes out
  * @returns what is granted: where nothing was requested, the server's default scopes as far as an application may have them
  * @throws {errors.InvalidScope} unknown, about a user, or in need of a user's consent
  */
-export function clientCredentialsScope(requested: unknown, scopes: readonly Scope[]): string {
-  const { granted, refused } = clientCredentialsScopes(spaceSeparated(requested), scopes);
+export function clientCredentialsScope(oidc: KoaContextWithOIDC['oidc'] | undefined, serverId: string, scopes: readonly Scope[]): string {
+  const managesSignals = serverId === BUILT_IN && oidc?.client !== undefined && clientSettings(oidc.client).managesSignals;
+  const offered: readonly OfferedScope[] = managesSignals ? [...scopes, ...SIGNAL_SCOPES] : scopes;
+  const { granted, refused } = clientCredentialsScopes(spaceSeparated(oidc?.body?.scope), offered);
   if (refused.length > 0) {
     throw new errors.InvalidScope('a requested scope is unknown or cannot be granted to an application by itself', refused.join(' '));
   }

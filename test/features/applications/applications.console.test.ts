@@ -218,6 +218,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           rotation_type: 'STATIC',
           leeway: '5',
           introspect_any: 'true',
+          manage_signal_streams: 'true',
           token_exchange_audiences: 'https://api.example\nhttps://other.example',
           id_jag_targets: 'https://as.example\nhttps://auth.example/acme  app-7\nhttps://auth.example/one app-7 chat',
           authorization_details_types: 'payment_initiation',
@@ -228,6 +229,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
           id_token_claims: ['email', 'name'],
           refresh_token: { rotation_type: 'STATIC', leeway: 5 },
           introspect_any: true,
+          manage_signal_streams: true,
           token_exchange_audiences: ['https://api.example', 'https://other.example'],
           id_jag_targets: [
             { audience: 'https://as.example' },

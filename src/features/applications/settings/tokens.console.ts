@@ -81,6 +81,14 @@ export const tokenSettings: SettingGroup = {
       group: 'Introspection',
     }),
     setting({
+      kind: 'check',
+      name: 'manage_signal_streams',
+      label: 'Can manage its own signal streams',
+      checked: settings.manage_signal_streams === true,
+      hint: 'The application learns of revoked sessions, changed credentials and disabled accounts of all users (Shared Signals Framework).',
+      group: 'Signals',
+    }),
+    setting({
       kind: 'lines',
       name: 'token_exchange_audiences',
       label: 'APIs that it is',
@@ -117,6 +125,7 @@ export const tokenSettings: SettingGroup = {
     { label: 'Refresh tokens', value: labelled(ROTATIONS, settings.refresh_token.rotation_type) },
     { label: 'Leeway', value: counted(settings.refresh_token.leeway, '{count} second', '{count} seconds') },
     { label: 'Can introspect other applications’ tokens', value: yes(settings.introspect_any) },
+    { label: 'Can manage its own signal streams', value: yes(settings.manage_signal_streams) },
     { label: 'APIs that it is', value: codes(settings.token_exchange_audiences) },
     { label: 'ID-JAG targets', value: codes(targetLines({ id, settings })) },
     { label: 'Authorization detail types', value: codes(settings.authorization_details_types) },

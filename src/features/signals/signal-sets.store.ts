@@ -1,0 +1,59 @@
+/** Security events that wait to be polled (RFC 8936). The only SQL on that table. */
+import type { Executor } from '../../platform/database/database.ts';
+import type { SecurityEvent } from './signal-streams.resource.ts';
+
+/** Notes events, once each: an entry of the outbox may be carried twice. */
+export async function insertSignalSets(executor: Executor, streamId: string, events: readonly SecurityEvent[], now: Date): Promise<void> {
+  const rows = events.map((event) => ({ stream_id: streamId, jti: event.jti, event: JSON.stringify(event), created: now }));
+  if (rows.length > 0) await executor('signal_sets').insert(rows).onConflict(['stream_id', 'jti']).ignore();
+}
+
+const WAITING = `SELECT w.event FROM signal_sets w
+  WHERE w.stream_id = :streamId AND EXISTS (SELECT FROM signal_streams s WHERE s.id = w.stream_id AND s.status = 'ENABLED') ORDER BY w.seq LIMIT :limit`;
+
+/** The oldest first; none of a stream that is paused. */
+export async function listSignalSets(executor: Executor, streamId: string, limit: number): Promise<SecurityEvent[]> {
+  const { rows } = await executor.raw<{ rows: { event: SecurityEvent }[] }>(WAITING, { streamId, limit });
+  return rows.map(({ event }) => event);
+}
+
+/** @returns those of the jtis that there were */
+export async function removeSignalSets(executor: Executor, streamId: string, jtis: readonly string[]): Promise<string[]> {
+  const removed = await executor('signal_sets')
+    .where({ stream_id: streamId })
+    .whereRaw('jti = ANY(?)', [[...jtis]])
+    .delete()
+    .returning<{ jti: string }[]>('jti');
+  return removed.map(({ jti }) => jti);
+}
+
+export async function removeSignalSetsOf(executor: Executor, streamId: string): Promise<void> {
+  await executor('signal_sets').where({ stream_id: streamId }).delete();
+}
+
+export async function waitingSets(executor: Executor, streamId: string): Promise<{ readonly count: number; readonly oldest: Date | null }> {
+  const { rows } = await executor.raw<{ rows: [{ count: number; oldest: Date | null }] }>(
+    'SELECT count(*)::int AS count, min(created) AS oldest FROM signal_sets WHERE stream_id = :streamId',
+    { streamId },
+  );
+  return rows[0];
+}
+
+// Planned each time, because of SKIP LOCKED (platform/database/prepared-statements.ts): how many there are changes from one sweep to the next.
+const OLD = `DELETE FROM signal_sets WHERE (stream_id, jti) IN (
+    SELECT stream_id, jti FROM signal_sets WHERE created < :before ORDER BY created LIMIT :limit FOR UPDATE SKIP LOCKED)`;
+const SURPLUS = `DELETE FROM signal_sets WHERE (stream_id, jti) IN (
+    SELECT more.stream_id, more.jti FROM signal_streams s CROSS JOIN LATERAL (
+      SELECT stream_id, jti FROM signal_sets WHERE stream_id = s.id ORDER BY seq DESC OFFSET :most LIMIT :limit FOR UPDATE SKIP LOCKED
+    ) more)`;
+
+/** Removes those from before that moment, and the oldest beyond so many of a stream. @returns the size of the larger batch */
+export async function deleteUnwantedSets(
+  executor: Executor,
+  { before, most }: { readonly before: Date; readonly most: number },
+  limit: number,
+): Promise<number> {
+  const old = await executor.raw<{ rowCount: number }>(OLD, { before, limit });
+  const surplus = await executor.raw<{ rowCount: number }>(SURPLUS, { most, limit });
+  return Math.max(old.rowCount, surplus.rowCount);
+}

@@ -1,0 +1,274 @@
+/**
+ * The endpoints of receivers (Shared Signals Framework 1.0 section 8): a receiver manages its own streams with an access token that it got by the client credentials
+ * grant of the built-in authorization server, with the scope ssf.manage, or ssf.read to read.
+ */
+import { bodyParser } from '@koa/bodyparser';
+import type { Context, Middleware } from 'koa';
+import type { z } from 'zod';
+import { CALLS_PER_MINUTE } from '../../../config/defaults.ts';
+import { callOrigin, networkOfCaller } from '../../api/authentication.ts';
+import { rateLimit } from '../../api/rate-limit.ts';
+import { isUnavailable } from '../../platform/database/database-failures.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import {
+  ApiError,
+  forbidden,
+  internal,
+  malformedBody,
+  methodNotAllowed,
+  notFound,
+  unavailable,
+  validation,
+} from '../../platform/errors/errors.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { BUILT_IN, issuerOf } from '../authorization-servers/server-id.policy.ts';
+import {
+  changedStream,
+  configurationOf,
+  givenStream,
+  POLL,
+  PUSH,
+  pollBody,
+  receivedDelivery,
+  SUPPLIED,
+  streamQuery,
+  streamStatusOf,
+  verificationRequest,
+  wantedStatus,
+} from './receiver-fields.service.ts';
+import type { SignSecurityEvent } from './signal-delivery.service.ts';
+import { pollSignals } from './signal-poll.service.ts';
+import type { StreamStatus } from './signal-streams.resource.ts';
+import {
+  createSignalStream,
+  deleteSignalStream,
+  getSignalStream,
+  listSignalStreams,
+  MOST_STREAMS,
+  type StreamInput,
+  setStreamStatus,
+  updateSignalStream,
+  verifySignalStream,
+} from './signal-streams.service.ts';
+import { SIGNAL_TYPES } from './signals.policy.ts';
+
+const BASE = '/ssf/v1';
+const WELL_KNOWN = '/.well-known/ssf-configuration';
+/** KiB. */
+const LARGEST_BODY = 64;
+
+/** Who presents an access token. */
+interface SignalReceiver {
+  readonly applicationId: string;
+  readonly label: string;
+  readonly scopes: ReadonlySet<string>;
+  /** As its settings say now. */
+  readonly mayManage: boolean;
+}
+
+export interface TransmitterParts {
+  readonly sign: SignSecurityEvent;
+  /** @returns undefined: the token is no access token that an application got for itself */
+  findReceiver(authorization: string): Promise<SignalReceiver | undefined>;
+  /** Is the process to end? */
+  isEnding(): boolean;
+}
+
+interface Call {
+  readonly ctx: Context;
+  readonly services: Services;
+  readonly parts: TransmitterParts;
+  readonly applicationId: string;
+  readonly request: RequestContext;
+}
+
+type Handler = (call: Call) => Promise<unknown>;
+
+const readJson = bodyParser({
+  enableTypes: ['json'],
+  jsonLimit: `${LARGEST_BODY}kb`,
+  onError: () => {
+    throw malformedBody(`it must be a JSON object of at most ${LARGEST_BODY} KiB`);
+  },
+});
+
+/** @returns a middleware that answers everything under /ssf/v1 and the configuration of the transmitter, and leaves the rest to the next */
+export function signalTransmitter(services: Services, parts: TransmitterParts): Middleware {
+  const limit = rateLimit(services, CALLS_PER_MINUTE);
+  const issuer = issuerOf(services.config.baseUrl, BUILT_IN);
+  // SSF 1.0 section 7.2: the well-known segment stands before the issuer's path.
+  const documents = new Set([WELL_KNOWN, WELL_KNOWN + new URL(issuer).pathname]);
+  return async (ctx, next) => {
+    if (documents.has(ctx.path)) return answerConfiguration(ctx, services);
+    if (!ctx.path.startsWith(`${BASE}/`)) return next();
+    ctx.set('Cache-Control', 'no-store');
+    try {
+      const receiver = await parts.findReceiver(ctx.get('Authorization'));
+      await limit.count(ctx, receiver?.applicationId ?? networkOfCaller(ctx, services));
+      await answer(ctx, services, parts, receiver);
+    } catch (error) {
+      answerError(ctx, toApiError(services, ctx, error));
+    }
+  };
+}
+
+/** SSF 1.0 section 7.1. */
+function answerConfiguration(ctx: Context, { config }: Services): void {
+  const issuer = issuerOf(config.baseUrl, BUILT_IN);
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+    answerError(ctx, methodNotAllowed(['GET', 'HEAD']));
+    return;
+  }
+  ctx.body = {
+    spec_version: '1_0',
+    issuer,
+    jwks_uri: `${issuer}/keys`,
+    delivery_methods_supported: [PUSH, POLL],
+    configuration_endpoint: `${config.baseUrl}${BASE}/stream`,
+    status_endpoint: `${config.baseUrl}${BASE}/status`,
+    verification_endpoint: `${config.baseUrl}${BASE}/verify`,
+    authorization_schemes: [{ spec_urn: 'urn:ietf:rfc:6749' }],
+    default_subjects: 'ALL',
+  };
+}
+
+async function answer(ctx: Context, services: Services, parts: TransmitterParts, receiver: SignalReceiver | undefined): Promise<void> {
+  const handlers = ENDPOINTS[ctx.path.startsWith(`${BASE}/poll/`) ? '/poll/' : ctx.path.slice(BASE.length)];
+  if (handlers === undefined) throw notFound(ctx.path, 'Resource');
+  const handler = handlers[ctx.method];
+  if (handler === undefined) throw methodNotAllowed(Object.keys(handlers));
+  if (receiver === undefined) throw unauthorized(ctx);
+  const reads = ctx.method === 'GET' || handlers === ENDPOINTS['/poll/'];
+  if (!receiver.scopes.has('ssf.manage') && !(reads && receiver.scopes.has('ssf.read')))
+    throw challenged(403, 'insufficient_scope', `the access token needs the scope ${reads ? 'ssf.read or ssf.manage' : 'ssf.manage'}`);
+  if (!receiver.mayManage) throw forbidden();
+  if (ctx.method !== 'GET' && ctx.method !== 'DELETE') await readBody(ctx);
+  const { applicationId, label } = receiver;
+  const request: RequestContext = {
+    actor: { id: applicationId, type: 'PublicClientApp', displayName: label },
+    ...callOrigin(ctx, services),
+  };
+  const body = await handler({ ctx, services, parts, applicationId, request });
+  if (body === undefined) ctx.status = 204;
+  else ctx.body = body;
+}
+
+async function readBody(ctx: Context): Promise<void> {
+  // RFC 8936 polls with JSON; SSF 1.0 shows requests without a content type.
+  if (ctx.get('Content-Type') === '') ctx.req.headers['content-type'] = 'application/json';
+  if (!ctx.is('application/json')) throw malformedBody('the Content-Type must be application/json');
+  await readJson(ctx, async () => {});
+}
+
+/** RFC 6750 section 3: a request without a token is told no error code. */
+const unauthorized = (ctx: Context): ApiError =>
+  ctx.get('Authorization') === ''
+    ? new ApiError('E0000011', 401, 'an access token is required', [], { 'WWW-Authenticate': 'Bearer' })
+    : challenged(401, 'invalid_token', 'the access token is unknown, expired, or not one that an application got for itself');
+
+const challenged = (status: number, error: string, description: string): ApiError =>
+  new ApiError('E0000011', status, description, [], { 'WWW-Authenticate': `Bearer error="${error}", error_description="${description}"` });
+
+function toApiError(services: Services, ctx: Context, error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  services.log.error({ err: error, requestId: ctx.state.requestId }, 'a request of a signal receiver failed');
+  return isUnavailable(error) ? unavailable() : internal();
+}
+
+/** As errors of delivery are told (RFC 8935 section 2.3). */
+const ERRORS: Readonly<Record<number, string>> = {
+  401: 'authentication_failed',
+  403: 'access_denied',
+  404: 'not_found',
+  409: 'conflict',
+  429: 'too_many_requests',
+};
+
+function answerError(ctx: Context, error: ApiError): void {
+  ctx.set(error.headers);
+  ctx.status = error.status;
+  ctx.body = {
+    err: ERRORS[error.status] ?? (error.status < 500 ? 'invalid_request' : 'server_error'),
+    description: error.causes.length > 0 ? error.causes.join('; ') : error.summary,
+  };
+}
+
+const bodyOf = <S extends z.ZodType>(ctx: Context, schema: S): z.output<S> => parse(schema, ctx.request.body ?? {});
+
+const create: Handler = async ({ ctx, services, applicationId, request }) => {
+  const { description, events_requested, delivery } = bodyOf(ctx, givenStream);
+  const input = { description: description ?? '', eventsRequested: events_requested ?? SIGNAL_TYPES, delivery: receivedDelivery(delivery) };
+  const stream = await createSignalStream(services, applicationId, input, request);
+  ctx.status = 201;
+  return configurationOf(services, stream);
+};
+
+const read: Handler = async ({ ctx, services, applicationId }) => {
+  if (ctx.query.stream_id !== undefined) {
+    const { stream_id } = parse(streamQuery, ctx.query);
+    return configurationOf(services, await getSignalStream(services, stream_id, applicationId));
+  }
+  const { items } = await listSignalStreams(services, { limit: MOST_STREAMS }, applicationId);
+  return items.map((stream) => configurationOf(services, stream));
+};
+
+/** @param replaces what is missing is as in a new stream (PUT), and not as it was (PATCH) */
+const change =
+  (replaces: boolean): Handler =>
+  async ({ ctx, services, applicationId, request }) => {
+    const body = bodyOf(ctx, changedStream);
+    const { stream_id, description, events_requested, delivery } = body;
+    const before = await getSignalStream(services, stream_id, applicationId);
+    const configuration: Record<string, unknown> = configurationOf(services, before);
+    const wrong = SUPPLIED.filter(
+      (name) => name in body && JSON.stringify(body[name as keyof typeof body]) !== JSON.stringify(configuration[name]),
+    );
+    if (wrong.length > 0) throw validation(wrong.map((field) => ({ field, message: 'is not what the transmitter says' })));
+    const kept: StreamInput['delivery'] =
+      before.method === 'PUSH' ? { method: 'PUSH', endpointUrl: before.endpointUrl ?? '' } : { method: 'POLL' };
+    const input = {
+      description: description ?? (replaces ? '' : before.description),
+      eventsRequested: events_requested ?? (replaces ? SIGNAL_TYPES : before.eventsRequested),
+      delivery: delivery === undefined && !replaces ? kept : receivedDelivery(delivery),
+    };
+    return configurationOf(services, await updateSignalStream(services, stream_id, input, request, applicationId));
+  };
+
+const remove: Handler = async ({ ctx, services, applicationId, request }) => {
+  const { stream_id } = parse(streamQuery, ctx.query);
+  await deleteSignalStream(services, stream_id, request, applicationId);
+  return undefined;
+};
+
+const readStatus: Handler = async ({ ctx, services, applicationId }) => {
+  const { stream_id } = parse(streamQuery, ctx.query);
+  return streamStatusOf(await getSignalStream(services, stream_id, applicationId));
+};
+
+const setStatus: Handler = async ({ ctx, services, applicationId, request }) => {
+  const { stream_id, status, reason = null } = bodyOf(ctx, wantedStatus);
+  const wanted = { status: status.toUpperCase() as StreamStatus, reason, tell: false };
+  return streamStatusOf(await setStreamStatus(services, stream_id, wanted, request, applicationId));
+};
+
+const verify: Handler = async ({ ctx, services, applicationId, request }) => {
+  const { stream_id, state } = bodyOf(ctx, verificationRequest);
+  await verifySignalStream(services, stream_id, state, request, applicationId);
+  return undefined;
+};
+
+const poll: Handler = async ({ ctx, services, parts, applicationId, request }) => {
+  const stream = await getSignalStream(services, decodeURIComponent(ctx.path.slice(`${BASE}/poll/`.length)), applicationId);
+  if (stream.method !== 'POLL') throw validation([{ field: 'stream_id', message: 'is a stream that is pushed' }]);
+  const isOver = () => parts.isEnding() || ctx.req.socket.destroyed;
+  const { sets, moreAvailable } = await pollSignals(services, stream, bodyOf(ctx, pollBody), { sign: parts.sign, isOver, request });
+  return { sets, ...(moreAvailable && { moreAvailable }) };
+};
+
+const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
+  '/stream': { POST: create, GET: read, PATCH: change(false), PUT: change(true), DELETE: remove },
+  '/status': { GET: readStatus, POST: setStatus },
+  '/verify': { POST: verify },
+  '/poll/': { POST: poll },
+};
