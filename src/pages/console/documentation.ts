@@ -15,6 +15,7 @@ const PAGES: readonly (readonly [path: RegExp, page: string])[] = [
   [/^\/admin\/api\/servers/, 'tutorials/protect-an-api'],
   [/^\/admin\/api\/event-hooks/, 'reference/events'],
   [/^\/admin\/api\/inline-hooks/, 'how-to/use-inline-hooks'],
+  [/^\/admin\/api\/signal-streams/, 'how-to/send-signals'],
   [/^\/admin\/api\/tokens/, 'how-to/use-okta-sdks'],
   [/^\/admin\/security\/bots/, 'how-to/slow-bots-down'],
   [/^\/admin\/security\/sign-up/, 'how-to/let-users-sign-up'],

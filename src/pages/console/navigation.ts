@@ -36,6 +36,7 @@ const MENU: readonly Section[] = [
       { label: 'Tokens', href: '/admin/api/tokens', access: 'own', icon: 'secret' },
       { label: 'Event hooks', href: '/admin/api/event-hooks', access: 'service', icon: 'eventHook' },
       { label: 'Inline hooks', href: '/admin/api/inline-hooks', access: 'service', icon: 'inlineHook' },
+      { label: 'Signal streams', href: '/admin/api/signal-streams', access: 'service', icon: 'signal' },
     ],
   },
   {

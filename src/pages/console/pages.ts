@@ -32,6 +32,7 @@ import { brandingPages } from '../../features/settings/branding.console.ts';
 import { signInPolicyPages } from '../../features/settings/sign-in.console.ts';
 import { signInRulePages } from '../../features/sign-in-rules/sign-in-rules.console.ts';
 import { signUpPages } from '../../features/sign-up/sign-up.console.ts';
+import { signalStreamPages } from '../../features/signals/signals.console.ts';
 import { telephonyPages } from '../../features/telephony/telephony.console.ts';
 import { mailTemplatePages } from '../../features/texts/mail-templates.console.ts';
 import { pageTextPages } from '../../features/texts/page-texts.console.ts';
@@ -66,6 +67,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...administrators,
   ...eventHookPages,
   ...inlineHookPages,
+  ...signalStreamPages,
   ...identityProviderPages,
   ...identityProviderUserPages,
   ...signInPolicyPages,

@@ -40,6 +40,7 @@ const FILES = {
   secret: 'key',
   server: 'server-stack',
   session: 'clock',
+  signal: 'signal',
   telephony: 'phone',
   zone: 'globe-alt',
   signOut: 'arrow-right-start-on-rectangle',

@@ -94,6 +94,15 @@ export const security: Tour = async (service) => {
   const providers = '/security/identity-providers';
   const hooks = '/api/event-hooks';
   const inlineHooks = '/api/inline-hooks';
+  const streams = '/api/signal-streams';
+  const signals = {
+    applicationId: clientId,
+    events: ['https://schemas.openid.net/secevent/caep/event-type/session-revoked'],
+    delivery: { method: 'PUSH', endpointUrl: 'https://receiver.example/events', authorizationHeader: 'Bearer 4711' },
+  };
+  const { id: streamId } = await made('/ssf/streams', { ...signals, description: LONG });
+  const { id: pausedId } = await made('/ssf/streams', { ...signals, delivery: { method: 'POLL' } });
+  await made(`/ssf/streams/${pausedId}/lifecycle/pause`, { reason: 'Maintenance' });
   return [
     providers,
     `${providers}?q=Workspace&type=GOOGLE`,
@@ -117,6 +126,10 @@ export const security: Tour = async (service) => {
     '/security/passwords',
     '/security/passwords/edit',
     hooks,
+    streams,
+    `${streams}/new`,
+    ...['', '/edit', '/verify', '/pause', '/disable', '/delete'].map((page) => `${streams}/${streamId}${page}`),
+    ...['', '/edit', '/enable'].map((page) => `${streams}/${pausedId}${page}`),
     inlineHooks,
     `${inlineHooks}/new`,
     ...['', '/edit', '/secret', '/test', '/activate', '/deactivate', '/delete'].map((page) => `${inlineHooks}/${inlineId}${page}`),
