@@ -32,6 +32,7 @@ const AROUND: Readonly<Record<string, readonly [isThereBefore: boolean, isThereA
   'PUT /apps/:id/provisioning': [false, true],
   // It says what is pushed.
   'POST /apps/:id/provisioning/push': [false, true],
+  'POST /eventHooks/:id/test': [false, false],
   'POST /ssf/streams/:id/verify': [false, false],
   'PUT /groups/:id/users/:userId': [false, true],
   'POST /idps/:id/users/:userId': [false, true],

@@ -15,14 +15,14 @@ import { type Carrier, Postponed, reasonOf, Undeliverable } from '../outbox/outb
 import { removeEntriesOf } from '../outbox/outbox.store.ts';
 import { SIGNAL } from './signal-queue.store.ts';
 import { insertSignalSets } from './signal-sets.store.ts';
-import { type SecurityEvent, type SignalStream, STREAM_STATUSES } from './signal-streams.resource.ts';
+import { type SecurityEvent, type SignalStream, STREAM_STATUSES, STREAM_UPDATED } from './signal-streams.resource.ts';
 import { hurryStream, SIGNAL_KEPT, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
 import { findSignalStream, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
 import { signalsOf } from './signals.policy.ts';
 
 /** Seconds for which an entry of a paused stream waits; it is due at once when the stream is enabled. */
 const WHILE_PAUSED = 600;
-const SSF = 'https://schemas.openid.net/secevent/ssf/event-type';
+const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
 
 /** @returns the signed token; undefined: there is no such application, or it is inactive */
 export type SignSecurityEvent = (stream: SignalStream, event: SecurityEvent) => Promise<string | undefined>;
@@ -39,7 +39,7 @@ function eventOfNotice(given: z.output<typeof notice>): SecurityEvent {
     given.type === 'verification'
       ? { ...(given.state !== undefined && { state: given.state }) }
       : { status: given.status.toLowerCase(), ...(given.reason !== null && { reason: given.reason }) };
-  return { jti, txn: jti, type: `${SSF}/${type}`, claims };
+  return { jti, txn: jti, type: type === 'verification' ? VERIFICATION : STREAM_UPDATED, claims };
 }
 
 export function signalDelivery(services: Services, call: Outbound, sign: SignSecurityEvent): Carrier {

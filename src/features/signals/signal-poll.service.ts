@@ -75,13 +75,13 @@ async function settle(
   if (ack.length + refused.length === 0) return;
   await database.transaction(async (trx) => {
     const removed = new Set(await removeSignalSets(trx, stream.id, [...ack, ...refused]));
+    if (removed.size === 0) return;
     const failed = refused.filter((jti) => removed.has(jti));
     const reasonFor = (jti: string) => `the receiver refused it (${setErrs[jti]?.err})`;
     const [last] = failed.slice(-1);
     await updateSignalStreamRow(trx, stream.id, {
       ...(removed.size > failed.length && { lastDelivered: present() }),
       ...(last !== undefined && { lastFailed: present(), lastError: reasonFor(last) }),
-      ...(removed.size === 0 && { lastUpdated: stream.lastUpdated }),
     });
     for (const jti of failed)
       await recordEvent(trx, {

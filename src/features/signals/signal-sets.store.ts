@@ -1,6 +1,6 @@
 /** Security events that wait to be polled (RFC 8936). The only SQL on that table. */
 import type { Executor } from '../../platform/database/database.ts';
-import type { SecurityEvent } from './signal-streams.resource.ts';
+import { type SecurityEvent, STREAM_UPDATED } from './signal-streams.resource.ts';
 
 /** Notes events, once each: an entry of the outbox may be carried twice. */
 export async function insertSignalSets(executor: Executor, streamId: string, events: readonly SecurityEvent[], now: Date): Promise<void> {
@@ -8,12 +8,12 @@ export async function insertSignalSets(executor: Executor, streamId: string, eve
   if (rows.length > 0) await executor('signal_sets').insert(rows).onConflict(['stream_id', 'jti']).ignore();
 }
 
-const WAITING = `SELECT w.event FROM signal_sets w
-  WHERE w.stream_id = :streamId AND EXISTS (SELECT FROM signal_streams s WHERE s.id = w.stream_id AND s.status = 'ENABLED') ORDER BY w.seq LIMIT :limit`;
+const WAITING = `SELECT w.event FROM signal_sets w JOIN signal_streams s ON s.id = w.stream_id
+  WHERE w.stream_id = :streamId AND (s.status = 'ENABLED' OR w.event->>'type' = :stopped) ORDER BY w.seq LIMIT :limit`;
 
-/** The oldest first; none of a stream that is paused. */
+/** The oldest first; of a stream that is paused or disabled, that it is. */
 export async function listSignalSets(executor: Executor, streamId: string, limit: number): Promise<SecurityEvent[]> {
-  const { rows } = await executor.raw<{ rows: { event: SecurityEvent }[] }>(WAITING, { streamId, limit });
+  const { rows } = await executor.raw<{ rows: { event: SecurityEvent }[] }>(WAITING, { streamId, stopped: STREAM_UPDATED, limit });
   return rows.map(({ event }) => event);
 }
 

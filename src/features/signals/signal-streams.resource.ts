@@ -4,6 +4,9 @@ import type { SignalType } from './signals.policy.ts';
 export const STREAM_STATUSES = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
 export type StreamStatus = (typeof STREAM_STATUSES)[number];
 
+/** Tells a receiver of the status that its stream has now (SSF 1.0 section 8.1.5). */
+export const STREAM_UPDATED = 'https://schemas.openid.net/secevent/ssf/event-type/stream-updated';
+
 /** What a security event token says. */
 export interface SecurityEvent {
   readonly jti: string;

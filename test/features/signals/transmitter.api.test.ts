@@ -10,7 +10,7 @@ import { moveClock, stopClock } from '../../support/clock.ts';
 import { eventually } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { withTimings } from '../../support/short-waits.ts';
-import { ACCOUNT_PURGED, SESSION_REVOKED, signalReceiver, VERIFICATION, verifiedSignal } from '../../support/signals.ts';
+import { ACCOUNT_PURGED, SESSION_REVOKED, STREAM_UPDATED, signalReceiver, VERIFICATION, verifiedSignal } from '../../support/signals.ts';
 
 const PUSH = 'urn:ietf:rfc:8935';
 const POLL = 'urn:ietf:rfc:8936';
@@ -229,6 +229,13 @@ test('receivers of signals', async (t) => {
     await call('POST', '/status', { stream_id: stream.stream_id, status: 'disabled' });
     await call('POST', '/status', { stream_id: stream.stream_id, status: 'enabled' });
     assert.deepEqual((await call('POST', path, {})).body, { sets: {} }, 'a disabled stream keeps nothing');
+    assert.equal((await service.api('POST', `/ssf/streams/${stream.stream_id}/lifecycle/pause`, { reason: 'Audit' })).status, 200);
+    const told = await eventually(async () => {
+      const [first] = Object.values((await call('POST', path, {})).body.sets as Record<string, string>);
+      return first;
+    }, 'the receiver is told that an administrator paused its stream');
+    const stopped = await verifiedSignal(service, app.clientId, told);
+    assert.deepEqual([stopped.type, stopped.claims], [STREAM_UPDATED, { status: 'paused', reason: 'Audit' }]);
   });
 
   await t.test('what is not polled for seven days, and the oldest of too many, is removed', async (t) => {
