@@ -29,8 +29,14 @@ export const TAGS: Readonly<Record<string, string>> = {
   description: 'This description itself.',
 };
 
+/** First segments that are no resources of their own. */
+const PART_OF: Readonly<Record<string, string>> = { account: 'organizations', internal: 'apps', mappings: 'idps' };
+
 /** @param path of an endpoint */
-export const tagOf = (path: string): string => (path.startsWith('/account/') ? 'organizations' : (path.split('/')[1] ?? ''));
+export function tagOf(path: string): string {
+  const [, first = ''] = path.split('/');
+  return PART_OF[first] ?? first;
+}
 
 const causes = z.array(z.object({ errorSummary: z.string() })).meta({ description: 'One a field, `field: what is wrong`' });
 const errorId = z.string().meta({ description: 'The id of the request, as in X-Request-Id' });

@@ -8,6 +8,7 @@ import { codeBlocks } from '../support/docs.ts';
 import { eventually, freePort } from '../support/process.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
+import { checkOktaStory } from './foreign/okta-story.ts';
 import { carryOut, folderWith, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
 
 const dependency = (group: string, artifact: string, version: string): string =>
@@ -224,53 +225,101 @@ test('Spring Security 6.5 as resource server: tokens bound by DPoP, and what a t
   assert.equal(await status(fetch(api, { headers: bearer })), 401, 'as a bearer token');
 });
 
-test('Okta’s SDK for Java manages users, groups and applications, and reads the log', async (t) => {
+const STORY = `package app;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.okta.sdk.authc.credentials.TokenClientCredentials;
+import com.okta.sdk.client.Clients;
+import com.okta.sdk.resource.api.*;
+import com.okta.sdk.resource.client.ApiClient;
+import com.okta.sdk.resource.model.*;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+public class Application {
+    static ObjectMapper json;
+
+    // The models have a setter for each field; JSON is shorter.
+    static <T> T from(Class<T> type, String text, Object... values) throws Exception {
+        return json.readValue(text.formatted(values), type);
+    }
+
+    static CreateUserRequest user(String login) throws Exception {
+        return from(CreateUserRequest.class, """
+            {"profile": {"login": "%s", "email": "%s", "firstName": "Ada", "lastName": "Lovelace"}}""", login, login);
+    }
+
+    static String application(ApplicationApi apps, String label) throws Exception {
+        return apps.createApplication(from(OpenIdConnectApplication.class, """
+            {"name": "oidc_client", "label": "%s", "signOnMode": "OPENID_CONNECT", "credentials": {"oauthClient": {}}, "settings": {"oauthClient":
+              {"redirect_uris": ["https://app.example/callback"], "response_types": ["code"], "grant_types": ["authorization_code"], "application_type": "web"}}}""", label), true, null).getId();
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.setProperty("okta.testing.disableHttpsCheck", "true");
+        ApiClient client = Clients.builder().setOrgUrl(System.getenv("ORG")).setClientCredentials(new TokenClientCredentials(System.getenv("TOKEN"))).build();
+        json = client.getObjectMapper();
+        UserApi users = new UserApi(client);
+        String user = users.createUser(user("ada@example.com"), true, null, null).getId();
+        users.updateUser(user, from(UpdateUserRequest.class, """
+            {"profile": {"lastName": "Byron"}}"""), null);
+        String former = users.createUser(user("former@example.com"), true, null, null).getId();
+        new UserLifecycleApi(client).deactivateUser(former, null, null);
+        users.deleteUser(former, null, null);
+
+        GroupApi groups = new GroupApi(client);
+        String group = groups.addGroup(from(AddGroupRequest.class, """
+            {"profile": {"name": "Engineers"}}""")).getId();
+        groups.assignUserToGroup(group, user);
+
+        ApplicationApi apps = new ApplicationApi(client);
+        String app = application(apps, "Shop"), formerApp = application(apps, "Former");
+        new ApplicationGroupsApi(client).assignGroupToApplication(app, group, new ApplicationGroupAssignment());
+        apps.deactivateApplication(formerApp);
+        apps.deleteApplication(formerApp);
+
+        AuthorizationServerApi servers = new AuthorizationServerApi(client);
+        String server = servers.createAuthorizationServer(from(AuthorizationServer.class, """
+            {"name": "Orders", "description": "Orders", "audiences": ["https://orders.example"]}""")).getId();
+        String scope = new AuthorizationServerScopesApi(client).createOAuth2Scope(server, from(OAuth2Scope.class, """
+            {"name": "orders.read", "displayName": "Read your orders", "consent": "REQUIRED"}""")).getId();
+        String claim = new AuthorizationServerClaimsApi(client).createOAuth2Claim(server, from(OAuth2Claim.class, """
+            {"name": "groups", "claimType": "RESOURCE", "valueType": "GROUPS", "group_filter_type": "STARTS_WITH", "value": "Eng", "status": "ACTIVE"}""")).getId();
+        AuthorizationServerPoliciesApi policies = new AuthorizationServerPoliciesApi(client);
+        String policy = policies.createAuthorizationServerPolicy(server, from(AuthorizationServerPolicy.class, """
+            {"type": "OAUTH_AUTHORIZATION_POLICY", "name": "Shop", "description": "Shop", "priority": 1, "conditions": {"clients": {"include": ["%s"]}}}""", app)).getId();
+        String rule = new AuthorizationServerRulesApi(client).createAuthorizationServerPolicyRule(server, policy, from(AuthorizationServerPolicyRuleRequest.class, """
+            {"type": "RESOURCE_ACCESS", "name": "Everyone", "priority": 1, "conditions": {"people": {"groups": {"include": ["EVERYONE"]}},
+              "grantTypes": {"include": ["authorization_code"]}, "scopes": {"include": ["*"]}}, "actions": {"token": {"accessTokenLifetimeMinutes": 30}}}""")).getId();
+
+        Map<String, Object> told = new LinkedHashMap<>(Map.of("user", user, "former", former, "group", group, "app", app, "server", server,
+            "scope", scope, "claim", claim, "policy", policy, "rule", rule));
+        told.put("lists", Map.of(
+            "users", users.listUsers(null, null, null, null, null, null, null, null).size(),
+            "members", groups.listGroupUsers(group, null, null).size(),
+            "groups", groups.listGroups(null, null, null, null, null, null, null, null).size(),
+            "apps", apps.listApplications(null, null, null, null, null, null, null).size(),
+            "servers", servers.listAuthorizationServers(null, null, null).size(),
+            "policies", policies.listAuthorizationServerPolicies(server).size(),
+            "events", new SystemLogApi(client).listLogEvents(null, null, null, null, null, 100, null).size()));
+        System.out.println(new ObjectMapper().writeValueAsString(told));
+    }
+}
+`;
+
+test('Okta’s SDK for Java tells the story of all SDKs', async (t) => {
   const cwd = project(
     t,
     pom(
       [dependency('com.okta.sdk', 'okta-sdk-api', '24.0.0'), dependency('com.okta.sdk', 'okta-sdk-impl', '24.0.0')],
       '<build><plugins><plugin><groupId>org.codehaus.mojo</groupId><artifactId>exec-maven-plugin</artifactId><version>3.5.0</version></plugin></plugins></build>',
     ),
-    `package app;
-
-import com.okta.sdk.authc.credentials.TokenClientCredentials;
-import com.okta.sdk.client.Clients;
-import com.okta.sdk.resource.api.*;
-import com.okta.sdk.resource.client.ApiClient;
-import com.okta.sdk.resource.group.GroupBuilder;
-import com.okta.sdk.resource.model.*;
-import com.okta.sdk.resource.user.UserBuilder;
-import java.util.List;
-
-public class Application {
-    public static void main(String[] args) throws Exception {
-        System.setProperty("okta.testing.disableHttpsCheck", "true");
-        ApiClient client = Clients.builder().setOrgUrl(System.getenv("ORG")).setClientCredentials(new TokenClientCredentials(System.getenv("TOKEN"))).build();
-        UserApi users = new UserApi(client);
-        User user = UserBuilder.instance().setEmail("ada@example.com").setLogin("ada@example.com").setFirstName("Ada").setLastName("Lovelace").buildAndCreate(users);
-        GroupBuilder.instance().setName("Engineers").buildAndCreate(new GroupApi(client));
-
-        OpenIdConnectApplicationSettingsClient oauth = new OpenIdConnectApplicationSettingsClient();
-        oauth.redirectUris(List.of("https://app.example/callback")).responseTypes(List.of(OAuthResponseType.CODE))
-            .grantTypes(List.of(OAuthGrantType.AUTHORIZATION_CODE)).applicationType(OpenIdConnectApplicationType.WEB);
-        OpenIdConnectApplication app = new OpenIdConnectApplication();
-        app.name("oidc_client")
-            .settings(new OpenIdConnectApplicationSettings().oauthClient(oauth))
-            .credentials(new OAuthApplicationCredentials().oauthClient(new ApplicationCredentialsOAuthClient()));
-        app.label("Shop").signOnMode(ApplicationSignOnMode.OPENID_CONNECT);
-        ApplicationApi apps = new ApplicationApi(client);
-        String made = apps.createApplication(app, true, null).getId();
-        int applications = apps.listApplications(null, null, null, null, null, null, null).size();
-        int events = new SystemLogApi(client).listLogEvents(null, null, null, null, null, 100, null).size();
-        System.out.println("managed " + user.getId() + " " + made + " " + users.listUsers(null, null, null, null, null, null, null, null).size() + " " + applications + " " + events);
-    }
-}
-`,
+    STORY,
   );
   const missing = await build(cwd, 'compile');
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
   const run = ['--batch-mode', '--quiet', 'exec:java', '-Dexec.mainClass=app.Application'];
   const output = await mustCarryOut(cwd, { ORG: service.baseUrl, TOKEN: API_TOKEN }, 'mvn', ...run);
-  assert.match(output, /managed usr_\w+ app_\w+/);
+  await checkOktaStory(service, output);
 });

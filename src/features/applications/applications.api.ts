@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { validation } from '../../platform/errors/errors.ts';
+import { oktaDefault } from '../../platform/validation/okta-default.ts';
 import { text } from '../../platform/validation/text.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { ORGANIZATION_SETTING } from '../organizations/sign-in-organization.policy.ts';
@@ -13,11 +14,9 @@ import { appSecrets } from './application-secrets.api.ts';
 import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from './application-settings.service.ts';
 import type { Application, ApplicationStatus } from './applications.resource.ts';
 import { createApplication, deleteApplication, getApplication, setApplicationStatus, updateApplication } from './applications.service.ts';
+import { applicationIdToken, OKTA_CLIENT, OKTA_CLIENT_DEFAULTS, withoutOktaDefaults } from './settings/okta-client.api.ts';
 import { RESPONSE_SETTINGS } from './settings/response-algorithms.policy.ts';
 
-/** What Okta's SDKs send unasked. Nothing here can differ from it, so only Okta's default is accepted and nothing is stored. */
-const oktaDefault = <T extends boolean>(value: T) =>
-  z.literal(value).optional().meta({ description: "Okta's default; accepted and ignored" });
 const noAddress = z.null().optional();
 
 const appBody = z.strictObject({
@@ -42,6 +41,8 @@ const appBody = z.strictObject({
           ...credentialFields,
         })
         .optional(),
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is Okta's own syntax
+      userNameTemplate: z.strictObject({ template: oktaDefault('${source.login}'), type: oktaDefault('BUILT_IN') }).optional(),
     })
     .optional(),
   settings: z
@@ -50,7 +51,8 @@ const appBody = z.strictObject({
         .boolean()
         .optional()
         .meta({ description: "Okta's word for the assignment; counts where oauthClient.assignment is absent" }),
-      oauthClient: z.strictObject(clientFields).optional(),
+      oauthClient: z.strictObject({ ...clientFields, ...OKTA_CLIENT_DEFAULTS }).optional(),
+      notes: z.strictObject({}).optional(),
     })
     .optional(),
 });
@@ -79,6 +81,7 @@ export const app = z.object({
       client_secret: z.string().optional(),
       token_endpoint_auth_method: z.string(),
       pkce_required: z.boolean(),
+      autoKeyRotation: z.literal(true).optional().meta({ description: 'Shown to clients of Okta alone' }),
       federated: z
         .array(
           z.object({
@@ -95,6 +98,8 @@ export const app = z.object({
   settings: z.object({
     implicitAssignment: z.boolean().meta({ description: 'Is it assigned to everyone?' }),
     oauthClient: z.object({
+      issuer_mode: z.literal('ORG_URL').optional(),
+      wildcard_redirect: z.literal('DISABLED').optional(),
       application_type: z.string(),
       redirect_uris: z.array(z.string()),
       post_logout_redirect_uris: z.array(z.string()),
@@ -230,12 +235,14 @@ export const apps: readonly Endpoint[] = [
   changeStatus('deactivate', 'INACTIVE'),
   ...appSecrets,
   ...appAssignments,
+  applicationIdToken,
 ];
 
 /** The API has part of the settings among the credentials. */
 function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
   const { client_id: id, client_secret: secret, autoKeyRotation: _, ...authentication } = credentials?.oauthClient ?? {};
-  const { implicitAssignment, oauthClient = {} } = settings ?? {};
+  const { implicitAssignment, oauthClient: sent = {} } = settings ?? {};
+  const oauthClient = withoutOktaDefaults(sent);
   const implied = implicitAssignment === undefined ? undefined : implicitAssignment ? ('EVERYONE' as const) : ('ASSIGNED' as const);
   return { id, label, secret, settings: { ...authentication, ...oauthClient, assignment: oauthClient.assignment ?? implied } };
 }
@@ -263,6 +270,7 @@ export function presentApp(
     subject_type: stored.subject_type ?? 'public',
     response_types: responseTypesFor(caller, stored.response_types),
   };
+  const [rotation, oktaClient] = caller.knowsOktaValuesOnly === true ? [{ autoKeyRotation: true as const }, OKTA_CLIENT] : [];
   return {
     id: application.id,
     name: 'oidc_client',
@@ -275,9 +283,9 @@ export function presentApp(
     lastUsed: writeTimeOrNull(application.lastUsed),
     signOnMode: 'OPENID_CONNECT',
     credentials: {
-      oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required, federated },
+      oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required, federated, ...rotation },
     },
-    settings: { implicitAssignment: settings.assignment === 'EVERYONE', oauthClient: settings },
+    settings: { implicitAssignment: settings.assignment === 'EVERYONE', oauthClient: { ...settings, ...oktaClient } },
     _links: { self: { href: `${baseUrl}/api/v1/apps/${encodeURIComponent(application.id)}` } },
   };
 }

@@ -3,6 +3,7 @@
  * settings must agree with each other, are in features/identity-providers/identity-provider.policy.ts.
  */
 import { z } from 'zod';
+import { oktaDefault } from '../../platform/validation/okta-default.ts';
 import { text } from '../../platform/validation/text.ts';
 import { clientFields } from '../applications/application-settings.service.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
@@ -41,6 +42,11 @@ const authorizationParameters = z.record(z.string(), text({ least: 1, most: 1024
   }
 });
 
+const oktaSignature = z
+  .strictObject({ signature: z.strictObject({ algorithm: oktaDefault('HS256'), scope: oktaDefault('REQUEST') }).optional() })
+  .optional();
+const nothing = z.strictObject({ action: oktaDefault('NONE') }).optional();
+
 const protocol = z.strictObject({
   type: z.enum(['OIDC', 'OAUTH2']).optional(),
   issuer: z.strictObject({ url: issuer }).optional(),
@@ -57,11 +63,12 @@ const protocol = z.strictObject({
         .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII')
         .optional(),
       token_endpoint_auth_method: z.enum(['client_secret_basic', 'client_secret_post', 'none']).optional(),
-      /** It is used always. */
-      pkce_required: z.literal(true).optional(),
+      /** It is used always; null, as Okta's Terraform provider sends it, changes nothing. */
+      pkce_required: z.literal(true).nullish(),
     }),
   }),
   settings: z.strictObject({ authorizationParameters: authorizationParameters.optional() }).optional(),
+  algorithms: z.strictObject({ request: oktaSignature, response: oktaSignature }).optional(),
 });
 
 const action = z.enum(['AUTO', 'DISABLED']);
@@ -93,6 +100,7 @@ const policy = z.strictObject({
       orgId: text({ least: 1 }).optional(),
       groups: z.strictObject({ action: z.enum(['NONE', 'ASSIGN']).optional(), assignments: ids.optional() }).optional(),
       profileMaster: z.boolean().optional(),
+      conditions: z.strictObject({ deprovisioned: nothing, suspended: nothing }).optional(),
     })
     .optional(),
   accountLink: z
@@ -136,6 +144,7 @@ export const identityProviderBody = z.strictObject({
   type: z.enum(IDENTITY_PROVIDER_TYPES),
   protocol,
   policy: policy.optional(),
+  issuerMode: oktaDefault('ORG_URL'),
 });
 
 /** Chosen by anyone who creates one and has to register the redirect URI, which has it in it, before. */
@@ -147,7 +156,10 @@ export const identityProviderId = z
   });
 
 /** A body as the service takes it: the API has the secret among the settings. */
-export function identityProviderInput({ protocol, ...body }: z.output<typeof identityProviderBody>) {
-  const { client_secret: secret, pkce_required: _, ...client } = protocol.credentials.client;
-  return { ...body, secret, protocol: { ...protocol, credentials: { client } } };
+export function identityProviderInput({ protocol, policy, issuerMode: _, ...body }: z.output<typeof identityProviderBody>) {
+  const { algorithms: __, ...stored } = protocol;
+  const { client_secret: secret, pkce_required: ___, ...client } = protocol.credentials.client;
+  const { conditions: ____, ...provisioning } = policy?.provisioning ?? {};
+  const kept = policy && { ...policy, ...(policy.provisioning !== undefined && { provisioning }) };
+  return { ...body, secret, ...(kept !== undefined && { policy: kept }), protocol: { ...stored, credentials: { client } } };
 }

@@ -75,7 +75,17 @@ const changeStatus = (step: string, status: IdentityProviderStatus): Endpoint =>
       present(await setIdentityProviderStatus(services, params.id, status, request), services.config.baseUrl),
   });
 
+/** Okta's Terraform provider asks for the mapping of an identity provider. Here it is `policy.attributeMap`. */
+const mappings = listing({
+  path: '/mappings',
+  access: 'service',
+  summary: "List profile mappings: there are none, and Okta's Terraform provider asks for them",
+  item: z.object({ id: z.string() }),
+  handler: async () => ({ items: [], next: undefined }),
+});
+
 export const idps: readonly Endpoint[] = [
+  mappings,
   endpoint({
     method: 'POST',
     path: '/idps',

@@ -1,8 +1,8 @@
 /** `zones`, as Okta's Network Zones API shows zones of type IP: named lists of networks, for the rules of the sign-in policy. */
 import { z } from 'zod';
 import { collection } from '../../api/collection.ts';
-import { type Endpoint, LARGE_BODY } from '../../api/endpoint.ts';
-import { links, time, writeTime } from '../../api/fields.ts';
+import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
+import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { MOST_NETWORKS, type NetworkZone, network, zoneName } from './network-zones.resource.ts';
 import { createZone, deleteZone, getZone, listZones, updateZone, type ZoneFields } from './network-zones.service.ts';
 
@@ -38,7 +38,7 @@ const fieldsOf = ({ name, gateways: listed }: z.output<typeof zoneBody>): ZoneFi
   networks: [...new Set(listed.map(({ value }) => value))],
 });
 
-export const zoneEndpoints: readonly Endpoint[] = collection({
+const zoneCollection: readonly Endpoint[] = collection({
   path: '/zones',
   idParam: 'id',
   access: 'service',
@@ -60,6 +60,19 @@ export const zoneEndpoints: readonly Endpoint[] = collection({
   remove: ({ services, request }, id) => deleteZone(services, id, request),
   present: (found, { services }) => present(found, services.config.baseUrl),
 });
+
+export const zoneEndpoints: readonly Endpoint[] = [
+  ...zoneCollection,
+  endpoint({
+    method: 'POST',
+    path: '/zones/:id/lifecycle/activate',
+    access: 'service',
+    summary: 'Read a network zone: each is active from the start, and clients of Okta activate it all the same',
+    params: idParams,
+    response: zone,
+    handler: async ({ services, params }) => present(await getZone(services, params.id), services.config.baseUrl),
+  }),
+];
 
 const present = ({ id, name, networks, created, lastUpdated }: NetworkZone, baseUrl: string): z.input<typeof zone> => ({
   ...{ id, type: 'IP', name, status: 'ACTIVE', usage: 'POLICY', system: false, proxies: null },

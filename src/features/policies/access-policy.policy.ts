@@ -43,7 +43,7 @@ interface Listed {
 /** A condition that is absent restricts nothing. */
 export interface RuleConditions {
   /** One of the users, a member of one of the groups, or who has one of the roles at the application; the word EVERYONE among the groups is everyone. */
-  readonly people?: { readonly users?: Listed; readonly groups?: Listed; readonly roles?: Listed };
+  readonly people?: { readonly users?: Listed | undefined; readonly groups?: Listed | undefined; readonly roles?: Listed };
   readonly grantTypes?: Listed;
   /** Every requested scope must be among them; `*` is all. */
   readonly scopes?: Listed;

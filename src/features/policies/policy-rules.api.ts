@@ -13,6 +13,12 @@ import { createRule, deleteRule, getRule, listRules, setRuleStatus, updateRule }
 
 const named = text({ least: 1 });
 
+/** An empty object, as Okta's Terraform provider sends it, restricts nothing. */
+const listOrNothing = presentPolicyList(named)
+  .partial()
+  .transform(({ include }) => (include === undefined ? undefined : { include }))
+  .exactOptional();
+
 const ruleBody = z.strictObject({
   ...withPriority,
   type: z.literal('RESOURCE_ACCESS').exactOptional(),
@@ -20,8 +26,8 @@ const ruleBody = z.strictObject({
   conditions: z.strictObject({
     people: z
       .strictObject({
-        users: presentPolicyList(named).exactOptional(),
-        groups: presentPolicyList(named).exactOptional(),
+        users: listOrNothing,
+        groups: listOrNothing,
         roles: presentPolicyList(named).exactOptional(),
       })
       .exactOptional(),
@@ -114,6 +120,12 @@ export const authorizationServerPolicyRules: readonly Endpoint[] = [
 
 const inputOf = ({ type: _, actions = {}, ...rest }: z.output<typeof ruleBody>) => ({ ...rest, actions });
 
+/** Okta's Terraform provider reads the users where it has groups; beside other people an empty list changes nothing. */
+const conditionsOf = ({ people, ...rest }: PolicyRule['conditions']) => ({
+  ...rest,
+  ...(people !== undefined && { people: people.groups === undefined ? people : { ...people, users: people.users ?? { include: [] } } }),
+});
+
 const present = (found: PolicyRule, serverId: string, baseUrl: string) => ({
   id: found.id,
   type: 'RESOURCE_ACCESS' as const,
@@ -122,7 +134,7 @@ const present = (found: PolicyRule, serverId: string, baseUrl: string) => ({
   priority: found.priority,
   system: serverId === BUILT_IN,
   // Those of the database are plain data, which the whitelist copies.
-  conditions: found.conditions as z.input<typeof rule>['conditions'],
+  conditions: conditionsOf(found.conditions) as z.input<typeof rule>['conditions'],
   actions: found.actions,
   created: writeTime(found.created),
   lastUpdated: writeTime(found.lastUpdated),

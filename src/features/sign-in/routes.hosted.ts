@@ -123,6 +123,10 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       if (origins === undefined) return next();
       ctx.body = { origins };
     })
+    // Okta's Terraform provider asks which kind of service this is. The older kind has no authentication policies for applications.
+    .get('/.well-known/okta-organization', (ctx) => {
+      ctx.body = { id: 'gatehouse', pipeline: 'v1', settings: {}, _links: { organization: { href: config.baseUrl } } };
+    })
     .get('/.well-known/change-password', (ctx) => seeOther(ctx, '/account/password'))
     .get('/dev/inbox', (ctx, next) => inboxPage(deps, ctx, next))
     .get('/dev/inbox/:id', (ctx, next) => inboxMailPage(deps, ctx, next))

@@ -111,8 +111,9 @@ export const userCredentials = z.strictObject({
       /** Another system knows the password: an inline hook is asked at the sign-in. */
       hook: z.strictObject({ type: z.literal('default') }).optional(),
     })
-    .refine((given) => Object.values(given).filter((one) => one !== undefined).length === 1, 'must have one of value, hash and hook')
-    .optional(),
+    .refine((given) => Object.values(given).filter((one) => one !== undefined).length <= 1, 'must have one of value, hash and hook')
+    .optional()
+    .meta({ description: 'An empty object, as Okta’s Terraform provider sends it, gives no password' }),
 });
 
 /** A user as they are created by the API or imported. */

@@ -97,10 +97,13 @@ export const userEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: '/users/:id',
     access: 'organizations',
-    summary: 'Read a user, by id or login',
+    summary: 'Read a user, by id or login; me is the owner of the token',
     params: idParams,
     response: user,
-    handler: async ({ services, params, request }) => presentUser(await getUser(services, params.id, request), services.config.baseUrl),
+    handler: async ({ services, params, request }) => {
+      const id = params.id === 'me' ? request.actor.id : params.id;
+      return presentUser(await getUser(services, id, request), services.config.baseUrl);
+    },
   }),
   endpoint({
     method: 'POST',

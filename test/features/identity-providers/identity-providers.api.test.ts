@@ -334,7 +334,7 @@ describe('idps (management API, "Resources")', () => {
       ['policy.attributeMap.a b', 'must be the name of an attribute', { policy: { attributeMap: { 'a b': 'sub' } } }],
       ['policy.attributeMap.email', 'must not be empty', { policy: { attributeMap: { email: '' } } }],
       ['policy.maxClockSkew', 'must be at most 300000', { policy: { maxClockSkew: 300_001 } }],
-      ['protocol.algorithms', 'is not a field of this resource', { protocol: { algorithms: {} } }],
+      ['protocol.algorithms.token', 'is not a field of this resource', { protocol: { algorithms: { token: {} } } }],
     ];
     for (const [field, message, changes] of cases) {
       it(`${field}: ${message} (${JSON.stringify(changes).slice(0, 60)})`, async () => {

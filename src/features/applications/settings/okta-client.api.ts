@@ -1,0 +1,48 @@
+/** Settings of an application that Okta's Terraform provider sends and reads unasked. Each has one value here. */
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../../api/endpoint.ts';
+import { idParams } from '../../../api/fields.ts';
+import { oktaDefault } from '../../../platform/validation/okta-default.ts';
+import { getApplication } from '../applications.service.ts';
+
+/** Of `settings.oauthClient`. */
+export const OKTA_CLIENT_DEFAULTS = {
+  idp_initiated_login: z.strictObject({ mode: oktaDefault('DISABLED'), default_scope: z.array(z.string()).max(0).optional() }).optional(),
+  issuer_mode: oktaDefault('ORG_URL'),
+  wildcard_redirect: oktaDefault('DISABLED'),
+};
+
+/** Shown to clients of Okta alone: the provider would set them again and again. */
+export const OKTA_CLIENT = { issuer_mode: 'ORG_URL', wildcard_redirect: 'DISABLED' } as const;
+
+type ClientBody = Record<keyof typeof OKTA_CLIENT_DEFAULTS, unknown> & {
+  readonly application_type?: string | undefined;
+  readonly redirect_uris?: readonly string[] | undefined;
+  readonly response_types?: readonly string[] | undefined;
+};
+
+/** What is stored. Okta's service applications have a response type that nothing uses. */
+export function withoutOktaDefaults<T extends Partial<ClientBody>>(sent: T) {
+  const { idp_initiated_login: _, issuer_mode: __, wildcard_redirect: ___, ...stored } = sent;
+  const { application_type: type, redirect_uris: uris = [], response_types: types = [] } = sent;
+  const isUnused = type === 'service' && uris.length === 0 && types.length === 1 && types[0] === 'token';
+  return isUnused ? { ...stored, response_types: [] } : stored;
+}
+
+const none = z.literal('').optional().meta({ description: 'Only empty: use oauthClient.id_token_claims' });
+const issuerMode = z.literal('ORG_URL');
+
+/** The provider sets the groups claim of each application by a path that Okta does not document. */
+export const applicationIdToken: Endpoint = endpoint({
+  method: 'POST',
+  path: '/internal/apps/:id/settings/oauth/idToken',
+  access: 'service',
+  summary: "Accept the settings of ID tokens that Okta's Terraform provider sends unasked. Nothing is stored",
+  params: idParams,
+  body: z.strictObject({ issuerMode: issuerMode.optional(), name: none, value: none, valueType: none }),
+  response: z.object({ issuerMode }),
+  handler: async ({ services, params }) => {
+    await getApplication(services, params.id);
+    return { issuerMode: 'ORG_URL' as const };
+  },
+});
