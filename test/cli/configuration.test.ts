@@ -175,6 +175,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
     'identityProviders',
     'inlineHooks',
     'applications',
+    'provisioning',
     'authorizationServers',
     'networkZones',
     'settings',
@@ -265,7 +266,7 @@ test('a file that cannot be is refused in plain words before anything is changed
   const refusals: [content: Content, reason: RegExp][] = [
     ['applications: [', /is neither YAML nor JSON/],
     ['- one', /is no configuration/],
-    [{ apps: [] }, /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, authorizationServers/],
+    [{ apps: [] }, /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, provisioning, authorizationServers/],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must say which application it is/],
     [{ applications: [SHOP, SHOP] }, /the application shop is there twice/],
@@ -420,4 +421,40 @@ test('attributes of users are set by the file, exported as they are, and removed
   await carriedOut(service, 0, {}, 'apply', fileOf(t, userSchemas({ tier: null })), '--yes');
   const { body } = await service.api('GET', '/meta/schemas/user/default');
   assert.deepEqual(Object.keys(body.definitions.custom.properties), ['seats']);
+});
+
+test('SCIM targets are set by the file, with the secret from the environment, and null in a mapping is kept', async (t) => {
+  const service = await startService(t);
+  const target = {
+    applicationId: 'shop',
+    status: 'INACTIVE',
+    baseUrl: 'https://shop.example/scim',
+    auth: { type: 'BEARER', secret: { env: 'SCIM_TOKEN' } },
+    mapping: { nickName: null, userName: 'email' },
+    pushGroups: true,
+  };
+  const env = { ...SECRET, SCIM_TOKEN: 'the-token-of-the-target' };
+  const file = fileOf(t, { applications: [SHOP], provisioning: [target] });
+  await carriedOut(service, 0, env, 'apply', file, '--yes');
+  const { body } = await service.api('GET', '/apps/shop/provisioning');
+  assert.deepEqual([body.baseUrl, body.mapping, body.leavers], [target.baseUrl, target.mapping, 'DEACTIVATE']);
+  assert.match(await carriedOut(service, 0, env, 'plan', file), /^Nothing to change\./m);
+
+  const { provisioning } = await exported(service);
+  const { secret: _, ...auth } = target.auth;
+  assert.deepEqual(provisioning, [{ ...target, auth, leavers: 'DEACTIVATE' }]);
+
+  const changed = { ...target, mapping: { nickName: 'displayName' }, leavers: 'DELETE' };
+  const second = fileOf(t, { provisioning: [changed] });
+  const plan = await carriedOut(service, 1, env, 'plan', second);
+  assert.match(plan, /SCIM target shop/);
+  assert.ok(!plan.includes(env.SCIM_TOKEN), plan);
+  await carriedOut(service, 0, env, 'apply', second, '--yes');
+  const { body: after } = await service.api('GET', '/apps/shop/provisioning');
+  assert.deepEqual([after.mapping, after.leavers, after.pushGroups], [changed.mapping, 'DELETE', true]);
+
+  const inTheOpen = fileOf(t, { provisioning: [{ ...target, auth: { type: 'BEARER', secret: 'in-the-open' } }] });
+  assert.match((await run(service, env, 'plan', inTheOpen)).stderr, /does not belong into the file/);
+  await carriedOut(service, 0, env, 'apply', fileOf(t, { provisioning: [] }), '--yes', '--delete');
+  assert.equal((await service.api('GET', '/apps/shop/provisioning')).status, 404);
 });

@@ -39,7 +39,7 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
 
 async function answersOf(service: Service, kind: Kind, within: string): Promise<readonly ApiResponse[]> {
   const { names, isSet = () => true } = kind;
-  if (names === undefined) return (await service.list(within + kind.path)).filter(isSet);
+  if (names === undefined) return (await service.list(within + (kind.list ?? kind.path))).filter(isSet);
   const answers: ApiResponse[] = [];
   for (const id of names) answers.push({ ...(await service.get(within + pathOf(kind, { id }))), id });
   return answers;

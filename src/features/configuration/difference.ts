@@ -24,23 +24,26 @@ export function areSame(is: unknown, wanted: unknown): boolean {
   return isDeepStrictEqual(is === '' ? undefined : is, wanted === '' ? undefined : wanted);
 }
 
-/** @returns each field that is not as it is wanted to be */
-export function differences(is: unknown, wanted: Document, path: readonly string[] = []): Difference[] {
+/** @param whole fields that are one value, in which null means something @returns each field that is not as it is wanted to be */
+export function differences(is: unknown, wanted: Document, whole: readonly string[] = [], path: readonly string[] = []): Difference[] {
   const current: Document = isDocument(is) ? is : {};
   return Object.entries(wanted).flatMap(([name, value]) => {
     const here = [...path, name];
-    if (isDocument(value)) return differences(current[name], value, here);
+    if (isDocument(value) && !whole.includes(here.join('.'))) return differences(current[name], value, whole, here);
     const [before, after] = [current[name] ?? undefined, value ?? undefined];
     return areSame(before, after) ? [] : [{ field: here.join('.'), is: before, wanted: after }];
   });
 }
 
-/** @returns the document as it is to become, without what is to have no value */
-export function combined(is: unknown, wanted: Document): Document {
+/** @param whole as of `differences` @returns the document as it is to become, without what is to have no value */
+export function combined(is: unknown, wanted: Document, whole: readonly string[] = [], path: readonly string[] = []): Document {
   const result: Record<string, unknown> = isDocument(is) ? { ...is } : {};
   for (const [name, value] of Object.entries(wanted)) {
     if (value === null) delete result[name];
-    else result[name] = isDocument(value) ? combined(result[name], value) : value;
+    else {
+      const here = [...path, name];
+      result[name] = isDocument(value) && !whole.includes(here.join('.')) ? combined(result[name], value, whole, here) : value;
+    }
   }
   return result;
 }

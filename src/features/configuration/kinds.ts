@@ -25,6 +25,12 @@ export interface Kind {
   readonly open?: (key: string) => readonly string[] | undefined;
   /** The fields that make its address, where that is not its id: it is not created, but set by PUT, and deleted by returning to its default. */
   readonly address?: readonly string[];
+  /** Below its address, what of it is the thing. */
+  readonly suffix?: string;
+  /** Where the API lists them, when that is not the path. */
+  readonly list?: string;
+  /** Fields that are compared and set as one value: null in them is no removal. */
+  readonly whole?: readonly string[];
   /** Those that there are, where the API has no list of them. */
   readonly names?: readonly string[];
   /** Of a list, those that somebody has set. */
@@ -118,6 +124,17 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     references: [{ at: 'settings.oauthClient.identity_providers', to: 'identityProvider' }],
   },
   {
+    noun: 'SCIM target',
+    section: 'provisioning',
+    path: '/apps',
+    key: ['applicationId'],
+    inner: [],
+    address: ['applicationId'],
+    suffix: '/provisioning',
+    list: '/provisioning',
+    whole: ['mapping'],
+  },
+  {
     noun: 'authorization server',
     section: 'authorizationServers',
     path: '/authorizationServers',
@@ -168,8 +185,8 @@ export const withoutAddress = (kind: Kind, document: Document): Document =>
   Object.fromEntries(Object.entries(document).filter(([name]) => !addressFields(kind).includes(name)));
 
 /** @returns where the thing is, after the path of what it is in */
-export const pathOf = ({ path, address = ['id'] }: Kind, thing: Document): string =>
-  [path, ...address.map((name) => encodeURIComponent(String(thing[name])))].join('/');
+export const pathOf = ({ path, address = ['id'], suffix = '' }: Kind, thing: Document): string =>
+  [path, ...address.map((name) => encodeURIComponent(String(thing[name])))].join('/') + suffix;
 
 export const valueAt = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (isDocument(value) ? value[name] : undefined), document);

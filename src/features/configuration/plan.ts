@@ -144,7 +144,7 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
   // What has an address before it is there is set by PUT.
   const method = kind.address === undefined ? 'POST' : 'PUT';
   const path = place.path + (method === 'POST' ? kind.path : pathOf(kind, document));
-  const given = combined({}, method === 'POST' ? document : withoutAddress(kind, document));
+  const given = combined({}, method === 'POST' ? document : withoutAddress(kind, document), kind.whole);
   const { body, status } = split(method, path, given);
   checkStatus(status, name);
   check(method, path, withoutSecrets(body), name);
@@ -155,7 +155,7 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
     verb: 'create',
     noun: kind.noun,
     name,
-    fields: [...differences({}, withoutSecrets(given)), ...insideOf(wanted)],
+    fields: [...differences({}, withoutSecrets(given), kind.whole), ...insideOf(wanted)],
     async carryOut() {
       const answer = await workshop.service.send(method, path, await withIds(workshop, kind, complete));
       const made = presentOf(kind, place.path, answer);
@@ -208,13 +208,13 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
   // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
   const given = withoutSecrets(document);
   // But what is always there is never made: its secret is given with any change, and where it has none.
-  const secret = kind.names !== undefined && holdsSecret(document) ? withSecrets(document, workshop.env) : undefined;
+  const secret = kind.address !== undefined && holdsSecret(document) ? withSecrets(document, workshop.env) : undefined;
   const isMissing = secret !== undefined && is.lacksSecret;
-  if (differences(is.open, given).length === 0 && !isMissing) return [];
+  if (differences(is.open, given, kind.whole).length === 0 && !isMissing) return [];
   const wanted = await checkReferences(inTheirWords(workshop, kind, given), name);
-  const unlike = differences(is.open, wanted);
+  const unlike = differences(is.open, wanted, kind.whole);
   if (unlike.length === 0 && !isMissing) return [];
-  const combination = withoutAddress(kind, combined(is.document, secret ?? wanted));
+  const combination = withoutAddress(kind, combined(is.document, secret ?? wanted, kind.whole));
   const { body, status } = split('PUT', is.path, combination);
   checkStatus(status, name);
   const read = check('PUT', is.path, body, name);

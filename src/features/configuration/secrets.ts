@@ -9,7 +9,7 @@ const SECRETS: readonly string[] = ['client_secret', 'password'];
 const WITH_SECRET_VALUE: readonly string[] = ['headers', 'authScheme'];
 
 const isSecret = (name: string, within: string): boolean =>
-  SECRETS.includes(name) || (name === 'value' && WITH_SECRET_VALUE.includes(within));
+  SECRETS.includes(name) || (name === 'secret' && within === 'auth') || (name === 'value' && WITH_SECRET_VALUE.includes(within));
 
 const isReference = (value: unknown): value is { readonly env: string } =>
   isDocument(value) && typeof value.env === 'string' && Object.keys(value).length === 1;
