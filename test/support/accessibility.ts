@@ -14,6 +14,8 @@ export const NARROW = 320;
 const FRAME = 'header.bar:has(#find-form), .room > :is(.folded, .beside)';
 /** The windows in which axe-core has looked at it. */
 const knowFrame = new WeakSet<BrowserContext>();
+/** The windows that load axe-core with each page. As a script of the page it is compiled once for all pages of the process. */
+const haveAxe = new WeakSet<BrowserContext>();
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -89,6 +91,10 @@ export async function assertFits(page: Page, name: string, width = NARROW, look?
 
 async function assertClean(page: Page, name: string, runOnly: unknown): Promise<void> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
+  if (!haveAxe.has(page.context())) {
+    haveAxe.add(page.context());
+    await page.context().addInitScript(AXE);
+  }
   // A colour on its way from light to dark is neither.
   await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))');
   const violations = await page.evaluate(

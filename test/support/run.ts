@@ -85,6 +85,9 @@ async function provideServer(): Promise<{ url: string; stop(): Promise<void> }> 
 const mustBeAlone = (file: string): boolean =>
   isLong(file) || /^(before|after|beforeEach|afterEach)\(/m.test(readFileSync(path.join(root, file), 'utf8'));
 
+/** @param name of a compiled file of this folder @returns its URL */
+const own = (name: string): string => new URL(name, import.meta.url).href;
+
 /** Writes what `node --test` is to run: a file for each process, in the order of the names, each after the first of its test files. */
 function writeGroups(directory: string, groups: readonly string[][]): string[] {
   return groups.map((files, index) => {
@@ -94,7 +97,11 @@ function writeGroups(directory: string, groups: readonly string[][]): string[] {
     const form = files.some(isLong) ? 'long' : 'ordinary';
     writeFileSync(
       file,
-      `import { runGroup } from ${JSON.stringify(new URL('group.js', import.meta.url).href)};\nawait runGroup(${JSON.stringify(urls, null, 2)}, '${form}');\n`,
+      [
+        `import ${JSON.stringify(own('untracked-promises.js'))};`,
+        `const { runGroup } = await import(${JSON.stringify(own('group.js'))});`,
+        `await runGroup(${JSON.stringify(urls, null, 2)}, '${form}');\n`,
+      ].join('\n'),
     );
     return file;
   });
@@ -127,7 +134,6 @@ function runTests(files: readonly string[], env: Record<string, string>, form: k
     `--test-reporter=${name}`,
     `--test-reporter-destination=${destination}`,
   ];
-  const own = (name: string): string => new URL(name, import.meta.url).href;
   const reporters = [...reporter('spec', 'stdout'), ...reporter(own('timings.js'), 'stdout')];
   if (process.env.CI === 'true') reporters.push(...reporter(own('refuse-skipped.js'), 'stderr'));
   const limits = [`--test-concurrency=${form === 'long' ? 1 : AT_ONCE}`, `--test-timeout=${GROUP_LIMIT[form]}`];
