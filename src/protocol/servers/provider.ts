@@ -287,16 +287,8 @@ export function buildServer(
   watchProvider(provider, issuer, deps);
 
   const { wrongSecrets, uses } = deps;
-  const pipelineParts = {
-    ...own,
-    scopes,
-    detailTypes: parts.detailTypes,
-    keys: parts.keys,
-    directory,
-    userinfo: userinfoParts,
-    introspected,
-  };
-  provider.use(requestPipeline({ ...pipelineParts, findClient: clients.lookUp.bind(clients), ...deps }));
+  const pipelineParts = { ...own, scopes, detailTypes: parts.detailTypes, keys: parts.keys, directory, introspected };
+  provider.use(requestPipeline({ ...pipelineParts, userinfo: userinfoParts, findClient: clients.lookUp.bind(clients), ...deps }));
   const shortPath: ShortPathParts = { ...own, userinfo: userinfoParts, introspected, wrongSecrets, uses };
   return { ...parts, issuer, provider, state, subjects, signer: keys[0], callback: provider.callback(), shortPath };
 }
