@@ -266,7 +266,10 @@ test('a file that cannot be is refused in plain words before anything is changed
   const refusals: [content: Content, reason: RegExp][] = [
     ['applications: [', /is neither YAML nor JSON/],
     ['- one', /is no configuration/],
-    [{ apps: [] }, /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, provisioning, authorizationServers/],
+    [
+      { apps: [] },
+      /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, provisioning, authorizationServers/,
+    ],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must say which application it is/],
     [{ applications: [SHOP, SHOP] }, /the application shop is there twice/],
