@@ -32,6 +32,10 @@ const inPlainForm: Override = ({ jsonSchema, path }) => {
     jsonSchema.anyOf = [{ type: 'object' }, { type: 'null' }];
     delete jsonSchema.type;
   }
+  if (path.at(-1) === 'additionalProperties' && jsonSchema.anyOf?.some(({ type }) => type === 'null')) {
+    jsonSchema.description ??= 'A string, number, boolean, list, or null';
+    delete jsonSchema.anyOf;
+  }
 };
 
 /** A schema of OpenAPI 3.1, whose dialect is JSON Schema's own. By zod itself: the generator takes an exact optional field for a required one. */

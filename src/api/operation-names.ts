@@ -28,7 +28,8 @@ const VERBS = { GET: 'get', POST: 'create', PUT: 'put', DELETE: 'delete' } as co
 
 /** @returns the operation's name among these, e.g. `listAppUsers` */
 export function operationName({ method, path, response }: Endpoint, endpoints: readonly Endpoint[]): string {
-  const [, owner, step] = /^(.*)\/lifecycle\/(\w+)$/.exec(path) ?? [];
+  // A name that ends in Execute is also what Go's generator makes of the name before it.
+  const [, owner, step] = /^(.*)\/(?:lifecycle\/(?=\w+$)|(?=execute$))(\w+)$/.exec(path) ?? [];
   if (owner !== undefined && step !== undefined) {
     const [verb = '', ...rest] = step.split('_');
     return `${verb}${nounOf(owner, singular)}${rest.map(capitalized).join('')}`;
