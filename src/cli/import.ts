@@ -1,29 +1,37 @@
 /**
- * The command that imports users: `gatehouse import users.ndjson [--refused refused.ndjson]`, with the service's own configuration, beside a
- * running service or without one. Ends with 0 when all lines were imported, 1 when some were not, 2 when it could not do its work.
+ * The command that imports users: `gatehouse import [format] <file>`, with the service's own configuration, beside a running service or without one. Ends
+ * with 0 when everything was imported or was there before, 1 when something was refused, 2 when it could not do its work.
  */
 import type { WriteStream } from 'node:fs';
 import { type FileHandle, open as openFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
 import { finished } from 'node:stream/promises';
 import { SYSTEM } from '../features/audit/audit-event.policy.ts';
-import { type ImportCounts, importUsers } from '../features/import/user-import.service.ts';
+import { IMPORT_FORMATS, type ImportFormat } from '../features/import/formats.service.ts';
+import { UnreadableSource } from '../features/import/import-source.service.ts';
+import { type ImportCounts, importItems } from '../features/import/imports.service.ts';
+import type { ImportRefusal } from '../features/import/user-batches.service.ts';
 import { isFirstStartDone } from '../features/settings/first-start.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import { type CommandContext, command, type Output, onDatabase, print } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
-import { showProgress } from './progress.ts';
+import { type ProgressBar, showProgress } from './progress.ts';
 import { hearChanges } from './startup.ts';
 
-/** As many as the pool's connections allow, with some left over. */
-const AT_A_TIME = 8;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /** What came from the file must not steer the terminal. */
-const printable = (reasons: string): string => reasons.replace(/\p{Cc}/gu, '\u{fffd}');
+const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\u{fffd}');
 
-export const importCommand = command(2, async (terminal, { file, refused }: { readonly file: string; readonly refused?: string }) => {
+export interface ImportArguments {
+  /** One of IMPORT_FORMATS. */
+  readonly format: string;
+  readonly file: string;
+  readonly refused?: string;
+  readonly dryRun?: boolean;
+}
+
+export const importCommand = command(2, async (terminal, { format, file, refused, dryRun = false }: ImportArguments) => {
   // What is wrong with the environment is told before a file is made.
   loadConfig(terminal.env);
   const interrupted = new AbortController();
@@ -35,7 +43,8 @@ export const importCommand = command(2, async (terminal, { file, refused }: { re
     const input = await openInput(file, files);
     const refusals = refused === undefined ? undefined : await openRefusals(refused, files, interrupted);
     return await onDatabase(terminal, async (ground) => {
-      const counts = await run(await servicesOn(ground), { input, refusals, signal: interrupted.signal, ...terminal });
+      const work = { format: formatNamed(format), input, refusals, dryRun, signal: interrupted.signal };
+      const counts = await run(await servicesOn(ground), { ...work, ...terminal });
       return counts.refused > 0 || interrupted.signal.aborted ? 1 : 0;
     });
   } finally {
@@ -43,6 +52,13 @@ export const importCommand = command(2, async (terminal, { file, refused }: { re
     await files.close();
   }
 });
+
+/** @throws {StartFailure} */
+function formatNamed(name: string): ImportFormat {
+  const format = IMPORT_FORMATS[name];
+  if (format === undefined) throw new StartFailure(`${name} is no format; there are ${Object.keys(IMPORT_FORMATS).join(', ')}.`);
+  return format;
+}
 
 /** @throws {StartFailure} */
 async function openInput(file: string, open: OpenResources): Promise<FileHandle> {
@@ -78,43 +94,82 @@ async function servicesOn(ground: CommandContext): Promise<Services> {
 }
 
 interface Import {
+  readonly format: ImportFormat;
   readonly input: FileHandle;
   readonly refusals: WriteStream | undefined;
+  readonly dryRun: boolean;
   readonly signal: AbortSignal;
   readonly stdout: Output;
   readonly stderr: Output;
 }
 
-async function run(services: Services, { input, refusals, signal, stdout, stderr }: Import): Promise<ImportCounts> {
+async function run(services: Services, { format, input, refusals, dryRun, signal, stdout, stderr }: Import): Promise<ImportCounts> {
   const { size } = await input.stat();
   const progress = showProgress(stderr, size);
   const begun = performance.now();
-  const lines = createInterface({ input: input.createReadStream({ autoClose: false }), crlfDelay: Number.POSITIVE_INFINITY, signal });
-  let counts: ImportCounts = { imported: 0, refused: 0, lastLine: 0 };
-  let done = 0;
+  let counts: ImportCounts | undefined;
+  let read = 0;
+  async function* chunks(): AsyncGenerator<Buffer> {
+    for await (const chunk of input.createReadStream({ autoClose: false })) {
+      read += chunk.length;
+      yield chunk;
+    }
+  }
   try {
-    counts = await importUsers(services, lines, SYSTEM, {
-      concurrency: AT_A_TIME,
+    counts = await importItems(services, format.read(chunks(), services), SYSTEM, {
+      isDryRun: dryRun,
+      isComplete: format.isComplete,
       signal,
-      onRefused(refused) {
-        if (refusals === undefined) progress.say(`Line ${refused.line} is refused: ${printable(refused.reasons.join('; '))}`);
-        else refusals.write(`${JSON.stringify(refused)}\n`);
+      onRefused: (refusal) => tellRefused(refusal, progress, refusals),
+      onThing: (kind, state, name) => {
+        if (dryRun) print(stdout, `${state === 'created' ? 'create' : 'leave '} ${NOUNS[kind]} ${printable(name)}`);
       },
-      onLine(latest, bytes) {
+      onNote: (message) => progress.say(printable(message)),
+      onProgress(latest) {
         counts = { ...latest };
-        done += bytes;
-        progress.update(counts, done);
+        progress.update(latest, read);
       },
     });
     return counts;
+  } catch (error) {
+    throw error instanceof UnreadableSource ? new StartFailure(error.message) : error;
   } finally {
     progress.stop();
-    for (const line of linesOf(counts, (performance.now() - begun) / 1000, signal.aborted)) print(stdout, line);
+    if (counts !== undefined)
+      for (const line of linesOf(counts, { dryRun, seconds: (performance.now() - begun) / 1000, stopped: signal.aborted }))
+        print(stdout, line);
   }
 }
 
-function* linesOf({ imported, refused, lastLine }: ImportCounts, seconds: number, stopped: boolean): Generator<string> {
+function tellRefused({ place, reasons }: ImportRefusal, progress: ProgressBar, refusals: WriteStream | undefined): void {
+  if (refusals !== undefined) refusals.write(`${JSON.stringify({ ...place, reasons })}\n`);
+  else progress.say(printable(`${'line' in place ? `Line ${place.line}` : place.entry} is refused: ${reasons.join('; ')}`));
+}
+
+const NOUNS = { organization: 'organization', group: 'group', application: 'application', provider: 'identity provider' } as const;
+
+interface Ending {
+  readonly dryRun: boolean;
+  readonly seconds: number;
+  readonly stopped: boolean;
+}
+
+function* linesOf(
+  { imported, refused, existing, lastLine, things }: ImportCounts,
+  { dryRun, seconds, stopped }: Ending,
+): Generator<string> {
   if (stopped) yield `Stopped after line ${lastLine}; what follows it was not imported.`;
-  const pace = Math.round(imported / Math.max(seconds, 0.001));
-  yield `${imported} imported, ${refused} refused in ${seconds.toFixed(1)} s (${pace} users a second).`;
+  const made = Object.entries(things).filter(([, { created, existing: there }]) => created + there > 0);
+  if (made.length > 0) {
+    const told = made.map(([kind, counts]) => `${counts.created} ${NOUNS[kind as keyof typeof NOUNS]}s`).join(', ');
+    yield `${told} ${dryRun ? 'would be created' : 'created'}; ${made.reduce((sum, [, one]) => sum + one.existing, 0)} were there already.`;
+  }
+  const there = existing === 0 ? '' : `, ${existing} there already`;
+  if (dryRun) yield `${imported} users would be imported, ${refused} refused${there}. Nothing was written.`;
+  else {
+    const pace = Math.round(imported / Math.max(seconds, 0.001));
+    yield `${imported} imported, ${refused} refused${there} in ${seconds.toFixed(1)} s (${pace} users a second).`;
+    const isNothingNew = imported === 0 && refused === 0 && existing > 0 && made.every(([, { created }]) => created === 0);
+    if (isNothingNew) yield 'Nothing was changed: all of it was there already.';
+  }
 }

@@ -31,6 +31,9 @@ function notedSeal(value: string): { readonly n: number; readonly hash: string }
   throw new InvalidArgumentError('It must be a number, a colon and a hash, as "audit verify" prints them.');
 }
 
+/** As in features/import/formats.service.ts, which is loaded only when it is called. */
+const IMPORT_FORMATS: readonly string[] = ['ndjson', 'csv', 'keycloak'];
+
 /** What a subcommand is called with: its own file carries it out. @returns the exit code */
 type Run = (terminal: Terminal) => Promise<number>;
 
@@ -104,11 +107,18 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     });
   program
     .command('import')
-    .description('Import users from a file with a JSON object per line. Exit code 0: all, 1: some were refused, 2: not carried out.')
-    .argument('<file>', 'NDJSON')
-    .option('--refused <file>', 'a new file for refused lines: their numbers and reasons')
-    .action((file, options) => {
-      run = async (to) => (await import('./import.ts')).importCommand(to, { file, ...options });
+    .description(
+      'Import users, and what else the format has. What is there already stays as it is. Exit code 0: all, 1: some were refused, 2: not carried out.',
+    )
+    .usage('[options] [format] <file>')
+    .argument('<format-or-file>', 'ndjson (unless given), csv or keycloak')
+    .argument('[file]', 'what to import')
+    .option('--dry-run', 'tell what would be imported, and write nothing', false)
+    .option('--refused <file>', 'a new file for what is refused: lines and reasons')
+    .action((first, second, options, self) => {
+      const named = second === undefined ? { format: 'ndjson', file: first } : { format: first, file: second };
+      if (!IMPORT_FORMATS.includes(named.format)) self.error(`error: unknown format '${named.format}'`);
+      run = async (to) => (await import('./import.ts')).importCommand(to, { ...named, ...options });
     });
   program
     .command('audit')

@@ -1,11 +1,11 @@
 /** How far an import is: a bar on a terminal, elsewhere a line every few seconds. On standard error, apart from the result. */
 import { MultiBar } from 'cli-progress';
-import type { ImportCounts } from '../features/import/user-import.service.ts';
+import type { ImportCounts } from '../features/import/imports.service.ts';
 import { type Output, print } from './command.ts';
 
 export interface ProgressBar {
   /** @param bytes of the file that are done */
-  update(counts: ImportCounts, bytes: number): void;
+  update(counts: Pick<ImportCounts, 'imported' | 'refused'>, bytes: number): void;
   /** Prints a line without disturbing the bar. */
   say(line: string): void;
   stop(): void;

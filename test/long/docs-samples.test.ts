@@ -122,12 +122,18 @@ test('tutorial: protect an API', async (t) => {
 
 test('how to: move users in, and configuration as code', async (t) => {
   const at = await place(t);
-  const [users = ''] = codeBlocks('how-to/move-users-in', 'sh');
+  const [users = '', table = ''] = codeBlocks('how-to/move-users-in', 'sh');
   // One line of three is refused, as the page says.
   assert.match(await shell(t, at, `${users.trimEnd()} || true\n`), /1 /);
   assert.match(readFileSync(path.join(at.folder, 'refused.ndjson'), 'utf8'), /^\{"line":3,/);
   const grace = new UserAgent(at.service.baseUrl);
   assert.equal((await grace.signIn(await grace.visit('/account'), { login: 'grace', password: PASSWORD })).url.pathname, '/account');
+
+  assert.match(await shell(t, at, table), /^1 imported, 0 refused/m);
+
+  const [realm = ''] = codeBlocks('how-to/move-from-keycloak', 'sh');
+  assert.match(await shell(t, at, realm.replace('--refused refused', '--refused refused-realm')), /^1 imported, 0 refused/m);
+  assert.equal((await at.service.api('GET', '/users/mary/groups')).body.length, 2);
 
   const [configuration = ''] = codeBlocks('how-to/configuration-as-code', 'sh');
   await shell(

@@ -6,13 +6,9 @@ import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
 import { isSameAddress } from '../../src/features/identity-providers/upstream-claims.policy.ts';
 import { isMailable, languageOf } from '../../src/features/mail/mail.policy.ts';
+import { verifyImportedHash } from '../../src/features/passwords/imported-passwords.service.ts';
 import { foldPassword, isTooOld, MOST_CHARACTERS, passwordProblem } from '../../src/features/passwords/password.policy.ts';
-import {
-  encodeImportedHash,
-  type ImportedHash,
-  importedHash,
-  verifyImportedHash,
-} from '../../src/features/passwords/password-hashes.service.ts';
+import { encodeImportedHash, type ImportedHash, importedHash } from '../../src/features/passwords/password-hashes.service.ts';
 import { newTotpSecret, stepOfCode, totpUri } from '../../src/features/second-factors/totp.service.ts';
 import { decideAttempt, type FailedAttempts, isLocked, NO_FAILURES } from '../../src/features/sign-in/lockout.policy.ts';
 import { userProfile } from '../../src/features/users/user-profile.service.ts';
@@ -164,7 +160,7 @@ test('whatever is said to be a hash is taken, and then can be compared with, or 
     }),
     of({
       algorithm: fc.constant('PBKDF2'),
-      digestAlgorithm: fc.constantFrom('SHA256_HMAC', 'SHA1_HMAC'),
+      digestAlgorithm: fc.constantFrom('SHA256_HMAC', 'SHA1_HMAC', 'MD5_HMAC'),
       iterationCount: digit,
       keySize: digit,
       salt: text,
@@ -175,6 +171,23 @@ test('whatever is said to be a hash is taken, and then can be compared with, or 
       workFactor: fc.constantFrom(4, 5, 3, 99),
       salt: fc.stringMatching(/^[./A-Za-z0-9]{22}$/),
       value: fc.stringMatching(/^[./A-Za-z0-9]{31}$/),
+    }),
+    of({
+      algorithm: fc.constant('ARGON2'),
+      variant: fc.constantFrom('id', 'i', 'd', 'x'),
+      memory: fc.integer({ min: 0, max: 300 }),
+      iterations: fc.integer({ min: 0, max: 3 }),
+      parallelism: fc.integer({ min: 0, max: 20 }),
+      salt: text,
+      value: text,
+    }),
+    of({
+      algorithm: fc.constantFrom('SCRYPT'),
+      cost: fc.constantFrom(0, 1, 2, 16, 17, 2 ** 30),
+      blockSize: fc.integer({ min: 0, max: 40 }),
+      parallelism: fc.integer({ min: 0, max: 20 }),
+      salt: text,
+      value: text,
     }),
     fc.anything(),
   );

@@ -7,7 +7,7 @@ import type { Page, Window } from '../../platform/database/paging.ts';
 import { notFound, validation } from '../../platform/errors/errors.ts';
 import { lockApplicationRoles, replaceAssignedRoles } from '../application-roles/application-roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
-import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import { getGroup } from '../groups/groups.service.ts';
 import { findGroup } from '../groups/groups.store.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
@@ -182,6 +182,8 @@ async function findTarget(trx: Executor, { kind, id }: Assignee): Promise<Target
   return group && { id, type: 'UserGroup', displayName: group.name };
 }
 
+type RolesOfAssignment = { readonly before?: readonly string[]; readonly after?: readonly string[] };
+
 const recordAssignment = (
   trx: Executor,
   change: 'add' | 'update' | 'remove',
@@ -189,13 +191,23 @@ const recordAssignment = (
   kind: AssigneeKind,
   assignee: Target,
   request: RequestContext,
-  roles: { readonly before?: readonly string[]; readonly after?: readonly string[] },
-): Promise<string> => {
+  roles: RolesOfAssignment,
+): Promise<string> => recordEvent(trx, assignmentEvent(change, application, kind, assignee, request, roles));
+
+/** How the audit log tells of an assignment. */
+export const assignmentEvent = (
+  change: 'add' | 'update' | 'remove',
+  application: Pick<Application, 'id' | 'label'>,
+  kind: AssigneeKind,
+  assignee: Target,
+  request: RequestContext,
+  roles: RolesOfAssignment,
+): Event => {
   const told = (names: readonly string[]) => ({
     ...{ applicationId: application.id, [`${kind}Id`]: assignee.id },
     ...(names.length > 0 && { roles: names }),
   });
-  return recordEvent(trx, {
+  return {
     eventType: kind === 'user' ? `application.user_membership.${change}` : `group.application_assignment.${change}`,
     displayMessage: { add: `Assign application to ${kind}`, update: `Change roles of ${kind}`, remove: `Take application from ${kind}` }[
       change
@@ -204,7 +216,7 @@ const recordAssignment = (
     targets: [assignee, applicationTarget(application)],
     ...(roles.before && { before: told(roles.before) }),
     ...(roles.after && { after: told(roles.after) }),
-  });
+  };
 };
 
 const assigneeNotFound = ({ kind, id }: Assignee) => notFound(id, kind === 'user' ? 'User' : 'Group');

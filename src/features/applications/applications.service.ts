@@ -284,7 +284,7 @@ function settingsOf({ settings: given, secret }: ApplicationInput): ApplicationS
 }
 
 /** The application as the audit log names it. */
-export const applicationTarget = ({ id, label }: Application) => ({ id, type: 'AppInstance', displayName: label });
+export const applicationTarget = ({ id, label }: Pick<Application, 'id' | 'label'>) => ({ id, type: 'AppInstance', displayName: label });
 
 /** The application as the audit log keeps it. */
 const described = ({ label, status, settings }: Application) => ({ label, status, settings });

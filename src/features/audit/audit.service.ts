@@ -2,7 +2,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { queueNoticeOf } from '../mail/mail.service.ts';
-import { insertAuditEvent } from './audit.store.ts';
+import { insertAuditEvent, insertAuditEvents } from './audit.store.ts';
 import type { Event } from './audit-event.policy.ts';
 import type { AuditEvent } from './events.resource.ts';
 
@@ -12,6 +12,9 @@ export async function recordEvent(trx: Executor, event: Event): Promise<string> 
   await queueNoticeOf(trx, event);
   return uuid;
 }
+
+/** Many events in one statement, of types that no mail tells their users of: an import writes to nobody. */
+export const recordQuietEvents = (trx: Executor, events: readonly Event[]): Promise<void> => insertAuditEvents(trx, events.map(auditEvent));
 
 /** An event as it is stored. */
 export function auditEvent(event: Event): AuditEvent {

@@ -27,9 +27,10 @@ const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
 /**
  * Parts of a statement that write an event, and what is to be told of it to hooks.
  * @param event the placeholder of `eventRow` @param from nothing is written without a row of it
+ * @param read `jsonb_to_recordset`: the placeholder stands for an array of rows
  */
-export const writingEvent = (event: string, from: string): string =>
-  `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, jsonb_to_record(${event}::jsonb) AS r (${ROW})
+export const writingEvent = (event: string, from: string, read: 'jsonb_to_record' | 'jsonb_to_recordset' = 'jsonb_to_record'): string =>
+  `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, ${read}(${event}::jsonb) AS r (${ROW})
     RETURNING uuid, published, event_type, target),
   news AS (INSERT INTO outbox ${NOTED} ${NEWS}),
   ${PROVISIONING_NEWS},
@@ -57,6 +58,13 @@ const WRITE = `WITH one AS (SELECT), ${writingEvent('?', 'one')} SELECT uuid FRO
 export async function insertAuditEvent(executor: Executor, event: AuditEvent): Promise<string> {
   const { rows } = await executor.raw<{ rows: [{ uuid: string }] }>(WRITE, [eventRow(event)]);
   return rows[0].uuid;
+}
+
+const WRITE_MANY = `WITH one AS (SELECT), ${writingEvent('?', 'one', 'jsonb_to_recordset')} SELECT count(*) FROM event`;
+
+/** As `insertAuditEvent`, many in one statement. */
+export async function insertAuditEvents(executor: Executor, events: readonly AuditEvent[]): Promise<void> {
+  if (events.length > 0) await executor.raw(WRITE_MANY, [`[${events.map(eventRow).join(',')}]`]);
 }
 
 export const EVENT: Columns<StoredEvent> = {

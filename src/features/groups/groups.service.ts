@@ -8,7 +8,7 @@ import { parseFilter } from '../../platform/database/filter-syntax.ts';
 import type { NumberedPage, NumberedWindow, Page, Slice, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
-import type { RequestContext } from '../audit/audit-event.policy.ts';
+import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import { takeOutPerson } from '../policies/policy-names.service.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -187,15 +187,23 @@ async function findBoth(trx: Executor, groupId: string, userId: string): Promise
 }
 
 const recordMembership = (trx: Executor, change: 'add' | 'remove', group: Group, user: User, request: RequestContext): Promise<string> =>
-  recordEvent(trx, {
-    eventType: `group.user_membership.${change}`,
-    displayMessage: change === 'add' ? 'Add user to group' : 'Remove user from group',
-    request,
-    targets: [{ id: user.id, type: 'User', displayName: user.login }, groupTarget(group)],
-    [change === 'add' ? 'after' : 'before']: { groupId: group.id, userId: user.id },
-  });
+  recordEvent(trx, membershipEvent(change, group, user, request));
 
-const groupTarget = ({ id, name }: Group) => ({ id, type: 'UserGroup', displayName: name });
+/** How the audit log tells that a user becomes a member of a group, or is one no more. */
+export const membershipEvent = (
+  change: 'add' | 'remove',
+  group: Pick<Group, 'id' | 'name'>,
+  user: Pick<User, 'id' | 'login'>,
+  request: RequestContext,
+): Event => ({
+  eventType: `group.user_membership.${change}`,
+  displayMessage: change === 'add' ? 'Add user to group' : 'Remove user from group',
+  request,
+  targets: [{ id: user.id, type: 'User', displayName: user.login }, groupTarget(group)],
+  [change === 'add' ? 'after' : 'before']: { groupId: group.id, userId: user.id },
+});
+
+const groupTarget = ({ id, name }: Pick<Group, 'id' | 'name'>) => ({ id, type: 'UserGroup', displayName: name });
 const described = ({ name, description }: Group): GroupProfile => ({ name, description });
 const nameTaken = () => conflict({ field: 'profile.name', message: 'another group has this name' });
 

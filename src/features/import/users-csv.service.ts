@@ -10,7 +10,7 @@ const PASSED_OVER: readonly string[] = EXPORT_ONLY;
 const LONGEST_ROW = 64 * 1024;
 
 /** An apostrophe before what a spreadsheet would run as a formula, as the export writes it. */
-const ESCAPED = /^'(?=[=+\-@\t\r])/;
+export const ESCAPED = /^'(?=[=+\-@\t\r])/;
 
 /** @throws {ApiError} validation of the field `file`, with the line */
 function columnsOf(header: readonly string[], attributes: readonly Attribute[]): (string | false)[] {

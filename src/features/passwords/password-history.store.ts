@@ -14,13 +14,22 @@ export async function rememberFormerHash(trx: Executor, userId: string, password
   await trx('password_history').where({ user_id: userId }).whereNotIn('seq', newest).delete();
 }
 
+/** Costs of scrypt: the logarithm of N, block size, parallelism. */
+export type ScryptCost = readonly [work: number, ln: number, r: number, p: number];
+
 /** The dearest of each kind; null where there is none. */
 export interface DearestHashes {
   /** The work factor. */
   readonly bcrypt: number | null;
-  /** PBKDF2 with SHA-256: iterations, for every block of the key. */
+  /** PBKDF2 with this digest: iterations, for every block of the key. */
+  readonly sha1: number | null;
   readonly sha256: number | null;
   readonly sha512: number | null;
+  readonly scrypt: ScryptCost | null;
+  /** Firebase's. */
+  readonly firebase: ScryptCost | null;
+  /** KiB, iterations and parallelism, after their product. */
+  readonly argon2: readonly [work: number, m: number, t: number, p: number] | null;
   /** Does another system know a password? */
   readonly elsewhere: boolean;
 }
@@ -29,8 +38,21 @@ const iterations = (scheme: string, blockBytes: number): string =>
   `max(CASE WHEN starts_with(password_hash, '$pbkdf2-${scheme}$') THEN substr(split_part(password_hash, '$', 3), 3)::integer
     * ceil(length(decode(split_part(password_hash, '$', 5), 'base64')) / ${blockBytes}.0) END)::float8`;
 
+/** @param part the one between dollar signs that has three parameters, such as `ln=14,r=8,p=1` */
+const parameters = (part: number): readonly string[] =>
+  [1, 2, 3].map((n) => `split_part(split_part(split_part(password_hash, '$', ${part}), ',', ${n}), '=', 2)::float8`);
+
+const scryptCost = (scheme: string): string => {
+  const [ln, r, p] = parameters(3);
+  return `max(CASE WHEN starts_with(password_hash, '$${scheme}$') THEN ARRAY[2 ^ ${ln} * ${r} * ${p}, ${ln}, ${r}, ${p}] END)`;
+};
+
+const [M, T, P] = parameters(4);
+
 const DEAREST = `SELECT max(CASE WHEN starts_with(password_hash, '$2b$') THEN substr(password_hash, 5, 2)::integer END) AS bcrypt,
-    ${iterations('sha256', 32)} AS sha256, ${iterations('sha512', 64)} AS sha512,
+    ${iterations('sha1', 20)} AS sha1, ${iterations('sha256', 32)} AS sha256, ${iterations('sha512', 64)} AS sha512,
+    ${scryptCost('scrypt')} AS scrypt, ${scryptCost('firebase-scrypt')} AS firebase,
+    max(CASE WHEN starts_with(password_hash, '$foreign-argon2') THEN ARRAY[${M} * ${T}, ${M}, ${T}, ${P}] END) AS argon2,
     coalesce(bool_or(password_hash = '${PASSWORD_ELSEWHERE}'), false) AS elsewhere
   FROM users WHERE password_hash NOT LIKE '$argon2id$%'`;
 

@@ -7,8 +7,8 @@ import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { type HashCost, timings } from '../../platform/clock/timings.ts';
 import { createSemaphore, type Semaphore } from '../../platform/concurrency/semaphore.ts';
 import { inSpan } from '../../platform/telemetry/tracing.ts';
+import { verifyImportedHash } from './imported-passwords.service.ts';
 import { PASSWORD_ELSEWHERE } from './password-hashes.resource.ts';
-import { verifyImportedHash } from './password-hashes.service.ts';
 
 /** A hash that no known password has, of the same cost as all others. */
 export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>

@@ -9,8 +9,8 @@ import { timings } from '../../platform/clock/timings.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { PASSWORD_IMPORT } from '../inline-hooks/inline-hooks.resource.ts';
 import { findActiveHookOf } from '../inline-hooks/inline-hooks.store.ts';
-import { verifyImportedHash } from '../passwords/password-hashes.service.ts';
-import { type DearestHashes, findDearestImported } from '../passwords/password-history.store.ts';
+import { verifyImportedHash } from '../passwords/imported-passwords.service.ts';
+import { type DearestHashes, findDearestImported, type ScryptCost } from '../passwords/password-history.store.ts';
 import { verifyPassword } from '../passwords/passwords.service.ts';
 
 /** Milliseconds after which the stored hashes are looked at again, behind the answers: what another process imported counts then. */
@@ -89,15 +89,27 @@ async function look(database: Database): Promise<Known> {
 }
 
 const SALT = 'c2FsdCBvZiBub2JvZHkgaGVyZQ==';
+const KEY_BYTES = 32;
 
 /** Hashes of nothing, as dear as the dearest of each kind. */
-function costlyHashes({ bcrypt, sha256, sha512 }: DearestHashes): string[] {
+function costlyHashes({ bcrypt, sha1, sha256, sha512, scrypt, firebase, argon2 }: DearestHashes): string[] {
+  const pbkdf2 = { sha1: [sha1, 20], sha256: [sha256, 32], sha512: [sha512, 64] } as const;
+  const like = (cost: ScryptCost) => `ln=${cost[1]},r=${cost[2]},p=${cost[3]}$${SALT}$${zeros(KEY_BYTES)}`;
   return [
     ...(bcrypt === null ? [] : [`$2b$${String(bcrypt).padStart(2, '0')}$abcdefghijklmnopqrstuu${'a'.repeat(30)}a`]),
-    ...(sha256 === null ? [] : [`$pbkdf2-sha256$i=${sha256}$${SALT}$${Buffer.alloc(32).toString('base64')}`]),
-    ...(sha512 === null ? [] : [`$pbkdf2-sha512$i=${sha512}$${SALT}$${Buffer.alloc(64).toString('base64')}`]),
+    ...Object.entries(pbkdf2).flatMap(([digest, [iterations, size]]) =>
+      iterations === null ? [] : [`$pbkdf2-${digest}$i=${iterations}$${SALT}$${zeros(size)}`],
+    ),
+    ...(scrypt === null ? [] : [`$scrypt$${like(scrypt)}`]),
+    ...(firebase === null ? [] : [`$firebase-scrypt$${like(firebase)}`]),
+    ...(argon2 === null
+      ? []
+      : [`$foreign-argon2id$v=19$m=${argon2[1]},t=${argon2[2]},p=${argon2[3]}$${unpadded(SALT)}$${unpadded(zeros(KEY_BYTES))}`]),
   ];
 }
+
+const zeros = (size: number): string => Buffer.alloc(size).toString('base64');
+const unpadded = (base64: string): string => base64.replace(/=+$/, '');
 
 /** @returns milliseconds that a refusal takes whose password an inline hook was asked for; 0 where none is asked */
 async function timeOfHook(database: Database, { elsewhere }: DearestHashes): Promise<number> {

@@ -3,12 +3,17 @@
  * `website`, `gender` and `birthdate` (OpenID Connect Core section 5.1); every value but `emailVerified` is a string, only the login is demanded. The credentials: a password, or its hash.
  */
 import { z } from 'zod';
+import type { Services } from '../../platform/database/dependencies.ts';
 import { INVISIBLE, text } from '../../platform/validation/text.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { encodeImportedHash, importedHash } from '../passwords/password-hashes.service.ts';
+import { type PasswordOwner, refusePoorPassword } from '../passwords/password-policy.service.ts';
+import { hashPassword } from '../passwords/passwords.service.ts';
 import { LONGEST_STRING } from '../user-schema/attribute-definitions.service.ts';
-import { LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
-import type { BaseAttribute } from './users.resource.ts';
+import { isEmptyValue, LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
+import { isBaseAttribute } from '../user-schema/user-attributes.service.ts';
+import type { BaseAttribute, ProfileValues, User } from './users.resource.ts';
+import { composedName } from './users.store.ts';
 
 /** null stands for an attribute that is not set: Okta's SDKs send it so. */
 const attribute = text().nullish();
@@ -136,3 +141,28 @@ export function givenPassword(credentials: z.output<typeof userCredentials> | un
   const { value, hash, hook } = credentials?.password ?? {};
   return { password: value, passwordHash: hook === undefined ? hash && encodeImportedHash(hash) : PASSWORD_ELSEWHERE };
 }
+
+/** @param owner as they are called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */
+export async function storedPassword(
+  services: Services,
+  { password, passwordHash }: GivenPassword,
+  owner: () => Promise<PasswordOwner>,
+): Promise<string | null> {
+  if (password === undefined) return passwordHash ?? null;
+  await refusePoorPassword(services, password, await owner(), 'credentials.password.value');
+  return hashPassword(password);
+}
+
+/** The profile as it is stored: login and email apart and composed, as they are looked for, and only what is set. */
+export function splitProfile({ login, email, emailVerified: _, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
+  const isSet = ([name, value]: readonly [string, unknown]) => (isBaseAttribute(name) ? typeof value === 'string' : !isEmptyValue(value));
+  return {
+    login: composedName(login),
+    email: typeof email === 'string' ? composedName(email) : null,
+    profile: Object.fromEntries(Object.entries(attributes).filter(isSet)) as ProfileValues,
+  };
+}
+
+/** Without an address nothing is verified. */
+export const isVerifiedAddress = ({ email, emailVerified }: Pick<UserProfile, 'email' | 'emailVerified'>): boolean =>
+  typeof email === 'string' && emailVerified === true;

@@ -12,23 +12,28 @@ import { joinGroups } from '../groups/groups.service.ts';
 import { hasMailAddress, tellFormerAddress } from '../mail/mail.service.ts';
 import { isMailPossible, requireMail } from '../mail/mail-route.service.ts';
 import { insertMembership } from '../organizations/memberships.store.ts';
-import { type PasswordOwner, refusePoorPassword, rememberReplaced } from '../passwords/password-policy.service.ts';
-import { hashPassword } from '../passwords/passwords.service.ts';
+import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { noteImported } from '../sign-in/answer-time.service.ts';
 import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
 import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import type { GivenValues } from '../user-schema/attribute-values.service.ts';
-import { isEmptyValue } from '../user-schema/attribute-values.service.ts';
-import { claimAttributes, isBaseAttribute, judgeAttributes } from '../user-schema/user-attributes.service.ts';
+import { claimAttributes, judgeAttributes } from '../user-schema/user-attributes.service.ts';
 import { endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
 import { mailVerification } from './email-verification.service.ts';
 import { applyStep } from './user-lifecycle.service.ts';
 import { refuseNames } from './user-names.service.ts';
-import type { GivenPassword, ProfileChanges, UserProfile } from './user-profile.service.ts';
+import {
+  type GivenPassword,
+  isVerifiedAddress,
+  type ProfileChanges,
+  splitProfile,
+  storedPassword,
+  type UserProfile,
+} from './user-profile.service.ts';
 import { findVisibleUser, lockChangeableUser, mayChangeUser, userTarget } from './user-reach.service.ts';
-import type { ProfileValues, User } from './users.resource.ts';
-import { composedName, findUserById, insertUser, updateUser } from './users.store.ts';
+import type { User } from './users.resource.ts';
+import { findUserById, insertUser, updateUser } from './users.store.ts';
 
 /** Without a password the user cannot sign in by one. */
 export interface NewUser extends GivenPassword {
@@ -194,24 +199,13 @@ function refuseUnprovedAddress(isVerified: boolean, request: RequestContext): vo
   if (isVerified && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
 }
 
-/** @param owner as they are called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */
-async function storedPassword(
-  services: Services,
-  { password, passwordHash }: GivenPassword,
-  owner: () => Promise<PasswordOwner>,
-): Promise<string | null> {
-  if (password === undefined) return passwordHash ?? null;
-  await refusePoorPassword(services, password, await owner(), 'credentials.password.value');
-  return hashPassword(password);
-}
-
 function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
   const isInvited = input.sendEmail === true && passwordHash === null;
   const status = !input.activate ? 'STAGED' : isInvited ? 'PROVISIONED' : 'ACTIVE';
   return {
     id: newId('usr'),
     ...splitProfile(input.profile),
-    emailVerified: isVerified(input.profile),
+    emailVerified: isVerifiedAddress(input.profile),
     status,
     lockedUntil: null,
     passwordHash,
@@ -222,16 +216,6 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
     statusChanged: input.activate ? now : null,
     lastLogin: null,
     lastUpdated: now,
-  };
-}
-
-/** The profile as it is stored: login and email apart and composed, as they are looked for, and only what is set. */
-function splitProfile({ login, email, emailVerified: _, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
-  const isSet = ([name, value]: readonly [string, unknown]) => (isBaseAttribute(name) ? typeof value === 'string' : !isEmptyValue(value));
-  return {
-    login: composedName(login),
-    email: typeof email === 'string' ? composedName(email) : null,
-    profile: Object.fromEntries(Object.entries(attributes).filter(isSet)) as ProfileValues,
   };
 }
 
@@ -247,13 +231,9 @@ function withProfile(before: User, change: UserChange['profile']): Partial<User>
   return {
     ...stored,
     emailVerified:
-      typeof given.emailVerified === 'boolean' ? isVerified({ email: stored.email, emailVerified: given.emailVerified }) : kept,
+      typeof given.emailVerified === 'boolean' ? isVerifiedAddress({ email: stored.email, emailVerified: given.emailVerified }) : kept,
   };
 }
-
-/** Without an address nothing is verified. */
-const isVerified = ({ email, emailVerified }: Pick<UserProfile, 'email' | 'emailVerified'>): boolean =>
-  typeof email === 'string' && emailVerified === true;
 
 function withPassword({ status, statusChanged, activated }: User, passwordHash: string | null, now: Date): Partial<User> {
   if (passwordHash === null) return {};

@@ -24,7 +24,7 @@ import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
 import { BASE_ATTRIBUTES, type User, type UserOrder } from './users.resource.ts';
 
-const USER: Columns<User> = {
+export const USER_COLUMNS: Columns<User> = {
   id: 'id',
   login: 'login',
   email: 'email',
@@ -43,22 +43,22 @@ const USER: Columns<User> = {
 };
 
 /** The same for a statement that joins other tables. */
-export const USER_AMONG_OTHERS = Object.fromEntries(Object.entries(USER).map(([field, column]) => [field, `users.${column}`]));
+export const USER_AMONG_OTHERS = Object.fromEntries(Object.entries(USER_COLUMNS).map(([field, column]) => [field, `users.${column}`]));
 
 /** @returns false when another user has that login */
 export async function insertUser(executor: Executor, user: User): Promise<boolean> {
   const loginTaken = executor.raw('(lower(login))');
-  const inserted = await executor('users').insert(toRow(USER, user)).onConflict(loginTaken).ignore().returning('id');
+  const inserted = await executor('users').insert(toRow(USER_COLUMNS, user)).onConflict(loginTaken).ignore().returning('id');
   return inserted.length === 1;
 }
 
 export async function findUserById(executor: Executor, id: string): Promise<User | undefined> {
-  return executor('users').where({ id }).first<User | undefined>(USER);
+  return executor('users').where({ id }).first<User | undefined>(USER_COLUMNS);
 }
 
 /** Locks the row, so that of two changes to one user the second sees the first. Needs a transaction. */
 export async function lockUser(trx: Executor, id: string): Promise<User | undefined> {
-  return trx('users').where({ id }).forUpdate().first<User | undefined>(USER);
+  return trx('users').where({ id }).forUpdate().first<User | undefined>(USER_COLUMNS);
 }
 
 /** Names are stored in the form of Unicode that keyboards compose (features/users/user-profile.service.ts), and typed in any. */
@@ -67,7 +67,7 @@ export const composedName = (name: string): string => name.normalize('NFC');
 export async function findUserByLogin(executor: Executor, login: string): Promise<User | undefined> {
   return executor('users')
     .whereRaw('lower(login) = lower(?)', [composedName(login)])
-    .first<User | undefined>(USER);
+    .first<User | undefined>(USER_COLUMNS);
 }
 
 /** @returns the user with that e-mail address; undefined when several share it, for then it names nobody */
@@ -75,7 +75,7 @@ export async function findUserByUniqueEmail(executor: Executor, email: string): 
   const found = await executor('users')
     .whereRaw('lower(email) = lower(?)', [composedName(email)])
     .limit(2)
-    .select<User[]>(USER);
+    .select<User[]>(USER_COLUMNS);
   return found.length === 1 ? found[0] : undefined;
 }
 
@@ -115,7 +115,7 @@ export async function replacePasswordHash(executor: Executor, id: string, compar
 /** @returns false when another user has the wanted login */
 export async function updateUser(executor: Executor, id: string, changes: Partial<Omit<User, 'id' | 'created'>>): Promise<boolean> {
   try {
-    await executor('users').where({ id }).update(toRow<User>(USER, changes));
+    await executor('users').where({ id }).update(toRow<User>(USER_COLUMNS, changes));
     return true;
   } catch (error) {
     if (violatedConstraint(error) === 'users_by_login') return false;
@@ -250,7 +250,7 @@ export function selectedUsers(executor: Executor, { words, filters, withoutStatu
 
 /** The oldest first. @param columns what the filters were read with */
 export const readUsers = (executor: Executor, selection: UserSelection, columns: AttributeColumns, window: Window): Promise<Page<User>> =>
-  readPage<User>(selectedUsers(executor, selection, columns), USER, window);
+  readPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window);
 
 /** A page by its number, in any order. @param columns what the filters were read with */
 export const readUsersInOrder = (
@@ -258,7 +258,7 @@ export const readUsersInOrder = (
   selection: UserSelection,
   columns: AttributeColumns,
   window: NumberedWindow,
-): Promise<NumberedPage<User>> => readNumberedPage<User>(selectedUsers(executor, selection, columns), USER, window, ORDERS);
+): Promise<NumberedPage<User>> => readNumberedPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window, ORDERS);
 
 /** A slice, in any order. @param columns what the filters were read with */
 export const readUsersSlice = (
@@ -266,7 +266,7 @@ export const readUsersSlice = (
   selection: UserSelection,
   columns: AttributeColumns,
   slice: Slice,
-): Promise<NumberedPage<User>> => readSlice<User>(selectedUsers(executor, selection, columns), USER, slice);
+): Promise<NumberedPage<User>> => readSlice<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, slice);
 
 /** As they are listed where nothing else is asked for: without those who are deactivated. */
 export async function countUsers(executor: Executor): Promise<number> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { encodeImportedHash, type ImportedHash, importedHash } from '../../../src/features/passwords/password-hashes.service.ts';
-import { hashPassword, isOutdated, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
+import { hashPassword, isImported, isOutdated, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
 import { hashOperations } from '../../support/hash-operations.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
@@ -27,6 +27,40 @@ const SHA512 = {
   value: 'qvZYncZMcAmT//ymmXvLdKhMfgwBtPP/PHuyNMP4U+JN4nGZ+IBfzdcoEbYqqVC3dfVmvSH66pjq6EdRH2S9pA==',
 } as const;
 
+/** The reference implementation's own test (phc-winner-argon2, test.c): "password", "somesalt". */
+const ARGON2 = {
+  algorithm: 'ARGON2',
+  variant: 'id',
+  version: 19,
+  memory: 65_536,
+  iterations: 2,
+  parallelism: 1,
+  salt: Buffer.from('somesalt').toString('base64'),
+  value: Buffer.from('09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7', 'hex').toString('base64'),
+} as const;
+/** RFC 7914 section 12: "password", "NaCl". */
+const SCRYPT = {
+  algorithm: 'SCRYPT',
+  cost: 1024,
+  blockSize: 8,
+  parallelism: 16,
+  salt: Buffer.from('NaCl').toString('base64'),
+  value: Buffer.from(
+    'fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b3731622eaf30d92e22a3886ff109279d9830dac727afb94a83ee6d8360cbdfa2cc0640',
+    'hex',
+  ).toString('base64'),
+} as const;
+/** The example of Firebase's own implementation: "user1password". */
+const FIREBASE = {
+  algorithm: 'FIREBASE_SCRYPT',
+  memoryCost: 14,
+  rounds: 8,
+  salt: '42xEC+ixf3L2lw==',
+  saltSeparator: 'Bw==',
+  signerKey: 'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==',
+  value: 'lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==',
+} as const;
+
 const store = (hash: unknown): string => encodeImportedHash(importedHash.parse(hash));
 
 describe('imported password hashes (Okta Users API, "Create user with imported hashed password")', () => {
@@ -49,6 +83,18 @@ describe('imported password hashes (Okta Users API, "Create user with imported h
       },
       PASSWORD,
     ],
+    [
+      'PBKDF2 with SHA-1 (RFC 6070)',
+      {
+        ...{ algorithm: 'PBKDF2', digestAlgorithm: 'SHA1_HMAC', iterationCount: 4096, keySize: 20 },
+        salt: Buffer.from('salt').toString('base64'),
+        value: Buffer.from('4b007901b765489abead49d926f721d065a429c1', 'hex').toString('base64'),
+      },
+      'password',
+    ],
+    ['Argon2id', ARGON2, 'password'],
+    ['scrypt', SCRYPT, 'password'],
+    ["Firebase's scrypt", FIREBASE, 'user1password'],
     ['SHA-256, salt before', SHA256, PASSWORD],
     ['SHA-256, salt after', { ...SHA256, saltOrder: 'POSTFIX', value: 'G/QFDZcE49wdz+D7yZ/NjEI9gB2RFYr+GlL07AKGkc8=' }, PASSWORD],
     ['SHA-512, salt before', SHA512, PASSWORD],
@@ -95,6 +141,13 @@ describe('imported password hashes (Okta Users API, "Create user with imported h
     it(`accents: hashed ${what}`, async () => assert.equal(await verifyPassword(store(hash), typed), right));
   }
 
+  it("Firebase's signer key, a secret of the project, is not stored", () => {
+    assert.ok(!store(FIREBASE).includes(FIREBASE.signerKey.slice(0, 20)));
+    assert.ok(!store(FIREBASE).includes(FIREBASE.value.slice(0, 20)));
+  });
+
+  it('Argon2 of others waits in the queue of imported hashes, whatever it costs', () => assert.equal(isImported(store(ARGON2)), true));
+
   it('bcrypt compares the first 72 bytes, as wherever the hash comes from', async () => {
     const stored = store({ ...BCRYPT, workFactor: 4, value: 'BzzIgyKkz7xMWYSzkIjUSnxEQFQ0WNe' });
     assert.equal(await verifyPassword(stored, 'a'.repeat(72)), true);
@@ -104,8 +157,8 @@ describe('imported password hashes (Okta Users API, "Create user with imported h
 
   const { salt: _, ...saltless } = SHA256;
   const refusals: [what: string, hash: unknown, field: string, words: RegExp][] = [
-    ['MD5', { ...SHA256, algorithm: 'MD5' }, 'algorithm', /BCRYPT, PBKDF2, SHA-256 or SHA-512/],
-    ['SHA-1', { ...SHA256, algorithm: 'SHA-1' }, 'algorithm', /BCRYPT, PBKDF2, SHA-256 or SHA-512/],
+    ['MD5', { ...SHA256, algorithm: 'MD5' }, 'algorithm', /ARGON2, BCRYPT, FIREBASE_SCRYPT, PBKDF2, SCRYPT, SHA-256 or SHA-512/],
+    ['SHA-1', { ...SHA256, algorithm: 'SHA-1' }, 'algorithm', /ARGON2, BCRYPT, FIREBASE_SCRYPT, PBKDF2, SCRYPT, SHA-256 or SHA-512/],
     ['no algorithm', { value: SHA256.value }, 'algorithm', /BCRYPT/],
     ['no object', 'hash', '', /./],
     ['bcrypt with a work factor that keeps the service busy', { ...BCRYPT, workFactor: 15 }, 'workFactor', /./],
@@ -119,7 +172,17 @@ describe('imported password hashes (Okta Users API, "Create user with imported h
     ['bcrypt with the fields of another algorithm', { ...BCRYPT, iterationCount: 1 }, '', /iterationCount/],
     ['PBKDF2 with too many iterations', { ...PBKDF2, iterationCount: 1_500_001 }, 'iterationCount', /./],
     ['PBKDF2 without iterations', { ...PBKDF2, iterationCount: 0 }, 'iterationCount', /./],
-    ['PBKDF2 with a digest of old', { ...PBKDF2, digestAlgorithm: 'SHA1_HMAC' }, 'digestAlgorithm', /./],
+    ['PBKDF2 with a digest of old', { ...PBKDF2, digestAlgorithm: 'MD5_HMAC' }, 'digestAlgorithm', /./],
+    ['PBKDF2 of SHA-1 with a key longer than the digest', { ...PBKDF2, digestAlgorithm: 'SHA1_HMAC' }, 'keySize', /20 with SHA1_HMAC/],
+    ['Argon2 that fills the memory', { ...ARGON2, memory: 131_073 }, 'memory', /131072/],
+    ['Argon2 that keeps the service busy', { ...ARGON2, iterations: 17 }, 'iterations', /divided by memory/],
+    ['Argon2 of no variant', { ...ARGON2, variant: 'x' }, 'variant', /./],
+    ['Argon2 with less memory than its lanes need', { ...ARGON2, memory: 8, parallelism: 2 }, 'memory', /8 times parallelism/],
+    ['scrypt that fills the memory', { ...SCRYPT, cost: 2 ** 20 }, 'cost', /128 MiB/],
+    ['scrypt that keeps the service busy', { ...SCRYPT, cost: 2 ** 15, parallelism: 16 }, 'cost', /2097152/],
+    ['scrypt with a cost that is no power of two', { ...SCRYPT, cost: 1000 }, 'cost', /power of two/],
+    ["Firebase's scrypt that fills the memory", { ...FIREBASE, memoryCost: 18 }, 'memoryCost', /128 MiB/],
+    ["Firebase's scrypt with a value of another size", { ...FIREBASE, value: SHA256.value }, 'value', /signerKey/],
     ['PBKDF2 with a long key', { ...PBKDF2, keySize: 65 }, 'keySize', /./],
     ['PBKDF2 with a key that a guess may hit', { ...PBKDF2, keySize: 4, value: '2flfZQ==' }, 'keySize', /./],
     ['PBKDF2 with a value of another size', { ...PBKDF2, keySize: 31 }, 'value', /keySize/],
@@ -174,5 +237,7 @@ test('POST users takes a hash, tells it nowhere, and its user can sign in at onc
     credentials: { password: { hash: { ...SHA256, algorithm: 'MD5' } } },
   });
   assert.equal(status, 400);
-  assert.deepEqual(body.errorCauses, [{ errorSummary: 'credentials.password.hash.algorithm: must be BCRYPT, PBKDF2, SHA-256 or SHA-512' }]);
+  assert.deepEqual(body.errorCauses, [
+    { errorSummary: 'credentials.password.hash.algorithm: must be ARGON2, BCRYPT, FIREBASE_SCRYPT, PBKDF2, SCRYPT, SHA-256 or SHA-512' },
+  ]);
 });

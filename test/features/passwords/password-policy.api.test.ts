@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
-import { importUsers } from '../../../src/features/import/user-import.service.ts';
+import { importItems } from '../../../src/features/import/imports.service.ts';
 import { firstStart } from '../../../src/features/settings/first-start.service.ts';
 import { createPasswordLink, usePasswordLink } from '../../../src/features/sign-in/one-time-links.service.ts';
 import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
@@ -93,17 +93,14 @@ describe('what is asked of passwords', () => {
       { profile: { login: own }, ...credentials(`${own}1`) },
     ];
     const refused: unknown[] = [];
-    await importUsers(
-      api.services,
-      (async function* () {
-        for (const line of lines) yield JSON.stringify(line);
-      })(),
-      SYSTEM,
-      { concurrency: 1, signal: new AbortController().signal, onRefused: (line) => refused.push(line), onLine: () => {} },
-    );
+    const items = (async function* () {
+      for (const [at, value] of lines.entries()) yield { kind: 'user' as const, place: { line: at + 1 }, value };
+    })();
+    const options = { isComplete: true, signal: new AbortController().signal, onRefused: (line: unknown) => refused.push(line) };
+    await importItems(api.services, items, SYSTEM, options);
     assert.deepEqual(refused, [
-      { line: 2, reasons: [COMMON] },
-      { line: 3, reasons: [OWN] },
+      { place: { line: 2 }, reasons: [COMMON] },
+      { place: { line: 3 }, reasons: [OWN] },
     ]);
   });
 

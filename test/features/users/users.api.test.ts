@@ -116,7 +116,7 @@ describe('users (management API, "Resources")', () => {
     [
       'a hash of a weak kind',
       { profile: { login: 'a' }, credentials: { password: { hash: { ...HASH, algorithm: 'MD5' } } } },
-      ['credentials.password.hash.algorithm: must be BCRYPT, PBKDF2, SHA-256 or SHA-512'],
+      ['credentials.password.hash.algorithm: must be ARGON2, BCRYPT, FIREBASE_SCRYPT, PBKDF2, SCRYPT, SHA-256 or SHA-512'],
     ],
     ['an array', [], ['body: must be of type object']],
   ];

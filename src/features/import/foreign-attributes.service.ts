@@ -1,0 +1,30 @@
+/** Attributes of users under the names that another service gave them. */
+import { isEmptyValue, valueOfText } from '../user-schema/attribute-values.service.ts';
+import type { Attribute, AttributeValue } from '../user-schema/attributes.resource.ts';
+import { isBaseAttribute } from '../user-schema/user-attributes.service.ts';
+
+/**
+ * @param given values, or lists of them as Keycloak has them
+ * @returns those that users have here, as values of their types, and the names of the others
+ */
+export function knownAttributes(
+  schema: readonly Attribute[],
+  given: Readonly<Record<string, unknown>>,
+): { readonly known: Readonly<Record<string, unknown>>; readonly unknown: readonly string[] } {
+  const types = new Map(schema.map(({ name, type }) => [name, type]));
+  const known: [string, unknown][] = [];
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (isEmptyValue(value)) continue;
+    const type = isBaseAttribute(name) ? 'string' : types.get(name);
+    if (type === undefined) unknown.push(name);
+    else known.push([name, converted(type, value)]);
+  }
+  return { known: Object.fromEntries(known), unknown };
+}
+
+function converted(type: Attribute['type'], value: unknown): AttributeValue | unknown {
+  if (type === 'array') return Array.isArray(value) ? value : typeof value === 'string' ? valueOfText(type, value) : value;
+  const single = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return typeof single === 'string' ? valueOfText(type, single) : single;
+}

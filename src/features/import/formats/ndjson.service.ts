@@ -1,0 +1,34 @@
+/** Users as the API and the export have them: one JSON object a line, or an array of them. */
+import { malformedBody } from '../../../platform/errors/errors.ts';
+import type { ImportItem } from '../import-record.service.ts';
+import { recordsOf, type SourceRecord } from '../import-source.service.ts';
+import { reasonsOf } from './reasons.service.ts';
+
+export async function* itemsOfNdjson(source: AsyncIterable<Buffer>): AsyncGenerator<ImportItem> {
+  for await (const record of recordsOf(source)) yield* readRecord(record, (value, place) => [{ kind: 'user', place, value }]);
+}
+
+/** What a record becomes, or why it cannot be read. */
+function* readRecord(
+  record: SourceRecord,
+  itemsOf: (value: unknown, place: { readonly line: number }) => Iterable<ImportItem>,
+): Generator<ImportItem> {
+  const place = { line: record.line };
+  try {
+    yield* itemsOf(jsonOf(record), place);
+  } catch (error) {
+    yield { kind: 'refused', place, reasons: reasonsOf(error) };
+  }
+}
+
+/** @throws {ApiError} malformed body */
+function jsonOf({ text }: SourceRecord): unknown {
+  if (text === null) throw malformedBody('it has more than 1,048,576 characters');
+  // What the decoder puts in place of bytes that are no UTF-8: names would come out mangled, and nobody would see it.
+  if (text.includes('\uFFFD')) throw malformedBody('it is not UTF-8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformedBody('it is not a JSON object');
+  }
+}

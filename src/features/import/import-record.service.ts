@@ -1,0 +1,93 @@
+/** What an import brings, whatever format it came in: one schema for each kind of record. They name each other by their names, not by IDs. */
+import { z } from 'zod';
+import { shownText, text } from '../../platform/validation/text.ts';
+import { applicationRoleFields } from '../application-roles/application-roles.service.ts';
+import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from '../applications/application-settings.service.ts';
+import { identityProviderBody } from '../identity-providers/identity-provider-settings.service.ts';
+import { userCredentials, userProfile } from '../users/user-profile.service.ts';
+
+/** Of a user, of each kind. */
+const MOST_REFERENCES = 500;
+const MOST_FACTORS = 5;
+
+const name = text({ least: 1 });
+const names = z.array(name).max(MOST_REFERENCES).default([]);
+const roleNames = z
+  .array(text({ least: 1, most: 100 }))
+  .max(100)
+  .default([]);
+
+const STATUSES = ['ACTIVE', 'STAGED', 'PROVISIONED', 'PASSWORD_EXPIRED', 'SUSPENDED', 'DEPROVISIONED'] as const;
+
+const totp = z.strictObject({
+  type: z.literal('TOTP'),
+  /** Base32 (RFC 4648), 10 to 64 bytes. */
+  secret: z
+    .string()
+    .transform((value) => value.replace(/[\s=-]/g, '').toUpperCase())
+    .refine((value) => /^[A-Z2-7]{16,103}$/.test(value), 'must be base32 of 10 to 64 bytes'),
+  name: shownText({ least: 1, most: 100 }).default('Authenticator app'),
+});
+
+/** A user with all that is theirs. */
+export const importedUser = z
+  .strictObject({
+    profile: userProfile,
+    credentials: userCredentials.optional(),
+    status: z.enum(STATUSES).default('ACTIVE'),
+    /** By ID, as in the body of `POST users`. */
+    orgId: text({ least: 1 }).optional(),
+    depId: text({ least: 1 }).optional(),
+    organizations: names,
+    groups: names,
+    applications: z
+      .array(z.strictObject({ clientId: name, roles: roleNames }))
+      .max(MOST_REFERENCES)
+      .default([]),
+    /** Who the user is at an identity provider. */
+    links: z
+      .array(z.strictObject({ provider: name, subject: text({ least: 1, most: 512 }), knownAs: text({ least: 1 }).optional() }))
+      .max(50)
+      .default([]),
+    factors: z.array(totp).max(MOST_FACTORS).default([]),
+  })
+  .refine(({ orgId, depId }) => depId === undefined || orgId !== undefined, { path: ['orgId'], error: 'is required with depId' });
+
+export type ImportedUser = z.output<typeof importedUser>;
+
+export const importedOrganization = z.strictObject({ name: shownText({ least: 1 }), originId: text().default('') });
+
+export const importedGroup = z.strictObject({ name: shownText({ least: 1 }), description: text({ most: 1024 }).default('') });
+
+export const importedApplication = z.strictObject({
+  clientId,
+  label: applicationLabel,
+  secret: clientSecret.optional(),
+  activate: z.boolean().default(true),
+  settings: z.strictObject({ ...clientFields, ...credentialFields }),
+  roles: z.array(applicationRoleFields).max(100).default([]),
+  /** Groups that it is assigned to, with the roles that come along. */
+  groups: z
+    .array(z.strictObject({ name, roles: roleNames }))
+    .max(1000)
+    .default([]),
+});
+
+export const importedProvider = identityProviderBody.safeExtend({ activate: z.boolean().default(true) });
+
+/** Where in the file something is: its line, or its place in a document. */
+export type ImportPlace = { readonly line: number } | { readonly entry: string };
+
+/** What a format finds in a file. The schemas judge `value`. */
+export type ImportItem =
+  | {
+      readonly kind: 'user';
+      readonly place: ImportPlace;
+      readonly value: unknown;
+      /** Attributes under the names that the other service gave them: those that users have here are taken. */
+      readonly attributes?: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: 'organization' | 'group' | 'application' | 'provider'; readonly place: ImportPlace; readonly value: unknown }
+  | { readonly kind: 'refused'; readonly place: ImportPlace; readonly reasons: readonly string[] }
+  /** Something that is not imported and refuses nothing; told once. */
+  | { readonly kind: 'note'; readonly message: string };

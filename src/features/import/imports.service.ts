@@ -1,0 +1,99 @@
+/** An import from its first record to its last: things one by one, users in batches, in the order of the file. */
+import type { Services } from '../../platform/database/dependencies.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { importThing, type ThingItem, type ThingKind } from './directory-import.service.ts';
+import type { ImportItem } from './import-record.service.ts';
+import { type ImportRefusal, type ImportRun, importBatch } from './user-batches.service.ts';
+
+/** Users of one transaction: few enough for the locks of their names, many enough that statements do not count. */
+const BATCH = 500;
+
+export interface ImportCounts {
+  /** Users; in a dry run, those who would be imported. */
+  readonly imported: number;
+  /** Users and things that are not imported. */
+  readonly refused: number;
+  /** Users who were there before, and were left as they are. */
+  readonly existing: number;
+  /** Of the last line up to which everything is imported or refused; 0 where the file is no list of lines. */
+  readonly lastLine: number;
+  readonly things: Readonly<Record<ThingKind, { readonly created: number; readonly existing: number }>>;
+}
+
+export interface ImportOptions {
+  readonly isDryRun?: boolean;
+  /** Must users have the attributes that operators have made required? */
+  readonly isComplete: boolean;
+  /** No further record is read; the batch under way is brought to its end, and what was read beyond it is forgotten. */
+  readonly signal: AbortSignal;
+  onRefused(refusal: ImportRefusal): void;
+  /** Told what a thing becomes. */
+  onThing?(kind: ThingKind, state: 'created' | 'there already', name: string): void;
+  /** Told of something that is not imported. */
+  onNote?(message: string): void;
+  /** Called after each batch and each thing. */
+  onProgress?(counts: ImportCounts): void;
+}
+
+const noThings = () => ({ created: 0, existing: 0 });
+
+/**
+ * Imports what a format finds in a file.
+ * @throws what keeps anything from being imported, e.g. that the database is out of reach; what was counted before is imported
+ */
+export async function importItems(
+  services: Services,
+  items: AsyncIterable<ImportItem>,
+  request: RequestContext,
+  { isDryRun = false, isComplete, signal, onRefused, onThing, onNote, onProgress }: ImportOptions,
+): Promise<ImportCounts> {
+  const things = { organization: noThings(), group: noThings(), application: noThings(), provider: noThings() };
+  const counts = { imported: 0, refused: 0, existing: 0, lastLine: 0, things };
+  const run: ImportRun = {
+    ...{ services, request, isDryRun, isComplete, seen: new Set(), leftOut: new Map() },
+    planned: { organizations: new Set(), groups: new Set(), providers: new Set(), applications: new Map() },
+  };
+  const refuse = (refusal: ImportRefusal) => {
+    counts.refused += 1;
+    onRefused(refusal);
+  };
+  let batch: (ImportItem & { kind: 'user' | 'refused' })[] = [];
+  const flush = async () => {
+    const users = batch.filter((item) => item.kind === 'user');
+    const outcome = await importBatch(run, users);
+    counts.imported += outcome.imported;
+    counts.existing += outcome.existing;
+    const refusals = [...batch.filter((item) => item.kind === 'refused'), ...outcome.refused];
+    for (const refusal of inOrder(refusals)) refuse({ place: refusal.place, reasons: refusal.reasons });
+    counts.lastLine = Math.max(counts.lastLine, ...batch.map(({ place }) => lineOf(place)));
+    batch = [];
+    onProgress?.(counts);
+  };
+
+  for await (const item of items) {
+    if (signal.aborted) break;
+    if (item.kind === 'note') onNote?.(item.message);
+    else if (item.kind === 'user' || item.kind === 'refused') {
+      batch.push(item);
+      if (batch.length === BATCH) await flush();
+    } else {
+      await flush();
+      const outcome = await importThing(run, item as ThingItem);
+      if (outcome.state === 'refused') refuse({ place: item.place, reasons: outcome.reasons });
+      else {
+        things[item.kind][outcome.state === 'created' ? 'created' : 'existing'] += 1;
+        onThing?.(item.kind, outcome.state, outcome.name);
+      }
+    }
+  }
+  if (!signal.aborted) await flush();
+  for (const [name, users] of run.leftOut)
+    onNote?.(`The attribute ${name} of ${users} users is not imported: users have no such attribute here.`);
+  return counts;
+}
+
+const lineOf = (place: ImportRefusal['place']): number => ('line' in place ? place.line : 0);
+
+/** Entries of documents stay as they are. */
+const inOrder = <T extends { readonly place: ImportRefusal['place'] }>(refusals: readonly T[]): T[] =>
+  [...refusals].sort((one, other) => lineOf(one.place) - lineOf(other.place));

@@ -1,0 +1,252 @@
+/**
+ * Users of an import, many in one transaction with their events. Each is judged by itself, as if it were created alone, and is imported with all that is
+ * theirs or refused; none depends on another, so an import may be cut off and repeated.
+ */
+import { createHash } from 'node:crypto';
+import { present } from '../../platform/clock/clock.ts';
+import { newId } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { noteImported } from '../sign-in/answer-time.service.ts';
+import { sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
+import type { AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
+import { addedValues, takenAttribute } from '../user-schema/user-attributes.service.ts';
+import { currentUserSchema } from '../user-schema/user-schema.service.ts';
+import { holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { givenPassword, isVerifiedAddress, splitProfile, storedPassword, type UserProfile } from '../users/user-profile.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { deleteUserRow } from '../users/users.store.ts';
+import { knownAttributes } from './foreign-attributes.service.ts';
+import { reasonsOf } from './formats/reasons.service.ts';
+import { type ImportedUser, type ImportItem, type ImportPlace, importedUser } from './import-record.service.ts';
+import { findNameFacts, lockUserNames, type NameFacts } from './user-batches.store.ts';
+import { findReferences, type PlannedNames, type References, referenceProblems } from './user-references.service.ts';
+import { writeUsers } from './user-writes.service.ts';
+
+/** What is refused, and why: one reason a field. */
+export interface ImportRefusal {
+  readonly place: ImportPlace;
+  readonly reasons: readonly string[];
+}
+
+/** What the batches of one import share. */
+export interface ImportRun {
+  readonly services: Services;
+  readonly request: RequestContext;
+  /** Nothing is written. */
+  readonly isDryRun: boolean;
+  /** Must users have the attributes that operators have made required? */
+  readonly isComplete: boolean;
+  /** Logins of the file so far, hashed: one that comes twice is a user whom the file has twice. */
+  readonly seen: Set<number>;
+  /** What a dry run would have created. */
+  readonly planned: PlannedNames;
+  /** Counts attributes that users do not have here. */
+  readonly leftOut: Map<string, number>;
+}
+
+export interface BatchOutcome {
+  readonly imported: number;
+  /** Users who were there before the import. */
+  readonly existing: number;
+  readonly refused: readonly ImportRefusal[];
+}
+
+/** A user who can be stored by themselves: what other users have is not judged yet. */
+interface Candidate {
+  readonly place: ImportPlace;
+  readonly given: ImportedUser;
+  readonly user: User;
+}
+
+type UserItem = Extract<ImportItem, { readonly kind: 'user' }>;
+
+/** Imports the users or refuses them, all in one transaction. @throws what keeps any user from being imported, e.g. that the database is out of reach */
+export async function importBatch(run: ImportRun, items: readonly UserItem[]): Promise<BatchOutcome> {
+  const refused: ImportRefusal[] = [];
+  const { attributes } = await currentUserSchema(run.services);
+  const prepared = await Promise.all(items.map((item) => prepare(run, item, attributes)));
+  const candidates: Candidate[] = [];
+  for (const one of prepared) {
+    if ('reasons' in one) refused.push(one);
+    else candidates.push(one);
+  }
+  if (candidates.length === 0) return { imported: 0, existing: 0, refused };
+
+  const { accepted, existing, keys, refusals } = await run.services.database.transaction(async (trx) => {
+    if (!run.isDryRun) await lockUserNames(trx, namesOf(candidates));
+    const references = await findReferences(trx, candidates);
+    const schema = await holdUserSchema(trx);
+    const judged = judge(
+      run,
+      candidates,
+      await findNameFacts(
+        trx,
+        candidates.map(({ user }) => user),
+      ),
+      schema,
+      references,
+    );
+    if (run.isDryRun) return judged;
+    await writeUsers(trx, run, judged.accepted, references);
+    const refusedLast = await refuseTakenValues(trx, schema, judged.accepted);
+    const kept = judged.accepted.filter((one) => !refusedLast.has(one));
+    return { ...judged, accepted: kept, refusals: [...judged.refusals, ...refusedLast.values()] };
+  });
+  for (const key of keys) run.seen.add(key);
+  if (!run.isDryRun && accepted.some(({ user }) => user.passwordHash !== null)) noteImported(run.services.database);
+  return { imported: accepted.length, existing, refused: [...refused, ...refusals] };
+}
+
+const namesOf = (candidates: readonly Candidate[]): string[] =>
+  candidates.flatMap(({ user: { login, email } }) => (email === null ? [login] : [login, email]));
+
+/** Before the transaction: a hash takes its time, and connections are few. */
+async function prepare(run: ImportRun, item: UserItem, schema: UserSchema['attributes']): Promise<Candidate | ImportRefusal> {
+  const { place } = item;
+  try {
+    const given = parse(importedUser, withAttributes(run, item, schema));
+    const names = splitProfile(given.profile);
+    const passwordHash = await storedPassword(run.services, passwordOf(run, given), async () => names);
+    return { place, given, user: userOf(given, passwordHash) };
+  } catch (error) {
+    return { place, reasons: reasonsOf(error) };
+  }
+}
+
+function passwordOf({ isDryRun }: ImportRun, { credentials }: ImportedUser) {
+  const { password, passwordHash } = givenPassword(credentials);
+  // A plan says nothing of passwords in clear: each costs a hash.
+  return isDryRun ? { passwordHash } : { password, passwordHash };
+}
+
+function withAttributes({ leftOut }: ImportRun, { value, attributes }: UserItem, schema: UserSchema['attributes']): unknown {
+  if (attributes === undefined || typeof value !== 'object' || value === null) return value;
+  const { known, unknown } = knownAttributes(schema, attributes);
+  for (const name of unknown) if (leftOut.size < 100 || leftOut.has(name)) leftOut.set(name, (leftOut.get(name) ?? 0) + 1);
+  const { profile } = value as { readonly profile?: object };
+  return { ...value, profile: { ...known, ...profile } };
+}
+
+const NOT_ACTIVATED: ReadonlySet<string> = new Set(['STAGED', 'PROVISIONED']);
+
+function userOf({ profile, status }: ImportedUser, passwordHash: string | null): User {
+  const now = present();
+  return {
+    id: newId('usr'),
+    ...splitProfile(profile),
+    emailVerified: isVerifiedAddress(profile),
+    status,
+    lockedUntil: null,
+    passwordHash,
+    passwordChanged: passwordHash === null ? null : now,
+    created: now,
+    activated: NOT_ACTIVATED.has(status) ? null : now,
+    approvalRequested: null,
+    statusChanged: status === 'STAGED' ? null : now,
+    lastLogin: null,
+    lastUpdated: now,
+  };
+}
+
+interface Judged {
+  readonly accepted: readonly Candidate[];
+  readonly existing: number;
+  readonly refusals: readonly ImportRefusal[];
+  /** Of the logins that are here by now. */
+  readonly keys: readonly number[];
+}
+
+function judge(
+  run: ImportRun,
+  candidates: readonly Candidate[],
+  facts: readonly NameFacts[],
+  schema: UserSchema,
+  references: References,
+): Judged {
+  const names = new BatchNames(run.seen);
+  const accepted: Candidate[] = [];
+  const refusals: ImportRefusal[] = [];
+  let existing = 0;
+  for (const [at, candidate] of candidates.entries()) {
+    const fact = facts[at] as NameFacts;
+    const state = names.stateOf(fact);
+    if (state === 'there before') {
+      existing += 1;
+      names.note(fact);
+      continue;
+    }
+    const { given, user, place } = candidate;
+    const problems = [
+      ...(state === undefined ? [] : [state]),
+      ...attributeProblems(run, schema, given.profile, user),
+      ...referenceProblems(references, run.planned, given),
+    ];
+    if (problems.length > 0) refusals.push({ place, reasons: problems });
+    else {
+      accepted.push(candidate);
+      names.take(fact);
+    }
+  }
+  return { accepted, existing, refusals, keys: names.keys };
+}
+
+/** 52 bits: a number that JavaScript holds exactly. Two logins that share one are told apart by the database unless one of them is there. */
+const keyOf = (login: string): number => Number.parseInt(createHash('sha1').update(login).digest('hex').slice(0, 13), 16);
+
+/** The names that users of the batch have taken before. */
+class BatchNames {
+  readonly keys: number[] = [];
+  readonly #seen: ReadonlySet<number>;
+  readonly #logins = new Set<string>();
+  readonly #emails = new Set<string>();
+
+  constructor(seen: ReadonlySet<number>) {
+    this.#seen = seen;
+  }
+
+  /** @returns why the names are refused; undefined: they are free */
+  stateOf({ loginKey, emailKey, isThere, loginIsEmail, emailIsLogin }: NameFacts): string | undefined {
+    if (this.#logins.has(loginKey) || (isThere && this.#seen.has(keyOf(loginKey))))
+      return 'profile.login: an earlier user of the file has this login';
+    if (isThere) return 'there before';
+    if (loginIsEmail || this.#emails.has(loginKey)) return "profile.login: is another user's e-mail address";
+    if (emailKey !== null && (emailIsLogin || this.#logins.has(emailKey))) return "profile.email: is another user's login";
+    return undefined;
+  }
+
+  note({ loginKey }: NameFacts): void {
+    this.#logins.add(loginKey);
+    this.keys.push(keyOf(loginKey));
+  }
+
+  take(fact: NameFacts): void {
+    this.note(fact);
+    if (fact.emailKey !== null) this.#emails.add(fact.emailKey);
+  }
+}
+
+function attributeProblems({ isComplete }: ImportRun, schema: UserSchema, profile: UserProfile, user: User): string[] {
+  const problems = valueProblems(schema, addedValues(profile), { complete: isComplete });
+  const size = sizeProblem(addedValues<AttributeValue>(user.profile));
+  return [...problems, ...(size === undefined ? [] : [size])].map(({ field, message }) => `${field}: ${message}`);
+}
+
+/** Users whose value another has that must be unique are taken out again. */
+async function refuseTakenValues(
+  trx: Executor,
+  schema: UserSchema,
+  accepted: readonly Candidate[],
+): Promise<Map<Candidate, ImportRefusal>> {
+  const refused = new Map<Candidate, ImportRefusal>();
+  if (!schema.attributes.some(({ unique }) => unique)) return refused;
+  for (const candidate of accepted) {
+    const taken = await takenAttribute(trx, schema, candidate.user);
+    if (taken === undefined) continue;
+    await deleteUserRow(trx, candidate.user.id);
+    refused.set(candidate, { place: candidate.place, reasons: [`profile.${taken}: another user has this value`] });
+  }
+  return refused;
+}

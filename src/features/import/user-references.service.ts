@@ -1,0 +1,120 @@
+/** What users of an import refer to: organizations, groups, applications with roles, and accounts at identity providers. */
+import type { Executor } from '../../platform/database/database.ts';
+import type { ImportedUser } from './import-record.service.ts';
+import {
+  findApplicationsAmong,
+  findByNames,
+  findDepartmentsAmong,
+  findLinkedSubjects,
+  findOrganizationsAmong,
+  findRolesOf,
+} from './user-batches.store.ts';
+
+/** What there is of it, kept from going away until the transaction ends. */
+export interface References {
+  readonly organizations: ReadonlyMap<string, string>;
+  readonly orgIds: ReadonlySet<string>;
+  readonly departments: ReadonlyMap<string, string>;
+  readonly groups: ReadonlyMap<string, string>;
+  readonly providers: ReadonlyMap<string, string>;
+  /** Labels by client ID. */
+  readonly applications: ReadonlyMap<string, string>;
+  /** IDs by client ID and name. */
+  readonly roles: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** Accounts that users have: the provider's ID, a space and the subject; those of the batch are added. */
+  readonly linked: Set<string>;
+}
+
+/** Names that a dry run would have created, each with the names inside. */
+export interface PlannedNames {
+  readonly organizations: Set<string>;
+  readonly groups: Set<string>;
+  readonly providers: Set<string>;
+  readonly applications: Map<string, ReadonlySet<string>>;
+}
+
+const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+export async function findReferences(trx: Executor, candidates: readonly { readonly given: ImportedUser }[]): Promise<References> {
+  const all = <T>(of: (given: ImportedUser) => readonly T[]): T[] => distinct(candidates.flatMap(({ given }) => of(given)));
+  const providers = await findByNames(
+    trx,
+    'identity_providers',
+    all(({ links }) => links.map(({ provider }) => provider)),
+  );
+  const pairs = candidates.flatMap(({ given: { links } }) =>
+    links.flatMap(({ provider, subject }) => {
+      const idpId = providers.get(provider);
+      return idpId === undefined ? [] : [{ idpId, subject }];
+    }),
+  );
+  const applications = await findApplicationsAmong(
+    trx,
+    all((given) => given.applications.map(({ clientId }) => clientId)),
+  );
+  return {
+    organizations: await findByNames(
+      trx,
+      'organizations',
+      all((given) => given.organizations),
+    ),
+    orgIds: await findOrganizationsAmong(
+      trx,
+      all(({ orgId }) => (orgId === undefined ? [] : [orgId])),
+    ),
+    departments: await findDepartmentsAmong(
+      trx,
+      all(({ depId }) => (depId === undefined ? [] : [depId])),
+    ),
+    groups: await findByNames(
+      trx,
+      'groups',
+      all((given) => given.groups),
+    ),
+    providers,
+    applications,
+    roles: await findRolesOf(trx, [...applications.keys()]),
+    linked: await findLinkedSubjects(trx, pairs),
+  };
+}
+
+/** @returns what a user refers to and does not exist, or belongs to another user; their accounts are theirs from now on where there is nothing */
+export function referenceProblems(references: References, planned: PlannedNames, given: ImportedUser): string[] {
+  const problems: string[] = [];
+  const unless = (right: boolean, field: string, message: string) => {
+    if (!right) problems.push(`${field}: ${message}`);
+  };
+  const { orgId, depId } = given;
+  unless(orgId === undefined || references.orgIds.has(orgId), 'orgId', 'does not exist');
+  unless(depId === undefined || references.departments.get(depId) === orgId, 'depId', 'does not exist');
+  for (const [at, name] of given.organizations.entries())
+    unless(references.organizations.has(name) || planned.organizations.has(name), `organizations.${at}`, `“${name}” does not exist`);
+  for (const [at, name] of given.groups.entries())
+    unless(references.groups.has(name) || planned.groups.has(name), `groups.${at}`, `“${name}” does not exist`);
+  for (const [at, { clientId, roles }] of given.applications.entries()) {
+    const isThere = references.applications.has(clientId) || planned.applications.has(clientId);
+    unless(isThere, `applications.${at}.clientId`, `“${clientId}” does not exist`);
+    for (const role of isThere ? roles : []) {
+      const isKnown = references.roles.get(clientId)?.has(role) === true || planned.applications.get(clientId)?.has(role) === true;
+      unless(isKnown, `applications.${at}.roles`, `“${role}” is not a role of the application`);
+    }
+  }
+  problems.push(...linkProblems(references, planned, given));
+  return problems;
+}
+
+function linkProblems({ providers, linked }: References, planned: PlannedNames, { links }: ImportedUser): string[] {
+  const problems: string[] = [];
+  const own: string[] = [];
+  for (const [at, { provider, subject }] of links.entries()) {
+    const idpId = providers.get(provider);
+    const key = `${idpId ?? provider} ${subject}`;
+    if (idpId === undefined && !planned.providers.has(provider)) problems.push(`links.${at}.provider: “${provider}” does not exist`);
+    else if (links.findIndex((one) => one.provider === provider) < at)
+      problems.push(`links.${at}.provider: a user has one account at a provider`);
+    else if (linked.has(key)) problems.push(`links.${at}.subject: another user has this account`);
+    own.push(key);
+  }
+  if (problems.length === 0) for (const key of own) linked.add(key);
+  return problems;
+}
