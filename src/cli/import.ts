@@ -29,9 +29,11 @@ export interface ImportArguments {
   readonly file: string;
   readonly refused?: string;
   readonly dryRun?: boolean;
+  /** A file of auth0. */
+  readonly passwords?: string;
 }
 
-export const importCommand = command(2, async (terminal, { format, file, refused, dryRun = false }: ImportArguments) => {
+export const importCommand = command(2, async (terminal, { format: name, file, refused, dryRun = false, passwords }: ImportArguments) => {
   // What is wrong with the environment is told before a file is made.
   loadConfig(terminal.env);
   const interrupted = new AbortController();
@@ -40,10 +42,13 @@ export const importCommand = command(2, async (terminal, { format, file, refused
 
   const files = new OpenResources();
   try {
+    const format = formatNamed(name);
+    if (passwords !== undefined && format.takesPasswords !== true) throw new StartFailure('--passwords is for auth0.');
     const input = await openInput(file, files);
+    const secrets = passwords === undefined ? undefined : await openInput(passwords, files);
     const refusals = refused === undefined ? undefined : await openRefusals(refused, files, interrupted);
     return await onDatabase(terminal, async (ground) => {
-      const work = { format: formatNamed(format), input, refusals, dryRun, signal: interrupted.signal };
+      const work = { format, input, secrets, refusals, dryRun, signal: interrupted.signal };
       const counts = await run(await servicesOn(ground), { ...work, ...terminal });
       return counts.refused > 0 || interrupted.signal.aborted ? 1 : 0;
     });
@@ -96,6 +101,7 @@ async function servicesOn(ground: CommandContext): Promise<Services> {
 interface Import {
   readonly format: ImportFormat;
   readonly input: FileHandle;
+  readonly secrets: FileHandle | undefined;
   readonly refusals: WriteStream | undefined;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
@@ -103,7 +109,10 @@ interface Import {
   readonly stderr: Output;
 }
 
-async function run(services: Services, { format, input, refusals, dryRun, signal, stdout, stderr }: Import): Promise<ImportCounts> {
+async function run(
+  services: Services,
+  { format, input, secrets, refusals, dryRun, signal, stdout, stderr }: Import,
+): Promise<ImportCounts> {
   const { size } = await input.stat();
   const progress = showProgress(stderr, size);
   const begun = performance.now();
@@ -116,7 +125,8 @@ async function run(services: Services, { format, input, refusals, dryRun, signal
     }
   }
   try {
-    counts = await importItems(services, format.read(chunks(), services), SYSTEM, {
+    const context = { services, passwords: secrets?.createReadStream({ autoClose: false }) };
+    counts = await importItems(services, format.read(chunks(), context), SYSTEM, {
       isDryRun: dryRun,
       isComplete: format.isComplete,
       signal,

@@ -2,7 +2,7 @@
  * The command `gatehouse`: its subcommands with their arguments and options. What each does stands in a file of its own, which is loaded
  * only when it is called.
  */
-import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { print, type Terminal } from './command.ts';
 import { version } from './version.ts';
 
@@ -32,7 +32,7 @@ function notedSeal(value: string): { readonly n: number; readonly hash: string }
 }
 
 /** As in features/import/formats.service.ts, which is loaded only when it is called. */
-const IMPORT_FORMATS: readonly string[] = ['ndjson', 'csv', 'keycloak'];
+const IMPORT_FORMATS: readonly string[] = ['ndjson', 'csv', 'keycloak', 'auth0', 'okta', 'zitadel'];
 
 /** What a subcommand is called with: its own file carries it out. @returns the exit code */
 type Run = (terminal: Terminal) => Promise<number>;
@@ -111,14 +111,27 @@ export async function runProgram(terminal: Terminal): Promise<number> {
       'Import users, and what else the format has. What is there already stays as it is. Exit code 0: all, 1: some were refused, 2: not carried out.',
     )
     .usage('[options] [format] <file>')
-    .argument('<format-or-file>', 'ndjson (unless given), csv or keycloak')
+    .argument('<format-or-file>', 'ndjson (unless given), csv, keycloak, auth0, okta or zitadel')
     .argument('[file]', 'what to import')
     .option('--dry-run', 'tell what would be imported, and write nothing', false)
     .option('--refused <file>', 'a new file for what is refused: lines and reasons')
+    .option('--passwords <file>', 'of auth0: its export of password hashes')
     .action((first, second, options, self) => {
       const named = second === undefined ? { format: 'ndjson', file: first } : { format: first, file: second };
       if (!IMPORT_FORMATS.includes(named.format)) self.error(`error: unknown format '${named.format}'`);
       run = async (to) => (await import('./import.ts')).importCommand(to, { ...named, ...options });
+    });
+  program
+    .command('export')
+    .description('Export what can be imported elsewhere.')
+    .command('users')
+    .description('Write all users. Exit code 0: done, 2: not carried out.')
+    .addOption(new Option('--format <format>', 'of the file').choices(['ndjson', 'csv']).default('ndjson'))
+    .option('--with-password-hashes', 'with the hashes of passwords', false)
+    .option('--with-totp-secrets', 'with the secrets of authenticator apps', false)
+    .option('--output <file>', 'a new file, readable by its owner alone (default: standard output)')
+    .action((options) => {
+      run = async (to) => (await import('./export.ts')).exportUsersCommand(to, options);
     });
   program
     .command('audit')

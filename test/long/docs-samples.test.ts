@@ -135,6 +135,13 @@ test('how to: move users in, and configuration as code', async (t) => {
   assert.match(await shell(t, at, realm.replace('--refused refused', '--refused refused-realm')), /^1 imported, 0 refused/m);
   assert.equal((await at.service.api('GET', '/users/mary/groups')).body.length, 2);
 
+  for (const page of ['move-from-auth0', 'move-from-okta', 'move-from-zitadel']) {
+    const [block = ''] = codeBlocks(`how-to/${page}`, 'sh');
+    assert.match(await shell(t, at, block), /^1 imported, 0 refused/m, page);
+  }
+  const [, , out = ''] = codeBlocks('how-to/move-users-in', 'sh');
+  assert.match(await shell(t, at, out), /^0 users would be imported, 0 refused, \d+ there already\./m);
+
   const [configuration = ''] = codeBlocks('how-to/configuration-as-code', 'sh');
   await shell(
     t,

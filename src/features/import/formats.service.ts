@@ -1,31 +1,44 @@
 /** The formats of files that users can be imported from. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
+import { itemsOfAuth0, passwordsOfAuth0 } from './formats/auth0.service.ts';
 import { itemsOfCsv } from './formats/csv.service.ts';
 import { itemsOfKeycloak } from './formats/keycloak.service.ts';
 import { itemsOfNdjson } from './formats/ndjson.service.ts';
+import { itemsOfOkta } from './formats/okta.service.ts';
+import { itemsOfZitadel } from './formats/zitadel.service.ts';
 import type { ImportItem } from './import-record.service.ts';
 
+/** What a format may need beside the file. */
+interface FormatContext {
+  readonly services: Services;
+  /** A second file: auth0's export of password hashes. */
+  readonly passwords?: AsyncIterable<Buffer> | undefined;
+}
+
 export interface ImportFormat {
-  /** What its help says. */
-  readonly source: string;
   /** Must users have the attributes that operators have made required? */
   readonly isComplete: boolean;
-  read(source: AsyncIterable<Buffer>, services: Services): AsyncIterable<ImportItem>;
+  readonly takesPasswords?: boolean;
+  read(source: AsyncIterable<Buffer>, context: FormatContext): AsyncIterable<ImportItem>;
 }
 
 export const IMPORT_FORMATS: Readonly<Record<string, ImportFormat>> = {
-  ndjson: {
-    source: 'one JSON object a line, as POST /api/v1/users takes them or `gatehouse export users` writes them',
-    isComplete: true,
-    read: itemsOfNdjson,
-  },
+  ndjson: { isComplete: true, read: itemsOfNdjson },
   csv: {
-    source: 'a table whose first row names the columns',
     isComplete: true,
-    async *read(source, services) {
+    async *read(source, { services }) {
       yield* itemsOfCsv(source, (await currentUserSchema(services)).attributes);
     },
   },
-  keycloak: { source: 'a realm that `kc.sh export` has written', isComplete: false, read: itemsOfKeycloak },
+  keycloak: { isComplete: false, read: itemsOfKeycloak },
+  auth0: {
+    isComplete: false,
+    takesPasswords: true,
+    async *read(source, { passwords }) {
+      yield* itemsOfAuth0(source, passwords && (await passwordsOfAuth0(passwords)));
+    },
+  },
+  okta: { isComplete: false, read: itemsOfOkta },
+  zitadel: { isComplete: false, read: itemsOfZitadel },
 };

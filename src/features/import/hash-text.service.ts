@@ -48,6 +48,21 @@ const KINDS: readonly (readonly [RegExp, Reader])[] = [
     ([, digest = 'sha1', rounds, salt = '', value = '']) =>
       pbkdf2Of(digest as keyof typeof DIGESTS, Number(rounds), paddedBase64(salt), bytes(value)),
   ],
+  // As they are stored here, and exported.
+  [
+    /^\$(sha256|sha512)\$o=(prefix|postfix)\$([^$]+)\$([^$]+)$/,
+    ([, digest, order = '', salt, value]) => ({
+      ...{ algorithm: digest === 'sha256' ? 'SHA-256' : 'SHA-512', saltOrder: order.toUpperCase(), salt, value },
+    }),
+  ],
+  [
+    // The stored key stream is what encrypts a signer key of zeros.
+    /^\$firebase-scrypt\$ln=(\d+),r=(\d+),p=1\$([^$]+)\$([^$]+)$/,
+    ([, ln, rounds, salt, value = '']) => ({
+      ...{ algorithm: 'FIREBASE_SCRYPT', memoryCost: Number(ln), rounds: Number(rounds), salt, saltSeparator: '', value },
+      signerKey: Buffer.alloc(Buffer.from(value, 'base64').length).toString('base64'),
+    }),
+  ],
 ];
 
 /** @param field under which the text was given @returns the hash in the fields of `credentials.password.hash` @throws {ApiError} validation */

@@ -9,7 +9,7 @@ export async function* itemsOfNdjson(source: AsyncIterable<Buffer>): AsyncGenera
 }
 
 /** What a record becomes, or why it cannot be read. */
-function* readRecord(
+export function* readRecord(
   record: SourceRecord,
   itemsOf: (value: unknown, place: { readonly line: number }) => Iterable<ImportItem>,
 ): Generator<ImportItem> {

@@ -1,0 +1,124 @@
+/**
+ * Users of Auth0: lines of a bulk export, elements of a file for its bulk import, or lines of its export of password hashes. The hashes of the latter can
+ * come in a file of their own, and go to the users of the export by their IDs.
+ */
+import { z } from 'zod';
+import { validation } from '../../../platform/errors/errors.ts';
+import { parse } from '../../../platform/validation/parsing.ts';
+import { hashOfText } from '../hash-text.service.ts';
+import type { ImportItem } from '../import-record.service.ts';
+import { recordsOf } from '../import-source.service.ts';
+import { customHash, customPasswordHash } from './auth0-hashes.service.ts';
+import { readRecord } from './ndjson.service.ts';
+
+const metadata = z.record(z.string(), z.unknown()).nullish();
+const named = z.string().nullish();
+
+const auth0User = z.looseObject({
+  user_id: named,
+  _id: z.union([z.string(), z.looseObject({ $oid: z.string() })]).nullish(),
+  email: named,
+  email_verified: z.boolean().nullish(),
+  username: named,
+  given_name: named,
+  family_name: named,
+  name: named,
+  nickname: named,
+  picture: named,
+  phone_number: named,
+  blocked: z.boolean().nullish(),
+  password_hash: named,
+  passwordHash: named,
+  custom_password_hash: customPasswordHash.nullish(),
+  mfa_factors: z.array(z.record(z.string(), z.looseObject({ secret: named, value: named }))).nullish(),
+  /** Of an export: names of the factors, without their secrets. */
+  multifactor: z.array(z.string()).nullish(),
+  identities: z
+    .array(
+      z.looseObject({
+        provider: z.string(),
+        user_id: z.union([z.string(), z.number()]),
+        connection: z.string(),
+        isSocial: z.boolean().nullish(),
+      }),
+    )
+    .nullish(),
+  user_metadata: metadata,
+  app_metadata: metadata,
+});
+type Auth0User = z.output<typeof auth0User>;
+
+/** @param passwords hashes in text by the IDs of users, without what stands before the bar */
+export async function* itemsOfAuth0(
+  source: AsyncIterable<Buffer>,
+  passwords: ReadonlyMap<string, string> = new Map(),
+): AsyncGenerator<ImportItem> {
+  for await (const record of recordsOf(source)) {
+    yield* readRecord(record, (value, place) => {
+      const user = parse(auth0User, value);
+      return [{ kind: 'user', place, value: recordOf(user, passwords), attributes: { ...user.user_metadata, ...user.app_metadata } }];
+    });
+  }
+}
+
+const passwordLine = z.looseObject({ _id: z.union([z.string(), z.looseObject({ $oid: z.string() })]), passwordHash: z.string().max(500) });
+
+/** Reads an export of password hashes: as many are kept as there are users, some 150 bytes each. Lines that are none are passed over. */
+export async function passwordsOfAuth0(source: AsyncIterable<Buffer>): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const { text } of recordsOf(source)) {
+    const line = passwordLine.safeParse(jsonOf(text)).data;
+    if (line !== undefined) found.set(idOf(line._id), line.passwordHash);
+  }
+  return found;
+}
+
+function jsonOf(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+const idOf = (id: string | { readonly $oid: string }): string => (typeof id === 'string' ? id : id.$oid).replace(/^auth0\|/, '');
+
+function recordOf(user: Auth0User, passwords: ReadonlyMap<string, string>): object {
+  const { email, email_verified: isVerified, username, picture } = user;
+  const hash = hashOf(user, passwords);
+  const own = { login: username ?? email ?? undefined, email, ...(email && { emailVerified: isVerified === true }) };
+  const names = { firstName: user.given_name, lastName: user.family_name, nickName: user.nickname };
+  return {
+    // An address in place of a name says nothing that the profile does not have.
+    profile: { ...own, ...names, ...(user.name !== email && { displayName: user.name }), picture, primaryPhone: user.phone_number },
+    ...(hash !== undefined && { credentials: { password: { hash } } }),
+    status: user.blocked === true ? 'SUSPENDED' : 'ACTIVE',
+    links: (user.identities ?? [])
+      .filter(({ provider }) => provider !== 'auth0' && provider !== 'email' && provider !== 'sms')
+      .map(({ connection, user_id: subject }) => ({ provider: connection, subject: String(subject), ...(email && { knownAs: email }) })),
+    factors: factorsOf(user),
+  };
+}
+
+function hashOf(user: Auth0User, passwords: ReadonlyMap<string, string>): object | undefined {
+  if (user.custom_password_hash) return customHash(user.custom_password_hash);
+  const id = user.user_id ?? user._id;
+  const [field, text] =
+    typeof user.password_hash === 'string'
+      ? ['password_hash', user.password_hash]
+      : ['passwordHash', user.passwordHash ?? (id ? passwords.get(idOf(id)) : undefined)];
+  return text === undefined ? undefined : hashOfText(text, field);
+}
+
+function factorsOf({ mfa_factors: factors, multifactor }: Auth0User): object[] {
+  const found = (factors ?? []).flatMap((factor) => Object.entries(factor));
+  const other = found.find(([kind]) => kind !== 'totp');
+  if (other !== undefined) throw withoutFactor('mfa_factors', `has a second factor by ${other[0]}`);
+  if (found.length === 0 && multifactor && multifactor.length > 0)
+    throw withoutFactor('multifactor', `has a second factor (${multifactor.join(', ')}) whose secret is not in the export`);
+  return found.map(([, { secret }]) => ({ type: 'TOTP', secret: secret ?? '' }));
+}
+
+/** With the password alone the account would be weaker than before. */
+const withoutFactor = (field: string, what: string) =>
+  validation([{ field, message: `${what}. Remove the field to import the user without it` }]);

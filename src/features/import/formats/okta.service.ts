@@ -1,0 +1,90 @@
+/**
+ * What Okta's API lists: users (`GET /api/v1/users`), groups (`/groups`) and applications (`/apps`), as JSON arrays or an object a line. Passwords are in none
+ * of them; where there are hashes, they stand where Okta takes them, in `credentials.password.hash`.
+ */
+import { z } from 'zod';
+import { validation } from '../../../platform/errors/errors.ts';
+import { parse } from '../../../platform/validation/parsing.ts';
+import { credentialFields } from '../../applications/application-settings.service.ts';
+import type { ImportItem, ImportPlace } from '../import-record.service.ts';
+import { recordsOf } from '../import-source.service.ts';
+import { readRecord } from './ndjson.service.ts';
+
+const profile = z.record(z.string(), z.unknown());
+const oauthClient = z.looseObject({ oauthClient: z.record(z.string(), z.unknown()).optional() });
+
+const resource = z.looseObject({
+  type: z.unknown().optional(),
+  status: z.string().optional(),
+  label: z.string().optional(),
+  signOnMode: z.string().optional(),
+  protocol: z.unknown().optional(),
+  profile: profile.nullish(),
+  credentials: oauthClient.extend({ password: z.looseObject({ hash: z.unknown().optional() }).nullish() }).nullish(),
+  settings: oauthClient.nullish(),
+  groups: z.array(z.string()).optional(),
+});
+type Resource = z.output<typeof resource>;
+
+export async function* itemsOfOkta(source: AsyncIterable<Buffer>): AsyncGenerator<ImportItem> {
+  for await (const record of recordsOf(source)) yield* readRecord(record, (value, place) => itemOf(parse(resource, value), place));
+}
+
+function itemOf(found: Resource, place: ImportPlace): ImportItem[] {
+  if (found.signOnMode !== undefined) return [applicationItem(found, place)];
+  if (found.profile?.login !== undefined) return [userItem(found, place)];
+  // Everybody is in it, and it means nothing elsewhere.
+  if (found.type === 'BUILT_IN') return [];
+  if (typeof found.profile?.name === 'string') {
+    const { name, description } = found.profile;
+    return [{ kind: 'group', place, value: { name, ...(typeof description === 'string' && { description }) } }];
+  }
+  if (found.protocol !== undefined)
+    throw validation([
+      { field: 'protocol.credentials', message: 'Okta tells no client secret of a provider: create the provider by hand' },
+    ]);
+  throw validation([{ field: 'profile', message: 'must be of a user, a group or an application' }]);
+}
+
+/** Where Okta's status is not ours. Who is locked out here is so for an hour at most; who recovers a password has one. */
+const STATUSES: Readonly<Record<string, string>> = { LOCKED_OUT: 'ACTIVE', RECOVERY: 'ACTIVE' };
+
+function userItem({ status = 'ACTIVE', profile: given, credentials, groups }: Resource, place: ImportPlace): ImportItem {
+  const { login, email, emailVerified, ...attributes } = given ?? {};
+  const hash = credentials?.password?.hash;
+  return {
+    kind: 'user',
+    place,
+    value: {
+      profile: { login, email, ...(typeof emailVerified === 'boolean' && { emailVerified }) },
+      ...(hash !== undefined && { credentials: { password: { hash } } }),
+      status: STATUSES[status] ?? status,
+      ...(groups !== undefined && { groups }),
+    },
+    attributes,
+  };
+}
+
+/** Settings of the same name mean the same here. */
+const SETTINGS = [
+  ...['application_type', 'redirect_uris', 'post_logout_redirect_uris', 'response_types', 'grant_types', 'consent_method'],
+  ...['client_uri', 'logo_uri', 'tos_uri', 'policy_uri', 'initiate_login_uri', 'jwks_uri'],
+];
+
+const given = (settings: Readonly<Record<string, unknown>>, names: readonly string[]): object =>
+  Object.fromEntries(names.flatMap((name) => (settings[name] === null || settings[name] === undefined ? [] : [[name, settings[name]]])));
+
+function applicationItem({ signOnMode, status, label, credentials, settings }: Resource, place: ImportPlace): ImportItem {
+  if (signOnMode !== 'OPENID_CONNECT') throw validation([{ field: 'signOnMode', message: `must be OPENID_CONNECT, not ${signOnMode}` }]);
+  const client = credentials?.oauthClient ?? {};
+  return {
+    kind: 'application',
+    place,
+    value: {
+      clientId: client.client_id,
+      label,
+      activate: status !== 'INACTIVE',
+      settings: { ...given(settings?.oauthClient ?? {}, SETTINGS), ...given(client, Object.keys(credentialFields)) },
+    },
+  };
+}

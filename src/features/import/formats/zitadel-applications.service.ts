@@ -1,0 +1,76 @@
+/** Applications of Zitadel's projects. */
+import { z } from 'zod';
+
+const list = z.array(z.string()).default([]);
+
+export const zitadelRole = z.looseObject({ projectId: z.string(), roleKey: z.string(), displayName: z.string().default('') });
+export type ZitadelRole = z.output<typeof zitadelRole>;
+
+export const zitadelApp = z.looseObject({
+  appId: z.string(),
+  app: z.looseObject({
+    projectId: z.string(),
+    name: z.string(),
+    redirectUris: list,
+    postLogoutRedirectUris: list,
+    responseTypes: list,
+    grantTypes: list,
+    /** Zero values are left out of Zitadel's JSON: a web application with basic authentication. */
+    appType: z.string().default('OIDC_APP_TYPE_WEB'),
+    authMethodType: z.string().default('OIDC_AUTH_METHOD_TYPE_BASIC'),
+  }),
+});
+
+const METHODS: Readonly<Record<string, string>> = {
+  OIDC_AUTH_METHOD_TYPE_BASIC: 'client_secret_basic',
+  OIDC_AUTH_METHOD_TYPE_POST: 'client_secret_post',
+  OIDC_AUTH_METHOD_TYPE_NONE: 'none',
+  API_AUTH_METHOD_TYPE_BASIC: 'client_secret_basic',
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  OIDC_APP_TYPE_USER_AGENT: 'browser',
+  OIDC_APP_TYPE_NATIVE: 'native',
+  OIDC_APP_TYPE_WEB: 'web',
+};
+
+const RESPONSES: Readonly<Record<string, string>> = {
+  OIDC_RESPONSE_TYPE_CODE: 'code',
+  OIDC_RESPONSE_TYPE_ID_TOKEN: 'id_token',
+  OIDC_RESPONSE_TYPE_ID_TOKEN_TOKEN: 'id_token token',
+};
+
+const GRANTS: Readonly<Record<string, string>> = {
+  OIDC_GRANT_TYPE_AUTHORIZATION_CODE: 'authorization_code',
+  OIDC_GRANT_TYPE_IMPLICIT: 'implicit',
+  OIDC_GRANT_TYPE_REFRESH_TOKEN: 'refresh_token',
+  OIDC_GRANT_TYPE_DEVICE_CODE: 'urn:ietf:params:oauth:grant-type:device_code',
+};
+
+const known = (names: readonly string[], table: Readonly<Record<string, string>>): string[] => names.flatMap((name) => table[name] ?? []);
+
+/** A private key of the application is not in the data: what proves itself by one gets a secret. */
+export function applicationValue({ appId, app }: z.output<typeof zitadelApp>, roles: readonly ZitadelRole[]): object {
+  const isApi = app.redirectUris.length === 0;
+  const method = METHODS[app.authMethodType] ?? 'client_secret_basic';
+  const responses = known(app.responseTypes, RESPONSES);
+  const grants = known(app.grantTypes, GRANTS);
+  return {
+    clientId: appId,
+    label: app.name,
+    settings: {
+      token_endpoint_auth_method: method,
+      ...(isApi
+        ? { application_type: 'service', grant_types: ['client_credentials'], response_types: [], redirect_uris: [] }
+        : {
+            application_type: TYPES[app.appType] ?? 'web',
+            redirect_uris: app.redirectUris,
+            post_logout_redirect_uris: app.postLogoutRedirectUris,
+            response_types: responses.length > 0 ? responses : ['code'],
+            grant_types: grants.length > 0 ? grants : ['authorization_code'],
+            pkce_required: method === 'none',
+          }),
+    },
+    roles: roles.map(({ roleKey, displayName }) => ({ name: roleKey, ...(displayName !== '' && { displayName }) })),
+  };
+}

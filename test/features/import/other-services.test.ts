@@ -1,0 +1,121 @@
+/** Files of Auth0, Okta and Zitadel, in the formats that they document. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { codeOf } from '../../support/factors.ts';
+import { assertSignsIn, authn, fileWith, fixture, serviceToImportInto } from './importing.ts';
+
+/** Of all hashes in the files. */
+const PASSWORD = 'correct horse battery staple';
+const TOTP = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+
+const partner = {
+  name: 'partner',
+  type: 'OIDC',
+  protocol: {
+    issuer: { url: 'https://idp.example.com' },
+    credentials: { client: { client_id: 'us', client_secret: 'a-secret-of-the-partner' } },
+  },
+};
+
+test('Auth0: a bulk export with the export of password hashes, and the fields of its bulk import', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const created = await service.api('POST', '/idps', partner);
+  assert.equal(created.status, 200, JSON.stringify(created.body));
+  const args = ['import', 'auth0', fixture('auth0-users.ndjson'), '--passwords', fixture('auth0-passwords.ndjson')];
+  const { code, stdout, stderr } = await call(...args);
+  assert.equal(code, 1, stderr);
+  assert.match(stdout, /^5 imported, 4 refused/);
+  assert.match(stderr, /^Line 6 is refused: multifactor: has a second factor \(guardian\) whose secret is not in the export/m);
+  assert.match(stderr, /^Line 7 is refused: custom_password_hash\.algorithm: must be .*, not md5$/m);
+  assert.match(stderr, /^Line 8 is refused: mfa_factors: has a second factor by phone/m);
+  assert.match(stderr, /^Line 9 is refused: profile\.login: is required$/m);
+  assert.match(stderr, /^The attribute shoeSize of 1 users is not imported/m);
+  await assertSignsIn(service, 'ada@example.com', PASSWORD);
+  await assertSignsIn(service, 'dan@example.com', PASSWORD, () => codeOf(TOTP));
+  await assertSignsIn(service, 'eve@example.com', PASSWORD);
+  assert.equal((await authn(service, 'bob', PASSWORD)).status, 401);
+  assert.equal((await service.api('GET', '/users/bob')).body.status, 'SUSPENDED');
+  const { profile } = (await service.api('GET', '/users/ada@example.com')).body;
+  assert.deepEqual(profile, {
+    ...{ login: 'ada@example.com', email: 'ada@example.com', emailVerified: true, firstName: 'Ada', lastName: 'Lovelace' },
+    ...{ displayName: 'Ada Lovelace', nickName: 'ada', picture: 'https://example.com/ada.png', department: 'Engines' },
+  });
+  const links = (await service.api('GET', `/idps/${created.body.id}/users`)).body;
+  assert.deepEqual(
+    links.map((link: { externalId: string }) => link.externalId),
+    ['77'],
+  );
+
+  const again = await call(...args);
+  assert.match(again.stdout, /^0 imported, 4 refused, 5 there already/);
+});
+
+test('Okta: groups, applications and users as its API lists them', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const things = await call('import', 'okta', fixture('okta-groups.json'));
+  assert.equal(things.code, 0, things.stderr);
+  assert.match(things.stdout, /^1 groups, 1 applications created/);
+  const app = (await service.api('GET', '/apps/0oa3shop')).body;
+  assert.equal(app.label, 'Shop');
+  assert.equal(app.credentials.oauthClient.token_endpoint_auth_method, 'client_secret_post');
+
+  const { code, stdout, stderr } = await call('import', 'okta', fixture('okta-users.json'));
+  assert.equal(code, 1, stderr);
+  assert.match(stdout, /^3 imported, 3 refused/);
+  assert.match(stderr, /^Line 31 is refused: signOnMode: must be OPENID_CONNECT, not SAML_2_0$/m);
+  assert.match(stderr, /^Line 32 is refused: protocol\.credentials: Okta tells no client secret/m);
+  assert.match(stderr, /^Line 33 is refused: profile: must be of a user/m);
+  await assertSignsIn(service, 'isaac.brock@example.com', PASSWORD);
+  const isaac = (await service.api('GET', '/users/isaac.brock@example.com')).body;
+  assert.equal(isaac.profile.mobilePhone, '555-415-1337');
+  const groups = (await service.api('GET', `/users/${isaac.id}/groups`)).body;
+  assert.deepEqual(
+    groups.map((group: { profile: { name: string } }) => group.profile.name),
+    ['West Coast'],
+  );
+  assert.equal((await service.api('GET', '/users/jane@example.com')).body.profile.lastName, '"{[,]}\\');
+  assert.equal((await service.api('GET', '/users/kim@example.com')).body.status, 'SUSPENDED');
+});
+
+test('Zitadel: organizations, projects, providers, users and grants', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const { code, stdout, stderr } = await call('import', 'zitadel', fixture('zitadel.json'));
+  assert.equal(code, 1, stderr);
+  assert.match(stdout, /^1 organizations, 2 applications, 1 identity providers created; 0 were there already\.\n2 imported, 1 refused/);
+  assert.match(stderr, /^orgs\[0\]\.humanUsers\[2\] .*is refused: hashedPassword\.value: must be a hash of bcrypt/m);
+  assert.match(stderr, /1 machine users of Acme are not imported/);
+  await assertSignsIn(service, 'ada@acme.example', PASSWORD, () => codeOf(TOTP));
+  const expired = await authn(service, 'bob@acme.example', PASSWORD);
+  assert.equal(expired.body.status, 'PASSWORD_EXPIRED');
+  const ada = (await service.api('GET', '/users/ada@acme.example')).body;
+  for (const app of ['104133391288429064', '104133391288429065'])
+    assert.deepEqual((await service.api('GET', `/apps/${app}/users/${ada.id}`)).body.roles, ['buyer']);
+  const again = await call('import', 'zitadel', fixture('zitadel.json'));
+  assert.match(
+    again.stdout,
+    /^0 organizations, 0 applications, 0 identity providers created; 4 were there already\.\n0 imported, 1 refused, 2 there already/,
+  );
+});
+
+test('an array is read piece by piece, and one that ends too soon is refused', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const users = Array.from({ length: 3000 }, (_, n) => ({ profile: { login: `user-${n}`, displayName: '["{\\",'.repeat(20) } }));
+  const whole = JSON.stringify(users);
+  const first = await call('import', 'okta', fileWith('users.json', whole));
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stdout, /^3000 imported/);
+  assert.equal((await service.api('GET', '/users/user-2999')).body.profile.displayName, '["{\\",'.repeat(20));
+  const cut = await call('import', 'okta', fileWith('users.json', whole.slice(0, -1)));
+  assert.equal(cut.code, 2);
+  assert.match(cut.stderr, /the file ends before its array does/);
+  const more = await call('import', 'okta', fileWith('users.json', '[]\n[]'));
+  assert.match(more.stderr, /Line 2: something follows the end of the array/);
+  for (const content of ['{}', '{"orgs": 1}']) {
+    const outcome = await call('import', 'zitadel', fileWith('data.json', content));
+    assert.equal(outcome.code, 2);
+    assert.match(outcome.stderr, /The file is not data of Zitadel/);
+  }
+  const misplaced = await call('import', 'okta', fileWith('users.json', '[]'), '--passwords', fixture('auth0-passwords.ndjson'));
+  assert.equal(misplaced.code, 2);
+  assert.match(misplaced.stderr, /--passwords is for auth0/);
+});
