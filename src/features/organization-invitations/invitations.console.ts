@@ -59,8 +59,10 @@ const list: ConsolePage = {
     const isChangeable = mayInvite(visit, organization.id);
     return listPage({
       ...organizationHead(visit, organization),
-      actions: [...besideMembers(visit, organization.id, '/invitations'), ...(isChangeable ? [invite] : [])],
+      actions: isChangeable ? [invite] : [],
       list: {
+        title: 'Invitations',
+        actions: besideMembers(visit, organization.id, '/invitations'),
         name: 'Invitations',
         columns: ['E-mail address', 'Role', 'Sent', 'Expires'],
         rows: items.map(({ id, email, role, sent, expiresAt }) => ({

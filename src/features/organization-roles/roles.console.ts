@@ -54,8 +54,10 @@ const list: ConsolePage = {
     const permissionsOf = (permissions: readonly OrganizationPermission[]) => series(permissions.map((one) => phrase(PERMISSIONS[one])));
     return listPage({
       ...organizationHead(visit, organization),
-      actions: [...besideMembers(visit, organization.id, '/roles'), ...(isChangeable ? [create] : [])],
+      actions: isChangeable ? [create] : [],
       list: {
+        title: 'Roles',
+        actions: besideMembers(visit, organization.id, '/roles'),
         name: 'Roles',
         lead: 'Give roles to members, on the tab Members. Tokens list them in the claim org_roles.',
         columns: ['Role', 'Description', 'Permissions'],

@@ -60,8 +60,10 @@ const list: ConsolePage = {
     const add = { label: 'Add members', href: `${home}/new`, main: true };
     return listPage({
       ...organizationHead(visit, organization),
-      actions: [...besideMembers(visit, organization.id, '/members'), ...(isChangeable ? [add] : [])],
+      actions: isChangeable ? [add] : [],
       list: {
+        title: 'Members',
+        actions: besideMembers(visit, organization.id, '/members'),
         name: 'Members',
         ...(!isNarrowed && { count: countOf(organization.memberCount, 'member') }),
         columns: ['User name', 'Department', 'Account'],

@@ -99,7 +99,7 @@ const maySee = ({ request: { roles = [] } }: ConsoleRequest, orgId: string, { ne
 export const visibleBelow = (visit: ConsoleRequest, orgId: string, label: (typeof TABS)[number]['label']): readonly Below[] =>
   TABS.flatMap((tab: Tab) => (tab.label === label ? tab.pages : [])).filter((page) => maySee(visit, orgId, page));
 
-/** The other pages of the tab Members: links, for each is a list of its own. */
+/** The other pages of the tab Members: buttons beside the title of the list, for each is a list of its own. */
 export const besideMembers = (visit: ConsoleRequest, orgId: string, path: string): readonly Action[] =>
   visibleBelow(visit, orgId, 'Members')
     .filter((page) => page.path !== path)
