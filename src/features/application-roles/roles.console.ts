@@ -1,5 +1,5 @@
 /** The tab Roles of an application: the list, creating, changing and deleting one; and which of them come with an assignment. */
-import { detailPage } from '../../pages/console/detail-page.ts';
+import { detailPage, type TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { notFound } from '../../platform/errors/errors.ts';
@@ -29,37 +29,38 @@ import {
 const homeOf = ({ id }: Application): string => applicationTabs(id).roles.href;
 const crumbsOf = (application: Application) => applicationCrumbs(application, applicationTabs(application.id).roles);
 
+/** The application's roles. */
+export async function rolesPart(visit: ConsoleRequest, application: Application): Promise<TablePart> {
+  const roles = await allApplicationRoles(visit.services, application.id);
+  const changes = mayChangeApplication(visit, application);
+  return {
+    kind: 'table',
+    title: 'Roles',
+    lead: 'Assign roles with the application, to users and groups. Tokens list them in the claim roles when the scope roles is granted.',
+    actions: changes ? [{ label: 'Create role', href: `${homeOf(application)}/new`, main: true }] : [],
+    name: 'Roles',
+    columns: ['Role', 'Name', 'Description'],
+    rows: roles.map(({ id, name, displayName, description }) => ({
+      cells: [verbatim(displayName), { text: name, code: true }, description],
+      actions: changes
+        ? [
+            { label: 'Edit', href: `${homeOf(application)}/${id}`, icon: 'edit' as const },
+            { label: 'Delete', href: `${homeOf(application)}/${id}/delete` },
+          ]
+        : [],
+    })),
+    empty: 'This application has no roles yet. Create one, such as editor.',
+  };
+}
+
 const list: ConsolePage = {
   path: '/applications/:id/roles',
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    const roles = await allApplicationRoles(visit.services, application.id);
-    const changes = mayChangeApplication(visit, application);
-    const create = { label: 'Create role', href: `${homeOf(application)}/new`, main: true };
     return detailPage({
       ...headOf(visit, application),
-      parts: [
-        ...warningsOf(application),
-        {
-          kind: 'table',
-          title: 'Roles',
-          lead: 'Assign roles with the application, to users and groups. Tokens list them in the claim roles when the scope roles is granted.',
-          actions: changes ? [create] : [],
-          name: 'Roles',
-          columns: ['Role', 'Name', 'Description'],
-          rows: roles.map(({ id, name, displayName, description }) => ({
-            cells: [verbatim(displayName), { text: name, code: true }, description],
-            actions: changes
-              ? [
-                  { label: 'Edit', href: `${homeOf(application)}/${id}`, icon: 'edit' as const },
-                  { label: 'Delete', href: `${homeOf(application)}/${id}/delete` },
-                ]
-              : [],
-          })),
-          empty: 'This application has no roles yet. Create one, such as editor.',
-        },
-      ],
+      parts: [...warningsOf(application), await rolesPart(visit, application)],
     });
   },
 };

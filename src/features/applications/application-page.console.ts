@@ -65,12 +65,14 @@ export const applicationCrumbs = ({ id, label }: Application, tab?: Action): rea
   ...(tab === undefined ? [] : [tab]),
 ];
 
+/** The pages that have an address of their own, for their further pages and forms. */
 export function applicationTabs(id: string) {
   const address = applicationPath(id);
   return {
     connect: { label: 'Connect', href: address },
     settings: { label: 'Settings', href: `${address}/settings` },
     credentials: { label: 'Credentials', href: `${address}/credentials` },
+    access: { label: 'Access', href: `${address}/access` },
     assignments: { label: 'Assignments', href: `${address}/assignments` },
     provisioning: { label: 'Provisioning', href: `${address}/provisioning` },
     roles: { label: 'Roles', href: `${address}/roles` },
@@ -100,6 +102,14 @@ function stepsOf({ id, status }: Application): readonly Action[] {
   ];
 }
 
+/** At most six: the page of access shows three below each other. */
+function tabsOf({ req }: ConsoleRequest, id: string) {
+  const { connect, settings, credentials, access, assignments, roles, provisioning, branding, activity } = applicationTabs(id);
+  const looked = new URL(req.url ?? '/', 'http://localhost').pathname;
+  const isAccess = [access, assignments, roles, provisioning].some(({ href }) => href === looked);
+  return [connect, settings, credentials, { ...access, isCurrent: isAccess }, branding, activity];
+}
+
 /** What stands at the head of each tab. */
 export const headOf = (visit: ConsoleRequest, application: Application) => ({
   title: verbatim(application.label),
@@ -109,7 +119,7 @@ export const headOf = (visit: ConsoleRequest, application: Application) => ({
     ? phrase('{kind}, part of the service itself', { kind: applicationKindOf(application.settings.application_type) })
     : applicationKindOf(application.settings.application_type),
   crumbs: APPLICATIONS,
-  tabs: Object.values(applicationTabs(application.id)),
+  tabs: tabsOf(visit, application.id),
 });
 
 /** What is to be known on each tab of an application that is not like others. */

@@ -1,7 +1,7 @@
 /** To whom an application is assigned: its users and groups, chosen from a list. */
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
-import { detailPage, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';
+import { detailPage, type Part, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -85,13 +85,21 @@ function meaningOf({ settings }: Application): WordsPart {
       };
 }
 
+/** The first assigned groups and users, and whether assignments count. */
+export async function assignmentParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
+  const tables = await Promise.all(['groups', 'users'].map((path) => tableOf(visit, application, path, new URLSearchParams())));
+  return [meaningOf(application), ...tables];
+}
+
 const overview: ConsolePage = {
   path: '/applications/:id/assignments',
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    const tables = await Promise.all(['groups', 'users'].map((path) => tableOf(visit, application, path, new URLSearchParams())));
-    return detailPage({ ...headOf(visit, application), parts: [...warningsOf(application), meaningOf(application), ...tables] });
+    return detailPage({
+      ...headOf(visit, application),
+      parts: [...warningsOf(application), ...(await assignmentParts(visit, application))],
+    });
   },
 };
 

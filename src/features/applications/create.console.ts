@@ -77,7 +77,7 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
       value: 'EVERYONE',
       options: [
         { value: 'EVERYONE', label: 'Everyone with an account' },
-        { value: 'ASSIGNED', label: 'Only assigned users and groups', hint: 'Users and groups, under Assignments.' },
+        { value: 'ASSIGNED', label: 'Only assigned users and groups', hint: 'Users and groups, under Access.' },
       ],
     }),
     {

@@ -56,7 +56,8 @@ async function secretsPart(visit: ConsoleRequest, application: Application): Pro
     kind: 'table',
     title: 'Secrets',
     lead: 'To change the secret without an outage: add a second one, give it to the application, deactivate the first, and remove it once everything works. Both are accepted meanwhile. JWTs are signed with the newest active one.',
-    actions: changes && secrets.length < MOST_SECRETS ? [{ label: 'Add a secret', href: `${href}/new`, main: true }] : [],
+    buttons:
+      changes && secrets.length < MOST_SECRETS ? [{ label: 'Add a secret', action: `${href}/new`, name: 'key', value: formKey().key }] : [],
     name: 'secrets',
     columns: ['Ends with', 'Status', 'Created', 'Last used', 'ID'],
     rows: secrets.map((secret) => ({

@@ -7,13 +7,26 @@ import { changeSettings, DEFAULT_SETTINGS, readSettings } from '../settings/sett
 import { settingsBodies } from '../settings/settings-fields.service.ts';
 import { LOG } from './event-links.console.ts';
 
-const fieldFor = (retentionDays: number | null): Field => ({
-  name: 'retentionDays',
-  label: 'Days',
-  kind: 'number',
-  value: retentionDays === null ? '' : String(retentionDays),
-  hint: 'Older events are deleted in batches. Empty: events are kept forever.',
-});
+const fieldsFor = (retentionDays: number | null): readonly Field[] => [
+  {
+    name: 'keep',
+    label: 'Events are kept',
+    kind: 'radios',
+    value: retentionDays === null ? 'forever' : 'limited',
+    options: [
+      { value: 'forever', label: 'Forever' },
+      { value: 'limited', label: 'For a limited time', hint: 'Older events are deleted in batches.' },
+    ],
+  },
+  {
+    name: 'retentionDays',
+    label: 'Delete events after',
+    kind: 'duration',
+    unit: 'day',
+    value: retentionDays === null ? '' : String(retentionDays),
+    when: { field: 'keep', value: 'limited' },
+  },
+];
 
 export const retention: ConsolePage = {
   path: '/reports/log/retention',
@@ -26,7 +39,7 @@ export const retention: ConsolePage = {
         title: 'How long events are kept',
         crumbs: [{ label: 'Reports' }, { label: 'System log', href: LOG }],
         facts: ['What a shorter time deletes does not come back.'],
-        fields: [fieldFor(retentionDays)],
+        fields: fieldsFor(retentionDays),
         submit: 'Save',
         cancel: LOG,
       },
@@ -34,8 +47,9 @@ export const retention: ConsolePage = {
     );
   },
   async receive({ services, request }, form) {
-    const { retentionDays = null } = typedValues([fieldFor(DEFAULT_SETTINGS.audit.retentionDays)], form);
-    await changeSettings(services, 'audit', parse(settingsBodies.audit, { retentionDays }), request);
+    const { keep, retentionDays = '' } = typedValues(fieldsFor(DEFAULT_SETTINGS.audit.retentionDays), form);
+    const changes = parse(settingsBodies.audit, { retentionDays: keep === 'limited' ? retentionDays : null });
+    await changeSettings(services, 'audit', changes, request);
     return { goTo: LOG, notice: 'retention-changed' };
   },
 };

@@ -17,6 +17,7 @@ export const channelFields = (channel: HookChannel | undefined, uriHint: Text): 
   },
   {
     name: 'headers',
+    advanced: true,
     label: 'Headers',
     kind: 'lines',
     rows: 3,
@@ -29,6 +30,7 @@ export const channelFields = (channel: HookChannel | undefined, uriHint: Text): 
   },
   {
     name: 'authKey',
+    advanced: true,
     label: 'Authentication header',
     value: channel?.authScheme?.key,
     alias: 'channel.config.authScheme.key',
@@ -36,6 +38,7 @@ export const channelFields = (channel: HookChannel | undefined, uriHint: Text): 
   },
   {
     name: 'authValue',
+    advanced: true,
     label: 'Authentication value',
     kind: 'secret',
     alias: ['channel.config.authScheme.value', 'channel.config.authScheme'],

@@ -259,8 +259,9 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     {
       name: 'clockSkew',
       advanced: true,
-      label: 'Clock skew (seconds)',
-      kind: 'number',
+      label: 'Clock skew',
+      kind: 'duration',
+      unit: 'second',
       group: DETAILS,
       value: String(policy.maxClockSkew / 1000),
       alias: 'policy.maxClockSkew',

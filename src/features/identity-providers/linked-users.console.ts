@@ -1,12 +1,13 @@
 /** Security → Identity providers → Linked users: who is whom at a provider, linking by hand, and unlinking. */
 
 import { z } from 'zod';
+import { usersIn } from '../../pages/console/candidates.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { ApiError, validation } from '../../platform/errors/errors.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -60,15 +61,12 @@ const list: ConsolePage = {
   },
 };
 
-const FIELDS: readonly Field[] = [
-  { name: 'login', label: 'User name', required: true, hint: 'Of the account here.' },
-  {
-    name: 'externalId',
-    label: 'Known there as',
-    required: true,
-    hint: 'What the provider calls the person in its tokens: the claim “sub”, at GitHub the numeric id. Not the e-mail address.',
-  },
-];
+const EXTERNAL_ID: Field = {
+  name: 'externalId',
+  label: 'Known there as',
+  required: true,
+  hint: 'What the provider calls the person in its tokens: the claim “sub”, at GitHub the numeric id. Not the e-mail address.',
+};
 
 const newLink = z.object({ login: text({ least: 1 }), externalId: text({ least: 1 }) });
 
@@ -80,18 +78,14 @@ const link: ConsolePage = {
     const provider = await providerIn(visit);
     const facts = ['Signing in there as this person means signing in here as this user. Be sure that both are the same human being.'];
     const cancel = `${identityProviderPath(provider.id)}/users`;
-    return formPage(
-      { title: 'Link a user', crumbs: identityProviderCrumbs(provider), facts, fields: FIELDS, submit: 'Link', cancel },
-      typed,
-    );
+    const fields = [await pickField(usersIn(visit), { name: 'login', label: 'User' }, typed), EXTERNAL_ID];
+    return formPage({ title: 'Link a user', crumbs: identityProviderCrumbs(provider), facts, fields, submit: 'Link', cancel }, typed);
   },
   async receive(visit, form) {
     const { id } = await providerIn(visit);
     const { login, externalId } = readFields(newLink, form);
-    await linkUser(visit.services, id, login, externalId, visit.request).catch((error: unknown) => {
-      // The provider is there: it is the user who is not.
-      throw error instanceof ApiError && error.status === 404 ? validation([{ field: 'login', message: 'does not exist' }]) : error;
-    });
+    const userId = (await pickedId(usersIn(visit), 'login', login)) ?? '';
+    await linkUser(visit.services, id, userId, externalId, visit.request);
     return { goTo: `${identityProviderPath(id)}/users`, notice: 'idp-user-linked' };
   },
 };

@@ -32,6 +32,7 @@ const fieldsOf = (held: ShownMailSettings): readonly Field[] => [
     value: held.port === null ? '' : String(held.port),
     hint: 'Leave it empty for 587, or 465 with TLS.',
     group: 'Server',
+    advanced: true,
   },
   {
     ...{ name: 'security', label: 'Encryption', kind: 'radios', value: held.security, group: 'Server' },
@@ -49,7 +50,14 @@ const fieldsOf = (held: ShownMailSettings): readonly Field[] => [
     hint: held.passwordSet ? 'A password is stored. Leave the field empty to keep it.' : 'Stored encrypted and never shown.',
   },
   { name: 'fromAddress', label: 'Address', kind: 'email', value: held.fromAddress ?? '', group: 'Sender' },
-  { name: 'fromName', label: 'Name', value: held.fromName ?? '', hint: 'Leave it empty for the name under Branding.', group: 'Sender' },
+  {
+    name: 'fromName',
+    label: 'Name',
+    value: held.fromName ?? '',
+    hint: 'Leave it empty for the name under Branding.',
+    group: 'Sender',
+    advanced: true,
+  },
   {
     name: 'replyTo',
     label: 'Reply to',
@@ -57,6 +65,7 @@ const fieldsOf = (held: ShownMailSettings): readonly Field[] => [
     value: held.replyTo ?? '',
     hint: 'Leave it empty if replies go to the sender.',
     group: 'Sender',
+    advanced: true,
   },
 ];
 

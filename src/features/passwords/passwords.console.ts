@@ -45,8 +45,9 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays, breached, breachedRange
   },
   {
     name: 'maxAgeDays',
-    label: 'Expires after (days)',
-    kind: 'number',
+    label: 'Expires after',
+    kind: 'duration',
+    unit: 'day',
     value: maxAgeDays === null ? '' : String(maxAgeDays),
     hint: 'Empty: never, as NIST recommends: people who must change passwords choose weaker ones. Expire a password when it has become known instead.',
   },
@@ -60,6 +61,8 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays, breached, breachedRange
   {
     name: 'breachedRangeUrl',
     label: 'Range server',
+    kind: 'url',
+    when: { field: 'breached', value: 'RANGE_API' },
     value: breachedRangeUrl ?? '',
     hint: phrase('https, ending with /. Five digits are added to it. Empty: {address}', { address: verbatim(BREACHED_RANGES) }),
   },

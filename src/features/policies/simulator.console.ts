@@ -1,5 +1,6 @@
 /** The simulator: what a request for tokens would come to, and why. The question is in the address, so that it can be passed on; nothing is issued or changed. */
 
+import { applicationsIn, usersIn } from '../../pages/console/candidates.ts';
 import {
   accessInWords,
   assignmentInWords,
@@ -14,16 +15,16 @@ import {
 import type { Part, QueryPart } from '../../pages/console/detail-page.ts';
 import type { Field } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pages/console/page.ts';
+import { type Candidates, type PickerField, pickedId, pickField } from '../../pages/console/picker.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { validation } from '../../platform/errors/errors.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { listApplications } from '../applications/application-lists.service.ts';
 import { MOST_DETAILS, readDetails } from '../authorization-details/read-details.service.ts';
-import { idsNamed } from '../authorization-servers/references.console.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
 import { organizationPolicyInWords } from '../organization-policy/policy-words.console.ts';
+import { listServerScopes } from '../scopes/scopes.service.ts';
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';
 import { GRANTS } from './rules-table.console.ts';
@@ -40,22 +41,33 @@ const PROMPTS: readonly (readonly [value: string, label: string])[] = [
   ['consent', 'consent: ask again'],
   ['login consent', 'login consent: both'],
 ];
-/** Applications that are suggested while one types. */
-const SUGGESTED = 100;
+/** Scopes that are offered as boxes. */
+const SCOPES_SHOWN = 200;
 
-async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly Field[]> {
-  const { items } = await listApplications(services, {}, { limit: SUGGESTED });
+/** The server's scopes, and what the address names besides. */
+async function scopeNames({ services, params, query }: ConsoleRequest): Promise<readonly string[]> {
+  const { items } = await listServerScopes(services, params.serverId ?? '', undefined, { limit: SCOPES_SHOWN, after: undefined });
+  return [...new Set([...items.map(({ name }) => name), ...scopesIn(query)])];
+}
+
+const scopesIn = (query: URLSearchParams): readonly string[] => {
+  const value = query.getAll('scopes').join(' ').trim();
+  return isPrintable(value) ? spaceSeparated(value.replace(/\s+/g, ' ')) : [];
+};
+
+async function fieldsFor(visit: ConsoleRequest): Promise<readonly Field[]> {
+  const { query } = visit;
   const held = (name: string) => query.get(name) ?? '';
+  const asked: Typed = { values: query, problems: [] };
+  const one = async (candidates: Candidates, field: Omit<PickerField, 'value'>) => {
+    // What is wrong with it is said with the answer.
+    const value = await pickedId(candidates, field.name, held(field.name)).catch(() => undefined);
+    return pickField(candidates, { ...field, value }, asked);
+  };
+  const applications = applicationsIn(visit);
   return [
-    {
-      name: 'application',
-      label: 'Application',
-      hint: 'Its name or its client id.',
-      value: held('application'),
-      suggestions: [...new Set(items.map(({ label }) => label))],
-      alias: 'client_id',
-    },
-    { name: 'user', label: 'User name', hint: 'Empty with client credentials.', value: held('user') },
+    await one(applications, { name: 'application', label: 'Application', alias: 'client_id' }),
+    await one(usersIn(visit), { name: 'user', label: 'User', none: 'None: with client credentials' }),
     {
       name: 'grant',
       label: 'Grant',
@@ -63,14 +75,20 @@ async function fieldsFor({ services, query }: ConsoleRequest): Promise<readonly 
       options: ACCESS_GRANT_TYPES.map((type) => ({ value: type, label: GRANTS[type] })),
       alias: 'grant_type',
     },
-    {
+    await one(applications, {
       name: 'actor',
       label: 'Actor',
-      hint: 'With token exchange: the application that acts for the user, by its name or client ID. Empty: the one that asks.',
-      value: held('actor'),
-      suggestions: [...new Set(items.map(({ label }) => label))],
+      hint: 'With token exchange: the application that acts for the user.',
+      none: 'The one that asks',
+    }),
+    {
+      name: 'scopes',
+      label: 'Scopes',
+      hint: 'None: the server’s default ones.',
+      kind: 'checks',
+      values: scopesIn(query),
+      options: (await scopeNames(visit)).map((name) => ({ value: name, label: verbatim(name) })),
     },
-    { name: 'scopes', label: 'Scopes', hint: 'With spaces between them. Empty: the server’s default ones.', value: held('scopes') },
     {
       name: 'resources',
       label: 'Resources',
@@ -120,14 +138,14 @@ async function questionIn(visit: ConsoleRequest): Promise<SimulatedRequest> {
   const grant = held('grant');
   const prompt = held('prompt');
   if (held('application') === '') throw validation([{ field: 'application', message: 'is required' }]);
-  const [clientId = ''] = await idsNamed(visit, 'application', 'application', [held('application')]);
-  const [actor] = held('actor') === '' ? [] : await idsNamed(visit, 'application', 'actor', [held('actor')]);
+  const clientId = (await pickedId(applicationsIn(visit), 'application', held('application'))) ?? '';
+  const actor = await pickedId(applicationsIn(visit), 'actor', held('actor'));
   return {
     clientId,
     actor,
-    user: held('user') || undefined,
+    user: await pickedId(usersIn(visit), 'user', held('user')),
     grantType: isGrant(grant) ? grant : 'authorization_code',
-    scopes: spaceSeparated(held('scopes').replace(/\s+/g, ' ')),
+    scopes: scopesIn(query),
     resources: spaceSeparated(held('resources').replace(/\s+/g, ' ')),
     ...detailsIn(held('details')),
     organization: held('organization') || undefined,
@@ -144,7 +162,7 @@ const simulator: ConsolePage = {
     const subject = await serverSubject(visit);
     const fields = await fieldsFor(visit);
     const { parts, problems } = visit.query.has('application') ? await answer(visit, subject.server.id) : NOT_ASKED;
-    const typed: Typed = { values: visit.query, problems };
+    const typed: Typed = { values: asTyped(visit.query, fields), problems };
     const query: QueryPart = { kind: 'query', fields, typed, submit: 'Simulate' };
     return serverPage(subject, {
       lead: 'Preview the result of a token request, and why. The same functions decide as for a real request; nothing is issued or changed. The address of the answer can be passed on to another administrator.',
@@ -152,6 +170,17 @@ const simulator: ConsolePage = {
     });
   },
 };
+
+/** What was typed, but for those that were found: they are shown by their names. */
+function asTyped(query: URLSearchParams, fields: readonly Field[]): URLSearchParams {
+  const values = new URLSearchParams(query);
+  values.delete('scopes');
+  for (const scope of scopesIn(query)) values.append('scopes', scope);
+  for (const { name, ...field } of fields) if (PICKED.includes(name) && 'value' in field && field.value) values.delete(name);
+  return values;
+}
+
+const PICKED: readonly string[] = ['application', 'user', 'actor'];
 
 interface Answer {
   readonly parts: readonly Part[];

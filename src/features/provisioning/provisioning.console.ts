@@ -104,41 +104,54 @@ async function settingsOf(visit: ConsoleRequest, application: Application, targe
   };
 }
 
+/** The SCIM target, its state and what it holds. */
+export async function provisioningParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
+  const target = await findProvisioning(visit.services, application.id);
+  if (target === undefined) {
+    const emptyAction = { label: 'Set up provisioning', href: `${homeOf(application)}/edit` };
+    return [
+      {
+        kind: 'table',
+        title: 'Provisioning',
+        name: 'Provisioning',
+        columns: [],
+        rows: [],
+        empty:
+          'The application creates, changes and deactivates its users by itself or by hand. Set a SCIM target to keep them in step with the assignments.',
+        ...(mayChangeApplication(visit, application) && { emptyAction }),
+      },
+    ];
+  }
+  const away: Part[] =
+    target.awaySince === null
+      ? []
+      : [
+          {
+            kind: 'words',
+            tone: 'bad',
+            paragraphs: [
+              'The target is away, or refuses the credentials. It is asked again every 20 seconds, or when it says.',
+              verbatim(target.awayReason ?? ''),
+            ],
+          },
+        ];
+  const parts = await Promise.all([
+    settingsOf(visit, application, target),
+    resourcesOf(visit, application, true),
+    resourcesOf(visit, application, false),
+  ]);
+  return [...away, ...parts];
+}
+
 const overview: ConsolePage = {
   path: '/applications/:id/provisioning',
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    const target = await findProvisioning(visit.services, application.id);
-    const head = { ...headOf(visit, application) };
-    if (target === undefined) {
-      const empty =
-        'The application creates, changes and deactivates its users by itself or by hand. Set a SCIM target to keep them in step with the assignments.';
-      const emptyAction = mayChangeApplication(visit, application)
-        ? { emptyAction: { label: 'Set up provisioning', href: `${homeOf(application)}/edit`, main: true } }
-        : {};
-      const none: Part = { kind: 'table', name: 'Provisioning', columns: [], rows: [], empty, ...emptyAction };
-      return detailPage({ ...head, parts: [...warningsOf(application), none] });
-    }
-    const away: Part[] =
-      target.awaySince === null
-        ? []
-        : [
-            {
-              kind: 'words',
-              tone: 'bad',
-              paragraphs: [
-                'The target is away, or refuses the credentials. It is asked again every 20 seconds, or when it says.',
-                verbatim(target.awayReason ?? ''),
-              ],
-            },
-          ];
-    const parts = await Promise.all([
-      settingsOf(visit, application, target),
-      resourcesOf(visit, application, true),
-      resourcesOf(visit, application, false),
-    ]);
-    return detailPage({ ...head, parts: [...warningsOf(application), ...away, ...parts] });
+    return detailPage({
+      ...headOf(visit, application),
+      parts: [...warningsOf(application), ...(await provisioningParts(visit, application))],
+    });
   },
 };
 

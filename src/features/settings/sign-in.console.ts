@@ -105,8 +105,9 @@ const fieldsOf = ({
   },
   {
     name: 'rememberBrowserDays',
-    label: 'Trusted browsers (days)',
-    kind: 'number',
+    label: 'Trusted browsers',
+    kind: 'duration',
+    unit: 'day',
     required: true,
     value: String(rememberBrowserDays),
     hint: phrase(

@@ -111,8 +111,9 @@ async function fieldsFor({ services }: ConsoleRequest, rules: readonly SignInRul
     },
     {
       name: 'daysSinceLastSignIn',
-      label: 'Days since the last sign-in',
-      kind: 'number',
+      label: 'Time since the last sign-in',
+      kind: 'duration',
+      unit: 'day',
       value: conditions.daysSinceLastSignIn === undefined ? '' : String(conditions.daysSinceLastSignIn),
       hint: 'So many or more. Empty: however long ago. Users who never signed in do not match.',
       alias: 'conditions.daysSinceLastSignIn',

@@ -59,11 +59,23 @@ const plainFields = (settings: SignUpSettings, askable: Askable): readonly Field
     },
     { name: 'approval', label: 'The account is active', kind: 'radios', value: settings.approval, options: choices(APPROVALS) },
     {
-      ...{ name: 'allowedDomains', label: 'Allowed e-mail domains', kind: 'lines', value: settings.allowedDomains.join('\n') },
+      ...{
+        name: 'allowedDomains',
+        label: 'Allowed e-mail domains',
+        kind: 'lines',
+        advanced: true,
+        value: settings.allowedDomains.join('\n'),
+      },
       hint: 'One a line, such as example.com. Empty: all.',
     },
     {
-      ...{ name: 'blockedDomains', label: 'Blocked e-mail domains', kind: 'lines', value: settings.blockedDomains.join('\n') },
+      ...{
+        name: 'blockedDomains',
+        label: 'Blocked e-mail domains',
+        kind: 'lines',
+        advanced: true,
+        value: settings.blockedDomains.join('\n'),
+      },
       hint: 'One a line.',
     },
     {

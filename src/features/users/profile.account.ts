@@ -22,12 +22,19 @@ import {
   TIME_ZONES,
 } from './own-profile.service.ts';
 
+/** What most users fill in. */
 const GROUPS = [
-  { legend: 'account.profile.name', attributes: ['firstName', 'middleName', 'lastName', 'displayName', 'nickName'] },
-  { legend: 'account.profile.reach', attributes: ['mobilePhone', 'primaryPhone', 'profileUrl'] },
-  { legend: 'account.profile.address', attributes: ['streetAddress', 'zipCode', 'city', 'state', 'countryCode'] },
+  { legend: 'account.profile.name', attributes: ['firstName', 'lastName', 'displayName'] },
+  { legend: 'account.profile.reach', attributes: ['mobilePhone'] },
   { legend: 'account.profile.time', attributes: ['zoneinfo'] },
 ] as const;
+/** Folded away. */
+const MORE_GROUPS = [
+  { legend: 'account.profile.name', attributes: ['middleName', 'nickName'] },
+  { legend: 'account.profile.reach', attributes: ['primaryPhone', 'profileUrl'] },
+  { legend: 'account.profile.address', attributes: ['streetAddress', 'zipCode', 'city', 'state', 'countryCode'] },
+] as const;
+const INPUT_TYPES: Readonly<Record<string, string>> = { mobilePhone: 'tel', primaryPhone: 'tel', profileUrl: 'url' };
 
 interface Typed {
   readonly profile?: OwnProfile;
@@ -58,6 +65,19 @@ const showing =
     const ofAdded = [...addedProblems].map(([name, message]): FormProblem => ({ field: `attribute-${name}`, message }));
     const emailProblems = emailProblem === undefined ? [] : [{ field: 'email', message: text(`account.email.${emailProblem}`) }];
     const problems = [...wrongProblems, ...ofAdded, ...emailProblems];
+    const groupsOf = (groups: typeof GROUPS | typeof MORE_GROUPS) =>
+      groups.map(({ legend, attributes }) => ({
+        legend: text(legend),
+        fields: attributes.map((name) => ({
+          name,
+          label: text(`account.profile.${name}`),
+          type: INPUT_TYPES[name] ?? 'text',
+          value: profile?.[name] ?? user.profile[name] ?? '',
+          autocomplete: OWN_AUTOCOMPLETE[name],
+          problem: problems.find(({ field }) => field === `profile-${name}`)?.message,
+        })),
+      }));
+    const more = groupsOf(MORE_GROUPS);
     await draw(
       deps,
       ctx,
@@ -66,16 +86,9 @@ const showing =
       { page: 'profile', problems },
       {
         login: user.login,
-        groups: GROUPS.map(({ legend, attributes }) => ({
-          legend: text(legend),
-          fields: attributes.map((name) => ({
-            name,
-            label: text(`account.profile.${name}`),
-            value: profile?.[name] ?? user.profile[name] ?? '',
-            autocomplete: OWN_AUTOCOMPLETE[name],
-            problem: problems.find(({ field }) => field === `profile-${name}`)?.message,
-          })),
-        })),
+        groups: groupsOf(GROUPS),
+        more,
+        isUnfolded: more.some(({ fields }) => fields.some(({ problem }) => problem !== undefined)),
         added: attributeFieldModels(changeable, { ...user.profile, ...added }, addedProblems, text),
         shown: shownAttributes(readable, user.profile, text),
         email: { present: user.email, verified: user.emailVerified, typed: email ?? '', problem: emailProblems[0]?.message },

@@ -31,6 +31,7 @@ const searched = (words: string): string | undefined => (words === '' ? undefine
 
 /** Those within reach. */
 export const organizationsIn = ({ services, request }: Pick<ConsoleRequest, 'services' | 'request'>): Candidates => ({
+  what: 'organizations',
   async find(words, most) {
     if (!isPrintable(words)) return [];
     const { organizations } = await listOrganizations(services, { page: 1, limit: most, q: searched(words) }, request);
@@ -85,6 +86,7 @@ const userLabel = ({ login, profile }: User): string => [fullName(profile), logi
 
 /** Those within reach, by any of their names and e-mail addresses. */
 export const usersIn = ({ services, request }: Pick<ConsoleRequest, 'services' | 'request'>): Candidates => ({
+  what: 'users',
   async find(words, most) {
     if (!isPrintable(words)) return [];
     const window = { page: 1, size: most, sort: { by: 'name', descending: false } } as const;
@@ -98,6 +100,7 @@ export const usersIn = ({ services, request }: Pick<ConsoleRequest, 'services' |
 });
 
 export const groupsIn = ({ services }: Pick<ConsoleRequest, 'services'>): Candidates => ({
+  what: 'groups',
   async find(words, most) {
     if (!isPrintable(words)) return [];
     const { items } = await listGroups(services, { q: searched(words) }, { limit: most });
@@ -110,6 +113,7 @@ export const groupsIn = ({ services }: Pick<ConsoleRequest, 'services'>): Candid
 });
 
 export const applicationsIn = ({ services }: Pick<ConsoleRequest, 'services'>): Candidates => ({
+  what: 'applications',
   async find(words, most) {
     if (!isPrintable(words)) return [];
     const { items } = await listApplications(services, { q: searched(words) }, { limit: most });

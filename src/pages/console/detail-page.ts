@@ -3,7 +3,7 @@ import type { IconName } from '../../platform/http/icons.ts';
 import { Phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { drawnActions } from './actions.ts';
 import { initialsOf } from './avatar.ts';
-import { drawnFields, type Field } from './form.ts';
+import { drawnFields, type Field, suggestScripts } from './form.ts';
 import type { Moment } from './moments.ts';
 import type { Action, Drawn, FieldMessage, Typed } from './page.ts';
 
@@ -106,6 +106,8 @@ interface PartHead {
   readonly title?: Text;
   readonly lead?: Text;
   readonly actions?: readonly Action[];
+  /** What is done at once. */
+  readonly buttons?: readonly Button[];
 }
 
 export interface FactsPart extends PartHead {
@@ -252,7 +254,14 @@ export function detailPage({ parts, scripts = [], ...page }: DetailPage): Drawn 
   const copies = parts.some((part) => part.kind === 'text' || (part.kind === 'facts' && part.facts.some(({ copy }) => copy)));
   const runs = parts.some((part) => part.kind === 'progress' && part.isRunning);
   const several = parts.some(choosesAll);
-  const needed = [...scripts, ...(copies ? ['copy.js'] : []), ...(runs ? ['progress.js'] : []), ...(several ? ['choose-all.js'] : [])];
+  const suggests = parts.flatMap((part) => (part.kind === 'query' ? suggestScripts(part.fields) : []));
+  const needed = [
+    ...scripts,
+    ...suggests,
+    ...(copies ? ['copy.js'] : []),
+    ...(runs ? ['progress.js'] : []),
+    ...(several ? ['choose-all.js'] : []),
+  ];
   return {
     ...page,
     scripts: [...new Set(needed)],

@@ -35,6 +35,8 @@ export interface LineField extends Common {
   readonly value?: string | undefined;
   /** Words that the browser offers while one types. */
   readonly suggestions?: readonly string[];
+  /** What a script looks up while one types, in the addresses of the console, e.g. `users` (views/public/suggest.js). */
+  readonly suggest?: string;
   /** WHATWG HTML section 4.10.18.7; `off` unless given. */
   readonly autocomplete?: string;
   readonly options?: never;
@@ -129,8 +131,13 @@ export function formPage(
     hasFile: fields.some(({ kind }) => kind === 'file'),
   };
   const picks = fields.some(({ kind }) => kind === 'pick');
-  return { ...page, view: 'form', scripts: [...(copies.length > 0 ? ['copy.js'] : []), ...(picks ? ['pick.js'] : [])], locals };
+  const scripts = [...(copies.length > 0 ? ['copy.js'] : []), ...(picks ? ['pick.js'] : []), ...suggestScripts(fields)];
+  return { ...page, view: 'form', scripts, locals };
 }
+
+/** The script that looks names up, where a field has use for it. */
+export const suggestScripts = (fields: readonly Field[]): readonly string[] =>
+  fields.some((field) => 'suggest' in field) ? ['suggest.js'] : [];
 
 /** What is wrong, ready to be drawn. */
 interface Problem {

@@ -26,6 +26,7 @@ import { memberPages } from '../../features/organizations/members.console.ts';
 import { organizationTabs } from '../../features/organizations/organization-tabs.console.ts';
 import { organizationPages } from '../../features/organizations/organizations.console.ts';
 import { passwordPolicyPages } from '../../features/passwords/passwords.console.ts';
+import { applicationAccess } from '../../features/provisioning/application-access.console.ts';
 import { provisioningPages } from '../../features/provisioning/provisioning.console.ts';
 import { sessionLifetimes } from '../../features/sessions/session-lifetimes.console.ts';
 import { brandingPages } from '../../features/settings/branding.console.ts';
@@ -47,6 +48,7 @@ export const PAGES: readonly ConsolePage[] = [
   ...tokenPages,
   ...applicationRolePages,
   ...applications,
+  applicationAccess,
   ...provisioningPages,
   ...organizationPages,
   ...departmentPages,

@@ -21,6 +21,8 @@ export interface Candidate {
 }
 
 export interface Candidates {
+  /** What they are, in the addresses of the console, e.g. `users`; absent: the search everywhere does not find them. */
+  readonly what?: string;
   /** Those that have the words somewhere in their name, at most so many; without words: any. */
   find(words: string, most: number): Promise<readonly Candidate[]>;
   byId(id: string): Promise<Candidate | undefined>;
@@ -55,6 +57,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
   return {
     ...field,
     required: none === undefined,
+    ...(candidates.what !== undefined && { suggest: candidates.what }),
     hint: hint === undefined ? how : phrase('{hint} {how}', { hint: asPhrase(hint), how }),
     value: chosen && `${chosen.label.trim()} (${chosen.id})`,
   };

@@ -174,16 +174,16 @@ test('how long events are kept is set, with what is wrong beside the field', asy
   const form = await agent.visit('/admin/reports/log/retention');
   const kept = async () => (await service.api('GET', '/settings/audit')).body.retentionDays;
   for (const days of ['0', 'a year']) {
-    const wrong = await agent.submit(form, 'console-form', { retentionDays: days });
+    const wrong = await agent.submit(form, 'console-form', { keep: 'limited', retentionDays: days });
     assert.equal(wrong.status, 400);
     assert.match(wrong.text, /id="retentionDays-problem"/);
     assert.match(wrong.text, new RegExp(`value="${days}"`), 'what was typed stays');
   }
   assert.equal(await kept(), null);
-  const saved = await agent.submit(form, 'console-form', { retentionDays: '400' });
+  const saved = await agent.submit(form, 'console-form', { keep: 'limited', retentionDays: '400' });
   assert.match(wordsOf(saved), /How long events are kept is changed/);
   assert.equal(await kept(), 400);
-  await agent.submit(await agent.visit('/admin/reports/log/retention'), 'console-form', { retentionDays: '' });
+  await agent.submit(await agent.visit('/admin/reports/log/retention'), 'console-form', { keep: 'forever' });
   assert.equal(await kept(), null);
 });
 

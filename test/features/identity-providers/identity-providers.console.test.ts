@@ -89,7 +89,7 @@ test('what is wrong stands beside its field, what was typed stays but for the se
     ['emailDomains', 'Must be a domain, e\\.g\\. example\\.com \\(entry 1\\)'],
     ['attributeMap', '“x y” must be the name of an attribute'],
     ['parameters', '“state” is sent by the service itself'],
-    ['clockSkew', 'Must be at most 300'],
+    ['clockSkew', 'Must be at most 300 seconds'],
   ]) {
     assert.match(sent.text, new RegExp(`id="${field}-problem">${problem}<`), `${field}: ${sent.text.match(/class="problem"[^<]*<?/g)}`);
   }
@@ -194,7 +194,7 @@ test('users are linked by hand and unlinked; the list has pages', async (t) => {
   const [ada, bob] = [await service.createUser(), await service.createUser()];
   const form = await agent.visit(`${at}/new`);
   const unknown = await agent.submit(form, 'console-form', { login: 'nobody', externalId: '42' });
-  assert.match(unknown.text, /id="login-problem">Does not exist</);
+  assert.match(unknown.text, /id="login-problem">Does not exist here</);
   assert.equal(typedIn(unknown, 'externalId'), '42');
   const linked = await agent.submit(unknown, 'console-form', { login: ada.login });
   assert.match(wordsOf(linked), new RegExp(`The user is linked.*${ada.login} 42`));

@@ -7,7 +7,7 @@ import { type GroupSurroundings, labelled, type SettingGroup, setting } from '..
 
 const ASSIGNMENTS: readonly Option[] = [
   { value: 'EVERYONE', label: 'Everyone with an account' },
-  { value: 'ASSIGNED', label: 'Only assigned users and groups', hint: 'Users and groups, under Assignments.' },
+  { value: 'ASSIGNED', label: 'Only assigned users and groups', hint: 'Users and groups, under Access.' },
 ];
 const CONSENTS: readonly Option[] = [
   {

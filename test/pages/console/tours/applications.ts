@@ -110,6 +110,7 @@ export const applicationLife: Tour = async (service) => {
     `${application}/provisioning/user/${user.id}/retry`,
     `/applications/${nothing}/provisioning`,
     `/applications/${nothing}/provisioning/edit`,
+    `${application}/access`,
     `${application}/assignments`,
     `/applications/${nothing}/assignments`,
     `${application}/assignments/groups`,

@@ -1,0 +1,27 @@
+/** Who has access to an application: assignments, roles and provisioning, below each other. */
+import { detailPage, type Part } from '../../pages/console/detail-page.ts';
+import type { ConsolePage } from '../../pages/console/page.ts';
+import { rolesPart } from '../application-roles/roles.console.ts';
+import { applicationIn, headOf, warningsOf } from '../applications/application-page.console.ts';
+import { assignmentParts } from '../applications/assignments.console.ts';
+import { provisioningParts } from './provisioning.console.ts';
+
+/** A page has one main action at most, and this one has several equal ones. */
+const withoutMain = (part: Part): Part => ({
+  ...part,
+  ...(part.actions && { actions: part.actions.map((one) => ({ ...one, main: false })) }),
+});
+
+export const applicationAccess: ConsolePage = {
+  path: '/applications/:id/access',
+  access: 'service',
+  async show(visit) {
+    const application = await applicationIn(visit);
+    const parts = [
+      ...(await assignmentParts(visit, application)),
+      await rolesPart(visit, application),
+      ...(await provisioningParts(visit, application)),
+    ];
+    return detailPage({ ...headOf(visit, application), parts: [...warningsOf(application), ...parts.map(withoutMain)] });
+  },
+};
