@@ -117,8 +117,12 @@ export function writeBrandStylesheet(path: string, query: URLSearchParams): stri
   if (css !== undefined && cssProblems(css, { light, dark }).length > 0) return undefined;
   const background = backgroundIn(query);
   if (path === PATH) {
-    const rules = `${rule(':root', 'light', light, css)}@media (prefers-color-scheme:dark){${rule(':root', 'dark', dark, css)}}\n`;
-    return rules + backgroundRules('body.narrow', ['.brand', '.languages', '.foot'], background);
+    const { light: ofLight, ...ofBoth } = css ?? {};
+    const rules = `${rule(':root', 'light', light, css && (ofBoth as BrandCss))}@media (prefers-color-scheme:dark){${rule(':root', 'dark', dark, css)}}\n`;
+    // Outside of its scheme, a light ground would stay under the pages' own dark colours.
+    const lightOnly =
+      ofLight === undefined || css === undefined ? '' : `@media (prefers-color-scheme:light){:root{${cssDeclarations('light', css)}}}\n`;
+    return rules + lightOnly + backgroundRules('body.narrow', ['.brand', '.languages', '.foot'], background);
   }
   if (path !== PREVIEW_PATH) return undefined;
   const rules = rule('.preview-light', 'light', light, css) + rule('.preview-dark', 'dark', dark, css);

@@ -25,7 +25,8 @@ test('the properties, the background and the icon are on the pages for end users
   assert.doesNotMatch(page, /style=|<style/);
   const href = /href="(\/assets\/brand\.css[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const sheet = await (await fetch(service.baseUrl + href)).text();
-  assert.match(sheet, /:root\{--accent:#0f5c5c;[^}]*--ground:#fff7ed;--edge:#7a6a58;--radius:4px;--font:Georgia/);
+  assert.match(sheet, /^:root\{--accent:#0f5c5c;[^}]*--on-accent:#ffffff;--radius:4px;--font:Georgia/);
+  assert.match(sheet, /prefers-color-scheme:light\)\{:root\{--ground:#fff7ed;--edge:#7a6a58/);
   assert.match(sheet, /prefers-color-scheme:dark[^}]*--ground:#0b1020;--card:#141b33/);
   assert.ok(sheet.includes('url("https://cdn.example/back.jpg?a=%22b%27%29")'), sheet);
   const other = await (await fetch(`${service.baseUrl}/playground`)).text();
@@ -33,6 +34,23 @@ test('the properties, the background and the icon are on the pages for end users
   await service.api('PUT', '/settings/branding', {});
   assert.doesNotMatch(await (await fetch(`${service.baseUrl}/signin`)).text(), /brand\.css|icons\.example/);
 });
+
+test(
+  'colours of the light pages leave the dark ones alone',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const groundIn = async (colorScheme: 'light' | 'dark') => {
+      const context = await browser.newContext({ colorScheme });
+      const page = await context.newPage();
+      await page.goto(`${service.baseUrl}/signin`);
+      return page.evaluate('getComputedStyle(document.body).backgroundColor');
+    };
+    const dark = await groundIn('dark');
+    const css = { version: 1, light: { ground: '#fff7ed' } };
+    assert.equal((await service.api('PUT', '/settings/branding', { css })).status, 200);
+    assert.deepEqual([await groundIn('light'), await groundIn('dark')], ['rgb(255, 247, 237)', dark]);
+  }),
+);
 
 test('what people could not read by is refused, with the property; so is what is no property', async (t) => {
   const service = await startService(t);
