@@ -3,6 +3,7 @@ import type { IconName } from '../../platform/http/icons.ts';
 import { Phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { drawnActions } from './actions.ts';
 import { initialsOf } from './avatar.ts';
+import { chipsOf } from './chips.ts';
 import { drawnFields, type Field, suggestScripts } from './form.ts';
 import type { Moment } from './moments.ts';
 import type { Action, Drawn, FieldMessage, Typed } from './page.ts';
@@ -246,6 +247,7 @@ function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [],
   return {
     ...{ words: foundBy, presets, fields: named(fields), advanced: named(advanced), isUnfolded },
     ...{ isNarrowed, kept: kept ?? new URLSearchParams(), problems },
+    chips: chipsOf([...words, ...fields, ...advanced], kept ?? new URLSearchParams()),
   };
 }
 

@@ -89,6 +89,19 @@ test('the system log is searched, narrowed by every field, paged with what narro
     assert.match(page.text, /name="since"[^>]*value="2020-01-01T00:00"/);
   });
 
+  await t.test('each filter is a chip that leads to the list without it', async () => {
+    const page = await search({ q: 'org-07', type: 'org.lifecycle.create', outcome: 'SUCCESS' });
+    const chips = [...page.text.matchAll(/<li><a href="([^"]+)">([^<]+): <bdi>([^<]+)<\/bdi> <span aria-hidden="true">×/g)].map(
+      ([, href = '', label, value]) => [href.replaceAll('&amp;', '&'), label, value],
+    );
+    assert.deepEqual(chips, [
+      [`${LOG}?type=org.lifecycle.create&outcome=SUCCESS`, 'Search', 'org-07'],
+      [`${LOG}?q=org-07&outcome=SUCCESS`, 'Event', '– org.lifecycle.create'],
+      [`${LOG}?q=org-07&type=org.lifecycle.create`, 'Outcome', 'Success'],
+    ]);
+    assert.doesNotMatch((await agent.visit(LOG)).text, /class="chips"/);
+  });
+
   await t.test('by request ID, and by address', async () => {
     const { body } = await service.api(
       'GET',
