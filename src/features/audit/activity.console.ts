@@ -33,6 +33,7 @@ function tableOf(
     title: 'Activity',
     actions: seesAll ? [{ label: 'Search the system log', href: `${LOG}?${new URLSearchParams({ target: id })}` }] : [],
     name: 'Activity',
+    isDense: true,
     columns: LOG_COLUMNS,
     rows: items.map(seesAll ? rowOf : plainRowOf),
     empty: 'No activity yet.',

@@ -82,6 +82,7 @@ export const entry: ConsolePage = {
       kind: 'table',
       title: 'In the same request',
       name: 'Events of the same request',
+      isDense: true,
       columns: LOG_COLUMNS,
       rows: others.map(rowOf),
       empty: 'Nothing else happened in the same request.',
