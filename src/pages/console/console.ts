@@ -37,6 +37,7 @@ import { fieldMessages, NOT_ALLOWED, NOT_FOUND, refusalOf } from './refusals.ts'
 import type { ConsoleCredentials } from './relying-party.ts';
 import { consoleSessions } from './session.ts';
 import { consoleSignIn, type SignInPrompt } from './sign-in.ts';
+import { consoleTheme, keepAskedTheme } from './theme.ts';
 
 export interface ConsoleDependencies {
   readonly config: Config;
@@ -102,6 +103,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   /** Draws a page in the console's frame. */
   async function draw(ctx: Koa.Context, person: ConsoleUser, page: Drawn, status = 200): Promise<void> {
     const language = languages.of(ctx, person);
+    const theme = consoleTheme(ctx);
     const {
       view,
       title,
@@ -135,7 +137,8 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       formToken: formTokens.field(ctx, person.id),
       action: ctx.path,
       documentation: documentationOf(ctx.path),
-      stylesheets: ['frame.css', 'admin.css'],
+      themes: theme.themes,
+      stylesheets: ['frame.css', 'admin.css', ...theme.stylesheets],
       scripts: ['local-time.js', 'find.js', ...scripts],
     };
     await pages.render(ctx, `admin/${view}`, { ...frame, ...locals }, { status, frame: 'admin/frame', images, connects: true });
@@ -245,7 +248,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   return (ctx, next) => {
     if (ctx.path !== HOME && !ctx.path.startsWith(`${HOME}/`)) return next();
-    if (ctx.method === 'GET' && keepAskedLanguage(ctx)) return;
+    if (ctx.method === 'GET' && (keepAskedLanguage(ctx) || keepAskedTheme(ctx))) return;
     return ownForm(ctx, () => routes(ctx, () => unknown(ctx as RouterContext)));
   };
 }

@@ -31,15 +31,25 @@ const OF_PACKAGES: readonly [string, URL][] = [
   ]),
 ];
 
+/** The colours of one scheme, for browsers that prefer the other one. They stand in gatehouse.css alone. */
+function themes(): [string, Buffer][] {
+  const [light = '', dark = ''] = readFileSync(new URL('gatehouse.css', DIRECTORY), 'utf8').match(/:root \{[^}]*\}/g) ?? [];
+  return [
+    ['theme-light.css', Buffer.from(light.replace('color-scheme: light dark', 'color-scheme: light'))],
+    ['theme-dark.css', Buffer.from(dark.replace('{', '{ color-scheme: dark;'))],
+  ];
+}
+
 const FILES: ReadonlyMap<string, PublicFile> = new Map(
-  [...readdirSync(DIRECTORY).map((name): [string, URL] => [name, new URL(name, DIRECTORY)]), ...OF_PACKAGES].flatMap(
-    ([name, address]): [string, PublicFile][] => {
-      const type = TYPES[path.extname(name)];
-      if (type === undefined) return [];
-      const body = readFileSync(address);
-      return [[name, { body, type, version: digest(body.toString('utf8')).slice(0, 16) }]];
-    },
-  ),
+  [
+    ...[...readdirSync(DIRECTORY).map((name): [string, URL] => [name, new URL(name, DIRECTORY)]), ...OF_PACKAGES]
+      .filter(([name]) => TYPES[path.extname(name)] !== undefined)
+      .map(([name, address]): [string, Buffer] => [name, readFileSync(address)]),
+    ...themes(),
+  ].map(([name, body]): [string, PublicFile] => [
+    name,
+    { body, type: TYPES[path.extname(name)] ?? '', version: digest(body.toString('utf8')).slice(0, 16) },
+  ]),
 );
 
 /**

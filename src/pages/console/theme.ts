@@ -1,0 +1,40 @@
+/** Light or dark, as an administrator chose it in the user menu for this browser; else as the browser prefers. */
+import type Koa from 'koa';
+import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { seeOther } from '../../platform/http/forms.ts';
+
+const PARAMETER = 'theme';
+const COOKIE = 'gatehouse-theme';
+const PATH = '/admin';
+const ONE_YEAR = 365 * 86_400_000;
+
+type Theme = 'light' | 'dark';
+const themeOf = (value: unknown): Theme | undefined => (value === 'light' || value === 'dark' ? value : undefined);
+
+const LABELS = { '': 'As the system', light: 'Light', dark: 'Dark' } as const;
+
+/** What the frame draws: the style sheet of the theme, and the same page in each theme. */
+export function consoleTheme(ctx: Koa.Context) {
+  const chosen = themeOf(cookieIn(ctx, COOKIE, ctx.secure, PATH));
+  const themes = (['', 'light', 'dark'] as const).map((value) => {
+    const query = new URLSearchParams(ctx.querystring);
+    query.set(PARAMETER, value);
+    return { label: LABELS[value], href: `?${query}`, current: value === (chosen ?? '') };
+  });
+  return { themes, stylesheets: chosen === undefined ? [] : [`theme-${chosen}.css`] };
+}
+
+/** Keeps the theme that a page's address asks for, and goes on to the page. @returns was one asked for? */
+export function keepAskedTheme(ctx: Koa.Context): boolean {
+  const asked = ctx.query[PARAMETER];
+  if (asked === undefined) return false;
+  const theme = themeOf(asked);
+  ctx.cookies.set(prefixed(COOKIE, ctx.secure, PATH), theme ?? '', {
+    ...{ signed: false, httpOnly: true, secure: ctx.secure, sameSite: 'lax' as const, path: PATH, overwrite: true },
+    maxAge: theme === undefined ? 0 : ONE_YEAR,
+  });
+  const query = new URLSearchParams(ctx.querystring);
+  query.delete(PARAMETER);
+  seeOther(ctx, query.size === 0 ? ctx.path : `${ctx.path}?${query}`);
+  return true;
+}
