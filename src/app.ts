@@ -42,6 +42,7 @@ import { adminConsole } from './pages/console/console.ts';
 import { createHostedDeps } from './pages/hosted/deps.ts';
 import { isUnavailable } from './platform/database/database-failures.ts';
 import type { Services } from './platform/database/dependencies.ts';
+import { replicaLag, replicaReads } from './platform/database/read-replica.ts';
 import { documentation } from './platform/http/documentation.ts';
 import { health } from './platform/http/health.ts';
 import { createOutbound } from './platform/http/outbound.ts';
@@ -94,6 +95,7 @@ export function createApp(services: Services): App {
   });
   const observer = observeRequests(log, config, API_RESOURCES);
   countBreachLookups(services, observer.countBreachLookup);
+  if (database.replica !== undefined) for (const metric of [replicaReads, replicaLag]) observer.registry.registerMetric(metric);
   let accepting = true;
 
   const outbound = createOutbound(config);

@@ -50,12 +50,14 @@ function unescaped(password: string): string {
 
 /** What is configured and never told. */
 function secretsOf(config: Config | undefined, secrets: SecretsKept): void {
-  for (const address of [config?.databaseUrl, config?.databaseDirectUrl, config?.smtpUrl]) {
+  for (const address of [config?.databaseUrl, config?.databaseDirectUrl, config?.readDatabase?.url, config?.smtpUrl]) {
     if (address === undefined) continue;
     const { password } = new URL(serversIn(address)[0] ?? address);
     for (const value of [address, password, unescaped(password)]) secrets.add(value);
   }
-  for (const value of [config?.admin.password, config?.admin.apiToken]) secrets.add(value);
+  const { traces, metrics } = config?.telemetry ?? {};
+  const forCollectors = [traces, metrics].flatMap((target) => Object.values(target?.headers ?? {}));
+  for (const value of [config?.admin.password, config?.admin.apiToken, ...forCollectors]) secrets.add(value);
 }
 
 export const doctor = command(1, async ({ env, stdout }, options: Options) => {

@@ -9,7 +9,7 @@ import { sweepExpired } from '../features/expiry/expiry.service.ts';
 import type { Config } from '../platform/config/config.ts';
 import { selfTest } from '../protocol/library/self-test.ts';
 import { type OpenResources, StartFailure } from './lifecycle.ts';
-import { connectToDatabase, hearChanges, openKeyring, type StartupContext } from './startup.ts';
+import { connectToDatabase, hearChanges, openKeyring, readNearby, type StartupContext } from './startup.ts';
 import { version } from './version.ts';
 
 /** Milliseconds that requests under way are given to end. */
@@ -39,8 +39,9 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
   let telemetry: { stop(): Promise<void> } | undefined;
   open.add(() => telemetry?.stop());
   const keyring = await openKeyring(config);
-  const database = await connectToDatabase(pooled, log);
-  open.add(() => database.close());
+  const primary = await connectToDatabase(pooled, log);
+  open.add(() => primary.close());
+  const database = await readNearby(foundation, primary, open);
   const notifications = await hearChanges(foundation, database);
   open.add(() => notifications.close());
 

@@ -18,6 +18,7 @@ import { isToTakeWrites, serversIn } from '../platform/database/database-url.ts'
 import type { Services } from '../platform/database/dependencies.ts';
 import { type Notifications, openNotifications } from '../platform/database/notifications.ts';
 import { pollNotifications } from '../platform/database/polled-notifications.ts';
+import { openReplica } from '../platform/database/read-replica.ts';
 import type { Connection } from '../platform/database/writable-server.ts';
 import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
@@ -54,6 +55,16 @@ function connectionTo(url: string): Connection {
 /** @param patient for what may take its time: migrations, and waiting for another process's first start */
 export const connectToDatabase = (connection: Connection, log: Logger, patient = false): Promise<Database> =>
   openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
+
+/** The replica that may be read, if there is one. @param primary closed after it */
+export async function readNearby({ config, pooled, log }: StartupContext, primary: Database, open: OpenResources): Promise<Database> {
+  const { readDatabase } = config;
+  if (readDatabase === undefined) return primary;
+  const connection = { connectionString: readDatabase.url, pooler: pooled.pooler ?? false };
+  const replica = await openReplica({ connection, primary, maxLag: readDatabase.maxLag, log });
+  open.add(() => replica.close());
+  return { ...primary, replica };
+}
 
 /** What other processes change, as `NOTIFICATIONS` says. @param database what is asked where changes are polled for; closed after the notifications */
 export const hearChanges = ({ config, direct, log }: StartupContext, database: Database): Promise<Notifications> =>

@@ -31,6 +31,7 @@ test('nothing needs to be said', () => {
       loopback: true,
       databaseUrl: undefined,
       databaseDirectUrl: undefined,
+      readDatabase: undefined,
       notifications: 'listen',
       dnsServers: [],
       dataDir: path.resolve('data'),
@@ -66,6 +67,7 @@ const TELEMETRY = {
   spanDelay: 5000,
   metricInterval: 60_000,
 } as const;
+const REPLICA = 'postgres://user:password@replica.example/gatehouse';
 const ON_SERVER = { DATABASE_URL: URL_OF_DATABASE, SECRET_KEY: KEY };
 const accepted: readonly (readonly [Record<string, string>, Partial<Config>])[] = [
   [{ PORT: '1' }, { port: 1, baseUrl: 'http://localhost:1' }],
@@ -88,6 +90,7 @@ const accepted: readonly (readonly [Record<string, string>, Partial<Config>])[] 
   ],
   [{ ...ON_SERVER, DATABASE_URL: SEVERAL }, { databaseUrl: SEVERAL }],
   [{ NOTIFICATIONS: 'poll' }, { notifications: 'poll' }],
+  [{ ...ON_SERVER, READ_DATABASE_URL: REPLICA, READ_DATABASE_MAX_LAG_MS: '500' }, { readDatabase: { url: REPLICA, maxLag: 500 } }],
   [{ DATA_DIR: '/srv/gatehouse' }, { dataDir: path.resolve('/srv/gatehouse') }],
   [{ SECRET_KEY: KEY }, { secretKeys: [Buffer.alloc(32, 7)] }],
   [{ SECRET_KEY: `${KEY}, ${OTHER_KEY}=` }, { secretKeys: [Buffer.alloc(32, 7), Buffer.alloc(32, 8)] }],
@@ -190,6 +193,14 @@ const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
   ],
   [{ DATABASE_URL: URL_OF_DATABASE }, /^SECRET_KEY is required with DATABASE_URL/],
   [{ DATABASE_DIRECT_URL: URL_OF_DATABASE }, /^DATABASE_DIRECT_URL has a meaning only together with DATABASE_URL/],
+  [{ ...ON_SERVER, READ_DATABASE_URL: REPLICA }, /^READ_DATABASE_MAX_LAG_MS is required with READ_DATABASE_URL/],
+  [{ READ_DATABASE_URL: REPLICA, READ_DATABASE_MAX_LAG_MS: '500' }, /^READ_DATABASE_URL has a meaning only together with DATABASE_URL/],
+  [{ READ_DATABASE_MAX_LAG_MS: '500' }, /^READ_DATABASE_MAX_LAG_MS has a meaning only together with READ_DATABASE_URL/],
+  [{ ...ON_SERVER, READ_DATABASE_URL: SEVERAL, READ_DATABASE_MAX_LAG_MS: '500' }, /^READ_DATABASE_URL must name one server$/],
+  [
+    { ...ON_SERVER, READ_DATABASE_URL: REPLICA, READ_DATABASE_MAX_LAG_MS: '99' },
+    /^READ_DATABASE_MAX_LAG_MS must be a whole number from 100 to 60000$/,
+  ],
   [{ NOTIFICATIONS: 'push' }, /^NOTIFICATIONS must be listen or poll$/],
   [{ SECRET_KEY: 'short' }, /^SECRET_KEY must be 32 random bytes in base64url/],
   [{ SECRET_KEY: `${KEY},` }, /^SECRET_KEY must be 32 random bytes in base64url/],

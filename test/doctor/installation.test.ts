@@ -18,7 +18,7 @@ import { EMBEDDED_RELEASE } from '../../src/platform/embedded-postgres/release.t
 import { openCountryDatabase } from '../../src/platform/geo/country-database.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { moveClock } from '../support/clock.ts';
-import { onServer } from '../support/database.ts';
+import { onServer, testDatabase } from '../support/database.ts';
 import { startDns } from '../support/dns.ts';
 import { freePort, runCommand } from '../support/process.ts';
 import { API_TOKEN, newSecretKey, type Service, STARTED, startService } from '../support/service.ts';
@@ -65,6 +65,23 @@ test('the embedded PostgreSQL is named with its version and age (OWASP ASVS 5.0 
   assert.equal(await told('postgres://localhost/gatehouse'), 'PostgreSQL 18.4');
   const { dependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
   assert.equal(dependencies['embedded-postgres'].split('.').slice(0, 2).join('.'), EMBEDDED_RELEASE.version, 'change both together');
+});
+
+test('the read replica shows what is committed; a foreign database does not', async (t) => {
+  const service = await startService(t);
+  const opened = await openDatabase({ connection: { connectionString: service.database.url }, onError: () => {} });
+  afterwards(t, () => opened.close());
+  const foreign = await testDatabase();
+  afterwards(t, () => foreign.drop());
+  const rule = database.find(({ id }) => id === 'database.replica') ?? assert.fail();
+  const run = (readDatabase: { readonly url: string; readonly maxLag: number } | undefined) => {
+    const { baseUrl } = service;
+    return rule.run({ url: baseUrl, config: { baseUrl, readDatabase }, database: async () => opened } as unknown as CheckContext);
+  };
+  await assert.rejects(run(undefined), /READ_DATABASE_URL is not set/);
+  assert.match(String(await run({ url: service.database.url, maxLag: 60_000 })), /^\d+ ms$/);
+  await assert.rejects(run({ url: foreign.url, maxLag: 100 }), /not within 100 ms: the primary is asked instead/);
+  assert.deepEqual(await opened.knex('read_heartbeats'), []);
 });
 
 test('the database of countries is there where a rule needs it, can be read and is not old', async (t) => {

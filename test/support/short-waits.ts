@@ -38,6 +38,7 @@ const OF_TESTS: Readonly<Timings> = {
   databaseAnswer: 2 * MINUTE,
   databasePing: MINUTE,
   databaseTurn: MINUTE,
+  replicaAnswer: MINUTE,
   serverLook: MINUTE,
 
   sealPause: 50,

@@ -1,9 +1,10 @@
 /** Is the database there, does it keep what it is given, and has it room for all connections? */
 import { present } from '../../platform/clock/clock.ts';
-import { connectionsOfProcess, pendingMigrations } from '../../platform/database/database.ts';
+import { connectionsOfProcess, openDatabase, pendingMigrations } from '../../platform/database/database.ts';
 import { type DatabaseState, readDatabaseState } from '../../platform/database/database-state.ts';
+import { measureReplica } from '../../platform/database/read-replica.ts';
 import { ageOfEmbedded } from '../../platform/embedded-postgres/release.ts';
-import { must, type Rule, section } from '../rule.ts';
+import { must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** PostgreSQL 15: the oldest version that its makers still mend and the tests run on. */
@@ -54,6 +55,23 @@ export const database: readonly Rule<CheckContext>[] = section('Database', [
       const there = maxConnections - reservedConnections;
       must(needed <= there, `${needed} are needed, ${there} are there: raise max_connections, put a pooler before it, or lower WORKERS`);
       return `${needed} of ${there}`;
+    },
+  },
+  {
+    id: 'database.replica',
+    sentence: 'The read replica shows what is committed within READ_DATABASE_MAX_LAG_MS.',
+    async run(ground) {
+      const { readDatabase } = ownConfig(ground);
+      if (readDatabase === undefined) throw new Skipped('READ_DATABASE_URL is not set');
+      const { url, maxLag } = readDatabase;
+      const replica = await openDatabase({ connection: { connectionString: url }, onError: () => undefined });
+      try {
+        const lag = await measureReplica(await ground.database(), replica, maxLag);
+        must(lag !== undefined, `not within ${maxLag} ms: the primary is asked instead. Is READ_DATABASE_URL a replica of this database?`);
+        return `${lag} ms`;
+      } finally {
+        await replica.close();
+      }
     },
   },
 ]);

@@ -5,6 +5,7 @@ import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { deleteOldNotices } from '../../platform/database/polled-notifications.ts';
+import { deleteOldHeartbeats } from '../../platform/database/read-replica.ts';
 import { deleteExpiredFailures } from '../../platform/rate-limits/failures-by-address.store.ts';
 import { inTrace, type SpanFacts } from '../../platform/telemetry/tracing.ts';
 import { deleteExpired } from '../../protocol/storage/protocol-state.store.ts';
@@ -51,6 +52,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
     await deleteExpiredJobs(knex, present(), limit),
     await deleteExpiredFailures(knex, Date.now(), limit),
     await deleteOldNotices(knex, limit),
+    await deleteOldHeartbeats(knex, limit),
     await deleteExpiredRegistrationTokens(knex, present(), limit),
     await deleteUnwantedSignals(knex, present(), limit),
     await deleteRetiredKeys(knex, new Date(present().getTime() - RETIRED_KEY_KEPT), limit),

@@ -74,6 +74,8 @@ export interface Timings {
   databasePing: number;
   /** A question that waits for its turn in a batch is refused after that, as the pool refuses what waits for a connection. */
   databaseTurn: number;
+  /** For the read replica to answer, or to take a connection: the primary is asked after that. */
+  replicaAnswer: number;
   /** For a server to say whether it takes writes, as one that was cut off from the net never does. */
   serverLook: number;
   /** Silence after which the next server is asked beside it. */
@@ -116,6 +118,7 @@ export const PRODUCTION: Readonly<Timings> = {
   databaseAnswer: 10_000,
   databasePing: 2000,
   databaseTurn: 5000,
+  replicaAnswer: 500,
   serverLook: 2000,
   serverHeadStart: 500,
 

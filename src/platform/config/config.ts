@@ -24,6 +24,8 @@ const postgresUrl = z
     `must not ask for a server that only reads: target_session_attrs may be ${WRITING.join(' or ')}`,
   );
 
+const replicaUrl = postgresUrl.refine((value) => serversIn(value).length === 1, 'must name one server');
+
 const secretKeys = z
   .string()
   .transform(readSecretKeys)
@@ -60,6 +62,8 @@ const environment = z.object({
   BASE_URL: baseUrl.optional(),
   DATABASE_URL: postgresUrl.optional(),
   DATABASE_DIRECT_URL: postgresUrl.optional(),
+  READ_DATABASE_URL: replicaUrl.optional(),
+  READ_DATABASE_MAX_LAG_MS: numberBetween(100, 60_000).optional(),
   NOTIFICATIONS: z.enum(['listen', 'poll'], { error: 'must be listen or poll' }).default('listen'),
   DATA_DIR: z.string().default('./data'),
   SECRET_KEY: secretKeys.optional(),
@@ -135,6 +139,8 @@ export interface Config {
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
+  /** A replica that introspection and userinfo may read, and how old it may be in milliseconds. Absent: they read what is newest. */
+  readonly readDatabase: { readonly url: string; readonly maxLag: number } | undefined;
   /** How changes by other processes are noticed: by LISTEN on a direct connection, or by looking for them, also through a pooler. */
   readonly notifications: 'listen' | 'poll';
   /** Absolute path. */
@@ -210,6 +216,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (given.DATABASE_DIRECT_URL !== undefined && given.DATABASE_URL === undefined) {
     problems.push('DATABASE_DIRECT_URL has a meaning only together with DATABASE_URL');
   }
+  if (given.READ_DATABASE_URL !== undefined && given.DATABASE_URL === undefined) {
+    problems.push('READ_DATABASE_URL has a meaning only together with DATABASE_URL');
+  }
+  if (given.READ_DATABASE_URL !== undefined && given.READ_DATABASE_MAX_LAG_MS === undefined) {
+    problems.push('READ_DATABASE_MAX_LAG_MS is required with READ_DATABASE_URL: for so long a revoked token may still count as active');
+  }
+  if (given.READ_DATABASE_MAX_LAG_MS !== undefined && given.READ_DATABASE_URL === undefined) {
+    problems.push('READ_DATABASE_MAX_LAG_MS has a meaning only together with READ_DATABASE_URL');
+  }
   if (given.SMTP_URL !== undefined && given.MAIL_FROM === undefined) {
     problems.push('MAIL_FROM is required with SMTP_URL: the address that mail comes from');
   }
@@ -237,6 +252,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     loopback,
     databaseUrl: read.DATABASE_URL,
     databaseDirectUrl: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
+    readDatabase:
+      read.READ_DATABASE_URL === undefined || read.READ_DATABASE_MAX_LAG_MS === undefined
+        ? undefined
+        : Object.freeze({ url: read.READ_DATABASE_URL, maxLag: read.READ_DATABASE_MAX_LAG_MS }),
     notifications: read.NOTIFICATIONS,
     dataDir: path.resolve(read.DATA_DIR),
     secretKeys: read.SECRET_KEY,

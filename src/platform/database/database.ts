@@ -19,6 +19,8 @@ export interface Database {
   readonly pool: pg.Pool;
   /** For management resources and migrations, over the same pool. Its `.stream()` would release a connection twice (knex 3.3.0). */
   readonly knex: Knex;
+  /** Absent: everything is read from the primary. */
+  readonly replica?: ReadReplica;
   /**
    * Commits what `work` did when it resolves, undoes it when it rejects. After a deadlock or a serialization failure the work is done again (repetition.ts),
    * hence it has no effect but by `trx`.
@@ -29,6 +31,17 @@ export interface Database {
   ping(): Promise<void>;
   /** Waits for the work under way, then closes every connection. */
   close(): Promise<void>;
+}
+
+/** A copy of the database that may be read where what it shows need not be the newest (read-replica.ts). */
+export interface ReadReplica {
+  /**
+   * @param question tells along with its answer what the replica shows of the heartbeat; undefined: it found nothing
+   * @returns undefined: the primary has to be asked
+   */
+  read<T>(
+    question: (pool: pg.Pool, heartbeat: string) => Promise<{ readonly value: T; readonly beat: number | null } | undefined>,
+  ): Promise<T | undefined>;
 }
 
 /** What a store function takes first: the database, or the transaction it shall be part of. */
@@ -51,12 +64,14 @@ const MIGRATION_LOCK = 0x67617466;
  * Makes the pool; the first connection is opened when it is needed. A lost database is found again without a restart.
  * @param options.poolSize connections at most, at least 2
  * @param options.patient for migrations and locks that are waited for: no limit to a statement, nor to an answer
+ * @param options.answerWithin milliseconds for a connection, and for an answer; absent: those of the primary
  * @param options.onError told of a connection that broke while nobody used it
  */
 export async function openDatabase(options: {
   connection: Connection;
   poolSize?: number;
   patient?: boolean;
+  answerWithin?: number;
   onError(error: Error): void;
 }): Promise<Database> {
   const pool = new TracedPool({
@@ -64,8 +79,8 @@ export async function openDatabase(options: {
     application_name: 'gatehouse',
     ...options.connection,
     max: options.poolSize ?? POOL_SIZE,
-    connectionTimeoutMillis: timings.databaseConnection,
-    ...(options.patient ? {} : { query_timeout: timings.databaseAnswer }),
+    connectionTimeoutMillis: options.answerWithin ?? timings.databaseConnection,
+    ...(options.patient ? {} : { query_timeout: options.answerWithin ?? timings.databaseAnswer }),
     // Prepared statements live as long as their connection.
     idleTimeoutMillis: 300_000,
     keepAlive: true,

@@ -9,6 +9,7 @@ import { parse } from 'node:querystring';
 import type { ApplicationUses } from '../../features/applications/application-uses.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
+import type { ReadReplica } from '../../platform/database/database.ts';
 import { repeated } from '../authorize/parameters.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { Client, Provider } from '../library/oidc-provider.ts';
@@ -17,6 +18,7 @@ import { ROUTES } from '../servers/endpoints.ts';
 import { isPlainForm, noteForm, readText } from '../servers/form.ts';
 import { sendJson } from '../servers/json-response.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
+import { findModelNearby } from '../storage/replica-reads.store.ts';
 import { noteFailure, noteLook } from '../storage/request-state.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import type { ServerState } from '../storage/server-state.ts';
@@ -36,6 +38,8 @@ export interface ShortPathParts {
   readonly introspected: IntrospectionParts;
   readonly wrongSecrets: WrongSecrets;
   readonly uses: Pick<ApplicationUses, 'note'>;
+  /** Where an operator lets answers be old by so much. */
+  readonly replica: ReadReplica | undefined;
 }
 
 /** @returns the answer's body; undefined: it is not for here */
@@ -64,21 +68,30 @@ export async function answerShortly(parts: ShortPathParts, req: IncomingMessage,
   return true;
 }
 
-/** Looks a token up, for this way and for the library's after it. */
-function look(req: IncomingMessage, state: ServerState, handle: string): Promise<FoundModel | undefined> {
+/**
+ * Looks a token up, for this way and for the library's after it. A replica is believed only what is plainly right: a token that it does not know yet, or any
+ * reason to refuse one, is asked of the primary.
+ */
+async function look(
+  req: IncomingMessage,
+  { state, replica }: Pick<ShortPathParts, 'state' | 'replica'>,
+  handle: string,
+): Promise<FoundModel | undefined> {
   const id = rowKey(handle);
+  const nearby = replica && (await findModelNearby(replica, id, state.key, epochSeconds()));
+  if (nearby !== undefined && isPlain(nearby) && hasOwner(nearby)) return nearby;
   const looked = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
   noteLook(req, id, looked);
   return looked;
 }
 
 async function userinfo(
-  { provider, issuer, server, state, format, userinfo: parts, uses }: ShortPathParts,
+  { provider, issuer, server, format, userinfo: parts, uses, ...places }: ShortPathParts,
   req: IncomingMessage,
 ): ReturnType<Answer> {
   const presented = bearerToken(req.headers.authorization);
   if (presented === undefined || req.headers['content-type'] !== undefined) return undefined;
-  const found = await look(req, state, await format.handleOf(presented));
+  const found = await look(req, places, await format.handleOf(presented));
   const { account } = found ?? {};
   if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
   const client = await provider.Client.find(String(found.payload.clientId));
@@ -90,7 +103,7 @@ async function userinfo(
 }
 
 async function introspection(
-  { provider, issuer, state, format, introspected, wrongSecrets, uses }: ShortPathParts,
+  { provider, issuer, format, introspected, wrongSecrets, uses, ...places }: ShortPathParts,
   req: IncomingMessage,
 ): ReturnType<Answer> {
   const findClient = (id: string) => provider.Client.find(id);
@@ -109,7 +122,7 @@ async function introspection(
   if (client === undefined || client.introspectionEncryptedResponseAlg !== undefined) return undefined;
   if (!wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
   const handle = await format.handleOf(presented);
-  const found = await look(req, state, handle);
+  const found = await look(req, places, handle);
   if (found === undefined || !isPlain(found) || !hasOwner(found)) return undefined;
   const ownerId = String(found.payload.clientId);
   const owner = ownerId === client.clientId ? client : await findClient(ownerId);

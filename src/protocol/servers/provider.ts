@@ -289,6 +289,6 @@ export function buildServer(
   const { wrongSecrets, uses } = deps;
   const pipelineParts = { ...own, scopes, detailTypes: parts.detailTypes, keys: parts.keys, directory, introspected };
   provider.use(requestPipeline({ ...pipelineParts, userinfo: userinfoParts, findClient: clients.lookUp.bind(clients), ...deps }));
-  const shortPath: ShortPathParts = { ...own, userinfo: userinfoParts, introspected, wrongSecrets, uses };
+  const shortPath: ShortPathParts = { ...own, userinfo: userinfoParts, introspected, wrongSecrets, uses, replica: database.replica };
   return { ...parts, issuer, provider, state, subjects, signer: keys[0], callback: provider.callback(), shortPath };
 }

@@ -118,27 +118,26 @@ const asking = (value: string): string =>
 const OF_GRANTS = [MODELS.AuthorizationCode, MODELS.RefreshToken, MODELS.DeviceCode, MODELS.BackchannelAuthenticationRequest].join(', ');
 
 /** By one statement: each in a subquery of its own, so that each goes by the primary key. */
-const FIND = {
-  name: 'find-models',
-  text: `SELECT asked.place::integer, found.*
+/** @param more further columns */
+export const findModelsText = (more = ''): string => `SELECT ${more} asked.place::integer, found.*
     FROM ${asking('id')}
     CROSS JOIN LATERAL (
       SELECT p.model, p.payload, extract(epoch FROM p.consumed_at)::float8 AS consumed, extract(epoch FROM p.expires_at)::float8 AS expires, ${ACCOUNT},
           CASE WHEN p.model IN (${OF_GRANTS}) AND p.payload->>'orgId' IS NOT NULL
             THEN (SELECT policy FROM organizations o WHERE o.id = p.payload->>'orgId') END AS policy
         FROM oidc_payload p ${withAccount('p')}
-        WHERE p.id = asked.id AND p.server_key = asked.server_key AND p.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`,
-};
+        WHERE p.id = asked.id AND p.server_key = asked.server_key AND p.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
+const FIND = { name: 'find-models', text: findModelsText() };
 
 /** One look-up of a hashed value. */
-interface Look {
+export interface ModelLook {
   readonly value: string;
   readonly serverKey: number;
   readonly now: number;
 }
 
 const MOST_TOGETHER = 100;
-const columnsOf = (looks: readonly Look[]) => [
+export const lookColumns = (looks: readonly ModelLook[]) => [
   looks.map(({ value }) => value),
   looks.map(({ serverKey }) => serverKey),
   looks.map(({ now }) => now),
@@ -155,26 +154,22 @@ async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.Query
   }
 }
 
-type FoundRow = ModelRow & { readonly place: number; readonly policy: OrganizationPolicy | null };
+export type FoundRow = ModelRow & { readonly place: number; readonly policy: OrganizationPolicy | null };
 
-const findModels = batch(async (pool, looks: readonly Look[]) => {
-  const rows = await ask<FoundRow>(pool, { values: columnsOf(looks), ...FIND });
+/** @returns undefined for a model that this version does not know, and for one that an organization's policy has ended */
+export function modelIn(row: FoundRow, looks: readonly ModelLook[]): FoundModel | undefined {
+  const model = MODEL_NAMES.get(row.model);
+  if (model === undefined) return undefined;
+  const { payload, consumed, policy } = row;
+  const expiresAt = model === 'RefreshToken' ? Math.min(row.expires, endOfGrant(policy ?? undefined, signedInAt(payload))) : row.expires;
+  if (expiresAt <= (looks[row.place - 1]?.now ?? 0)) return undefined;
+  return { model, payload, consumedAt: consumed ?? undefined, expiresAt, account: accountOf(row), organizationPolicy: policy };
+}
+
+const findModels = batch(async (pool, looks: readonly ModelLook[]) => {
+  const rows = await ask<FoundRow>(pool, { values: lookColumns(looks), ...FIND });
   const found: (FoundModel | undefined)[] = looks.map(() => undefined);
-  for (const row of rows) {
-    const model = MODEL_NAMES.get(row.model);
-    if (model === undefined) continue;
-    const { payload, consumed, policy } = row;
-    const expiresAt = model === 'RefreshToken' ? Math.min(row.expires, endOfGrant(policy ?? undefined, signedInAt(payload))) : row.expires;
-    if (expiresAt <= (looks[row.place - 1]?.now ?? 0)) continue;
-    found[row.place - 1] = {
-      model,
-      payload,
-      consumedAt: consumed ?? undefined,
-      expiresAt,
-      account: accountOf(row),
-      organizationPolicy: policy,
-    };
-  }
+  for (const row of rows) found[row.place - 1] = modelIn(row, looks);
   return found;
 }, MOST_TOGETHER);
 
@@ -196,8 +191,8 @@ const findSessionsBy = (column: 'id' | 'uid') => {
         FROM oidc_payload s ${withAccount('s')}
         WHERE s.${column} = asked.value AND s.model = ${MODELS.Session} AND s.server_key = ${ALL_SERVERS}
           AND s.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
-  return batch(async (pool, looks: readonly Look[]) => {
-    const query = { name: `find-sessions-by-${column}`, text, values: columnsOf(looks) };
+  return batch(async (pool, looks: readonly ModelLook[]) => {
+    const query = { name: `find-sessions-by-${column}`, text, values: lookColumns(looks) };
     const rows = await ask<ModelRow & { readonly place: number; readonly clients: FoundSession['clients'] | null }>(pool, query);
     const found: (FoundSession | undefined)[] = looks.map(() => undefined);
     for (const row of rows)

@@ -1,0 +1,30 @@
+/** The look-up of a token at a read replica, which tells along with each row how old what it shows is. */
+import { batch } from '../../platform/database/batch.ts';
+import type { ReadReplica } from '../../platform/database/database.ts';
+import { type FoundModel, type FoundRow, findModelsText, lookColumns, type ModelLook, modelIn } from './protocol-state.store.ts';
+
+const FIND = { name: 'find-models-at-replica', text: findModelsText('(SELECT beat FROM read_heartbeats WHERE id = $5) AS beat,') };
+const MOST_TOGETHER = 100;
+
+interface Question {
+  readonly look: ModelLook;
+  readonly heartbeat: string;
+}
+type Row = FoundRow & { readonly beat: number | null };
+type Answer = { readonly value: FoundModel; readonly beat: number | null } | undefined;
+
+const findModels = batch(async (pool, questions: readonly Question[]) => {
+  const looks = questions.map(({ look }) => look);
+  const values = [...lookColumns(looks), questions[0]?.heartbeat];
+  const { rows } = await pool.query<Row>({ ...FIND, values });
+  const found: Answer[] = questions.map(() => undefined);
+  for (const row of rows) {
+    const value = modelIn(row, looks);
+    if (value !== undefined) found[row.place - 1] = { value, beat: row.beat };
+  }
+  return found;
+}, MOST_TOGETHER);
+
+/** @returns undefined: it is not known there, or the replica is not to be used */
+export const findModelNearby = (replica: ReadReplica, value: string, serverKey: number, now: number): Promise<FoundModel | undefined> =>
+  replica.read((pool, heartbeat) => findModels(pool, { look: { value, serverKey, now }, heartbeat }));
