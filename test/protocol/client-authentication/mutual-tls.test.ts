@@ -5,6 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { outcomes } from '../../doctor/altered-service.ts';
 import {
@@ -183,6 +184,35 @@ test('openid-client: code flow and refresh by the aliases, with tokens that are 
   assert.equal(bare.status, 401, 'stolen, without a certificate');
   shown = SELF_SIGNED;
   await assert.rejects(client.fetchUserInfo(config, refreshed.access_token, user.id), 'stolen, with another certificate');
+});
+
+test('oauth4webapi: a machine authenticates by its certificate at the alias, and its token is bound to it', async (t) => {
+  const service = await behindProxy(t, { MTLS_BASE_URL: 'https://mtls.example' });
+  const { clientId } = await machineBy(service, { ...bound, tls_client_auth_san_dns: 'client.bank.example' });
+  const called: string[] = [];
+  const options = {
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: (address: string, init: object) => {
+      const { host, pathname } = new URL(address);
+      called.push(host);
+      const { headers } = init as { headers: Record<string, string> };
+      const shown = host === 'mtls.example' ? { ...headers, 'client-cert': header(CERTIFICATE) } : headers;
+      return fetch(new URL(pathname, service.listensAt), { ...init, headers: shown });
+    },
+  };
+  const issuer = new URL(service.issuer('default'));
+  const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, options));
+  const machine: oauth.Client = { client_id: clientId, use_mtls_endpoint_aliases: true };
+  const by = oauth.TlsClientAuth();
+  const granted = await oauth.clientCredentialsGrantRequest(server, machine, by, new URLSearchParams(), options);
+  const { access_token: token } = await oauth.processClientCredentialsResponse(server, machine, granted);
+  const told = await oauth.processIntrospectionResponse(
+    server,
+    machine,
+    await oauth.introspectionRequest(server, machine, by, token, options),
+  );
+  assert.deepEqual(told.cnf, { 'x5t#S256': thumbprint(CERTIFICATE) });
+  assert.deepEqual(called.slice(1), ['mtls.example', 'mtls.example']);
 });
 
 test('a public application: its refresh token is bound to the certificate; without one there are no tokens at all', async (t) => {

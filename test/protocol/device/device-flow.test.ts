@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { eventsOf } from '../../features/users/user-holdings.ts';
 import { setPolicies } from '../../support/access-policies.ts';
@@ -63,6 +64,21 @@ for (const serverId of ['built-in', 'default']) {
     assert.equal((await eventsOf(service, 'user.authentication.sso', one.clientId)).length, 1);
   });
 }
+
+test('oauth4webapi: a device asks, polls, and gets tokens when its user has confirmed the code', async (t) => {
+  const { service, user, one, browser } = await begun(t);
+  const insecure = { [oauth.allowInsecureRequests]: true };
+  const issuer = new URL(service.issuer('default'));
+  const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+  const [device, by]: [oauth.Client, oauth.ClientAuth] = [{ client_id: one.clientId }, oauth.None()];
+  const request = await oauth.deviceAuthorizationRequest(server, device, by, { scope: 'openid' }, insecure);
+  const asked = await oauth.processDeviceAuthorizationResponse(server, device, request);
+  const polled = async () =>
+    oauth.processDeviceCodeResponse(server, device, await oauth.deviceCodeGrantRequest(server, device, by, asked.device_code, insecure));
+  await assert.rejects(polled(), { error: 'authorization_pending' });
+  assert.match((await browser.signIn(await confirm(browser, asked.user_code), user)).text, /Device connected/);
+  assert.equal(oauth.getValidatedIdTokenClaims(await polled())?.sub, user.id);
+});
 
 test('a link with the code shows application, device and time, and asks; consent is asked for as in a browser', async (t) => {
   const { service, user, one, browser } = await begun(t, { consent_method: 'REQUIRED' });
