@@ -34,7 +34,9 @@ export const writingEvent = (event: string, from: string, read: 'jsonb_to_record
     RETURNING uuid, published, event_type, target),
   news AS (INSERT INTO outbox ${NOTED} ${NEWS}),
   ${PROVISIONING_NEWS},
-  ${SIGNAL_NEWS}`;
+  ${SIGNAL_NEWS}`
+    // Statements are prepared up to a length (platform/database/prepared-statements.ts).
+    .replaceAll(/\s+/g, ' ');
 
 /** An event as `writingEvent` takes it. */
 export const eventRow = (event: AuditEvent): string =>
