@@ -19,7 +19,13 @@ interface Row {
 }
 
 /** Changes nothing. */
-const READS = new Set(['POST /authorizationServers/:id/simulate', 'POST /settings/mail-templates/:kind/:language/preview']);
+const READS = new Set([
+  'POST /authorizationServers/:id/simulate',
+  'POST /settings/mail-templates/:kind/:language/preview',
+  // Clients of Okta send them: what they set is so always.
+  'POST /internal/apps/:id/settings/oauth/idToken',
+  'POST /zones/:id/lifecycle/activate',
+]);
 /** Asks for a browser's session; tested with one in sessions-me.test.ts. */
 const IN_BROWSERS = new Set(['DELETE /sessions/me']);
 /** What is there before and after, where the method does not say it. */

@@ -1,7 +1,11 @@
-/** Organizations, groups, applications and identity providers of an import: each is created where there is none of its name, and otherwise left as it is. */
+/**
+ * Organizations, groups, applications and identity providers of an import: each is created where there is none of its name, and otherwise left as it is.
+ * A provider of that name must be the same one: who has an account there signs in with it.
+ */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { inOneTransaction } from '../../platform/database/one-transaction.ts';
+import { validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { createApplicationRole } from '../application-roles/application-roles.service.ts';
 import { assign } from '../applications/application-assignments.service.ts';
@@ -9,11 +13,12 @@ import { createApplication } from '../applications/applications.service.ts';
 import { createGroup } from '../groups/groups.service.ts';
 import { identityProviderInput } from '../identity-providers/identity-provider-settings.service.ts';
 import { createIdentityProvider, setIdentityProviderStatus } from '../identity-providers/identity-providers.service.ts';
+import { putProviderOf } from '../organization-providers/organization-providers.service.ts';
 import { createOrganization } from '../organizations/organizations.service.ts';
 import { reasonsOf } from './formats/reasons.service.ts';
 import { type ImportItem, importedApplication, importedGroup, importedOrganization, importedProvider } from './import-record.service.ts';
 import type { ImportRun } from './user-batches.service.ts';
-import { findByNames, findClientIds } from './user-batches.store.ts';
+import { findByNames, findClientIds, findProviders, type ProviderThere } from './user-batches.store.ts';
 
 /** What an import creates beside users. */
 export type ThingKind = 'organization' | 'group' | 'application' | 'provider';
@@ -47,14 +52,13 @@ const KINDS: Readonly<Record<ThingKind, Import>> = {
     return create(run, group.name, isThere, run.planned.groups, () => createGroup(run.services, group, run.request));
   },
   async provider(run, value) {
-    const { activate, ...body } = parse(importedProvider, value);
-    const isThere = await isNamed(run, 'identity_providers', body.name);
-    return create(run, body.name, isThere, run.planned.providers, () =>
-      inOneTransaction(run.services, async (within) => {
-        const { id } = await createIdentityProvider(within, identityProviderInput(body), run.request);
-        if (!activate) await setIdentityProviderStatus(within, id, 'INACTIVE', run.request);
-      }),
-    );
+    try {
+      return await importProvider(run, value);
+    } catch (error) {
+      const { name } = value as { readonly name?: unknown };
+      if (typeof name === 'string') run.refusedProviders.add(name);
+      throw error;
+    }
   },
   async application(run, value) {
     const given = parse(importedApplication, value);
@@ -71,7 +75,36 @@ const KINDS: Readonly<Record<ThingKind, Import>> = {
   },
 };
 
-const isNamed = async ({ services }: ImportRun, table: 'organizations' | 'groups' | 'identity_providers', name: string): Promise<boolean> =>
+async function importProvider(run: ImportRun, value: unknown): Promise<ThingOutcome> {
+  const { activate, organization, ...body } = parse(importedProvider, value);
+  const { name } = body;
+  if (run.providers.has(name)) throw refusal('name', 'the file has two identity providers of this name. Rename one of them in the file');
+  run.providers.add(name);
+  const input = identityProviderInput(body);
+  const there = await run.services.database.transaction(async (trx) => (await findProviders(trx, [name])).get(name));
+  if (there !== undefined && !isSame(there, input))
+    throw refusal('name', 'another identity provider here has this name, with another issuer or client. Rename one of the two');
+  const planned = { add: () => run.planned.providers.set(name, organization) };
+  return create(run, name, there !== undefined, planned, () =>
+    inOneTransaction(run.services, async (within, trx) => {
+      const { id } = await createIdentityProvider(within, input, run.request);
+      if (!activate) await setIdentityProviderStatus(within, id, 'INACTIVE', run.request);
+      if (organization === undefined) return;
+      const orgId = (await findByNames(trx, 'organizations', [organization])).get(organization);
+      if (orgId === undefined) throw refusal('organization', 'does not exist');
+      const connection = { domains: [], mode: 'OFFERED' as const, autoJoin: true, defaultDepId: null };
+      await putProviderOf(within, orgId, id, connection, run.request);
+    }),
+  );
+}
+
+const refusal = (field: string, message: string) => validation([{ field, message }]);
+
+/** A name says nothing: subjects are those of one issuer, and with some issuers of one client. */
+const isSame = (there: ProviderThere, { type, protocol }: ReturnType<typeof identityProviderInput>): boolean =>
+  there.type === type && there.issuer === (protocol.issuer?.url ?? null) && there.clientId === protocol.credentials.client.client_id;
+
+const isNamed = async ({ services }: ImportRun, table: 'organizations' | 'groups', name: string): Promise<boolean> =>
   services.database.transaction(async (trx) => (await findByNames(trx, table, [name])).has(name));
 
 async function create(

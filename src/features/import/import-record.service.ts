@@ -73,7 +73,11 @@ export const importedApplication = z.strictObject({
     .default([]),
 });
 
-export const importedProvider = identityProviderBody.safeExtend({ activate: z.boolean().default(true) });
+export const importedProvider = identityProviderBody.safeExtend({
+  activate: z.boolean().default(true),
+  /** The name of the organization that it belongs to: it is connected with it for no domain, and is offered to nobody else. */
+  organization: name.optional(),
+});
 
 /** Where in the file something is: its line, or its place in a document. */
 export type ImportPlace = { readonly line: number } | { readonly entry: string };
@@ -88,6 +92,12 @@ export type ImportItem =
       readonly attributes?: Readonly<Record<string, unknown>>;
     }
   | { readonly kind: 'organization' | 'group' | 'application' | 'provider'; readonly place: ImportPlace; readonly value: unknown }
-  | { readonly kind: 'refused'; readonly place: ImportPlace; readonly reasons: readonly string[] }
+  | {
+      readonly kind: 'refused';
+      readonly place: ImportPlace;
+      readonly reasons: readonly string[];
+      /** The name of an identity provider that this was: no link of the file is to another one of that name. */
+      readonly provider?: string;
+    }
   /** Something that is not imported and refuses nothing; told once. */
   | { readonly kind: 'note'; readonly message: string };

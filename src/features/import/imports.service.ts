@@ -51,7 +51,8 @@ export async function importItems(
   const counts = { imported: 0, refused: 0, existing: 0, lastLine: 0, things };
   const run: ImportRun = {
     ...{ services, request, isDryRun, isComplete, seen: new Set(), leftOut: new Map() },
-    planned: { organizations: new Set(), groups: new Set(), providers: new Set(), applications: new Map() },
+    planned: { organizations: new Set(), groups: new Set(), providers: new Map(), applications: new Map() },
+    ...{ providers: new Set(), refusedProviders: new Set() },
   };
   const refuse = (refusal: ImportRefusal) => {
     counts.refused += 1;
@@ -74,6 +75,7 @@ export async function importItems(
     if (signal.aborted) break;
     if (item.kind === 'note') onNote?.(item.message);
     else if (item.kind === 'user' || item.kind === 'refused') {
+      if (item.kind === 'refused' && item.provider !== undefined) run.refusedProviders.add(item.provider);
       batch.push(item);
       if (batch.length === BATCH) await flush();
     } else {

@@ -43,6 +43,10 @@ export interface ImportRun {
   readonly seen: Set<number>;
   /** What a dry run would have created. */
   readonly planned: PlannedNames;
+  /** Names of identity providers of the file so far. */
+  readonly providers: Set<string>;
+  /** Those of them that are not what the file means: no user gets an account at them. */
+  readonly refusedProviders: Set<string>;
   /** Counts attributes that users do not have here. */
   readonly leftOut: Map<string, number>;
 }
@@ -182,7 +186,7 @@ function judge(
     const problems = [
       ...(state === undefined ? [] : [state]),
       ...attributeProblems(run, schema, given.profile, user),
-      ...referenceProblems(references, run.planned, given),
+      ...referenceProblems(references, run, given),
     ];
     if (problems.length > 0) refusals.push({ place, reasons: problems });
     else {

@@ -142,10 +142,12 @@ export interface NewAssignedRole {
 const INSERT_ROLES = insertion('application_user_roles', { application_id: 'text', user_id: 'text', role_id: 'text' });
 export const insertAssignedRoles = (trx: Executor, rows: readonly NewAssignedRole[]): Promise<void> => insertAll(trx, INSERT_ROLES, rows);
 
-const KEPT = { groups: 'name', organizations: 'name', identity_providers: 'name' } as const;
-
 /** Nothing that is found goes away before the transaction ends. @returns IDs by names */
-export async function findByNames(trx: Executor, table: keyof typeof KEPT, names: readonly string[]): Promise<Map<string, string>> {
+export async function findByNames(
+  trx: Executor,
+  table: 'groups' | 'organizations',
+  names: readonly string[],
+): Promise<Map<string, string>> {
   if (names.length === 0) return new Map();
   const rows: { id: string; name: string }[] = await trx(table)
     .whereIn('name', [...names])
@@ -201,6 +203,28 @@ export async function findDepartmentsAmong(trx: Executor, ids: readonly string[]
     .forKeyShare()
     .select('id', 'org_id');
   return new Map(rows.map(({ id, org_id }) => [id, org_id]));
+}
+
+/** An identity provider as far as an import asks: whether it is the one that the file means, and whose users may have accounts there. */
+export interface ProviderThere {
+  readonly id: string;
+  readonly type: string;
+  /** null: that of its type. */
+  readonly issuer: string | null;
+  readonly clientId: string;
+  /** Organizations that it is connected with; null: it is one of the whole service. */
+  readonly orgIds: readonly string[] | null;
+}
+
+const PROVIDERS = `SELECT p.name, p.id, p.type, p.protocol->'issuer'->>'url' AS issuer, p.protocol->'credentials'->'client'->>'client_id' AS "clientId",
+    CASE WHEN p.of_organization THEN ARRAY(SELECT o.org_id FROM organization_providers o WHERE o.idp_id = p.id) END AS "orgIds"
+  FROM identity_providers p WHERE p.name = ANY(CAST(? AS text[])) ORDER BY p.id FOR KEY SHARE OF p`;
+
+/** As `findByNames`. @returns the providers by their names */
+export async function findProviders(trx: Executor, names: readonly string[]): Promise<Map<string, ProviderThere>> {
+  if (names.length === 0) return new Map();
+  const { rows } = await trx.raw<{ rows: (ProviderThere & { readonly name: string })[] }>(PROVIDERS, [[...names]]);
+  return new Map(rows.map(({ name, ...provider }) => [name, provider]));
 }
 
 const LINKED = `SELECT l.idp_id || ' ' || l.subject AS key FROM identity_provider_links l

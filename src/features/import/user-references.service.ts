@@ -7,7 +7,9 @@ import {
   findDepartmentsAmong,
   findLinkedSubjects,
   findOrganizationsAmong,
+  findProviders,
   findRolesOf,
+  type ProviderThere,
 } from './user-batches.store.ts';
 
 /** What there is of it, kept from going away until the transaction ends. */
@@ -16,7 +18,7 @@ export interface References {
   readonly orgIds: ReadonlySet<string>;
   readonly departments: ReadonlyMap<string, string>;
   readonly groups: ReadonlyMap<string, string>;
-  readonly providers: ReadonlyMap<string, string>;
+  readonly providers: ReadonlyMap<string, ProviderThere>;
   /** Labels by client ID. */
   readonly applications: ReadonlyMap<string, string>;
   /** IDs by client ID and name. */
@@ -29,7 +31,8 @@ export interface References {
 export interface PlannedNames {
   readonly organizations: Set<string>;
   readonly groups: Set<string>;
-  readonly providers: Set<string>;
+  /** With the name of the organization that each belongs to. */
+  readonly providers: Map<string, string | undefined>;
   readonly applications: Map<string, ReadonlySet<string>>;
 }
 
@@ -37,14 +40,13 @@ const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 export async function findReferences(trx: Executor, candidates: readonly { readonly given: ImportedUser }[]): Promise<References> {
   const all = <T>(of: (given: ImportedUser) => readonly T[]): T[] => distinct(candidates.flatMap(({ given }) => of(given)));
-  const providers = await findByNames(
+  const providers = await findProviders(
     trx,
-    'identity_providers',
     all(({ links }) => links.map(({ provider }) => provider)),
   );
   const pairs = candidates.flatMap(({ given: { links } }) =>
     links.flatMap(({ provider, subject }) => {
-      const idpId = providers.get(provider);
+      const idpId = providers.get(provider)?.id;
       return idpId === undefined ? [] : [{ idpId, subject }];
     }),
   );
@@ -79,7 +81,11 @@ export async function findReferences(trx: Executor, candidates: readonly { reado
 }
 
 /** @returns what a user refers to and does not exist, or belongs to another user; their accounts are theirs from now on where there is nothing */
-export function referenceProblems(references: References, planned: PlannedNames, given: ImportedUser): string[] {
+export function referenceProblems(
+  references: References,
+  { planned, refusedProviders }: { readonly planned: PlannedNames; readonly refusedProviders: ReadonlySet<string> },
+  given: ImportedUser,
+): string[] {
   const problems: string[] = [];
   const unless = (right: boolean, field: string, message: string) => {
     if (!right) problems.push(`${field}: ${message}`);
@@ -99,17 +105,22 @@ export function referenceProblems(references: References, planned: PlannedNames,
       unless(isKnown, `applications.${at}.roles`, `“${role}” is not a role of the application`);
     }
   }
-  problems.push(...linkProblems(references, planned, given));
+  problems.push(...linkProblems(references, planned, refusedProviders, given));
   return problems;
 }
 
-function linkProblems({ providers, linked }: References, planned: PlannedNames, { links }: ImportedUser): string[] {
+function linkProblems(references: References, planned: PlannedNames, refusedProviders: ReadonlySet<string>, given: ImportedUser): string[] {
+  const { providers, linked } = references;
+  const { links } = given;
   const problems: string[] = [];
   const own: string[] = [];
   for (const [at, { provider, subject }] of links.entries()) {
-    const idpId = providers.get(provider);
-    const key = `${idpId ?? provider} ${subject}`;
-    if (idpId === undefined && !planned.providers.has(provider)) problems.push(`links.${at}.provider: “${provider}” does not exist`);
+    const there = providers.get(provider);
+    const key = `${there?.id ?? provider} ${subject}`;
+    if (refusedProviders.has(provider)) problems.push(`links.${at}.provider: “${provider}” of the file is refused`);
+    else if (there === undefined && !planned.providers.has(provider)) problems.push(`links.${at}.provider: “${provider}” does not exist`);
+    else if (!isForUser(there?.orgIds, planned.providers.get(provider), references, given))
+      problems.push(`links.${at}.provider: “${provider}” belongs to an organization that the user is not in`);
     else if (links.findIndex((one) => one.provider === provider) < at)
       problems.push(`links.${at}.provider: a user has one account at a provider`);
     else if (linked.has(key)) problems.push(`links.${at}.subject: another user has this account`);
@@ -117,4 +128,17 @@ function linkProblems({ providers, linked }: References, planned: PlannedNames, 
   }
   if (problems.length === 0) for (const key of own) linked.add(key);
   return problems;
+}
+
+/** An organization chooses its provider, and so decides who signs in as whom there: only its own users may have accounts at it. */
+function isForUser(
+  orgIds: readonly string[] | null | undefined,
+  plannedOrganization: string | undefined,
+  { organizations }: References,
+  given: ImportedUser,
+): boolean {
+  if (plannedOrganization !== undefined) return given.organizations.includes(plannedOrganization);
+  if (orgIds === undefined || orgIds === null) return true;
+  const own = [given.orgId, ...given.organizations.map((name) => organizations.get(name))];
+  return orgIds.some((id) => own.includes(id));
 }

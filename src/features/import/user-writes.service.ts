@@ -65,7 +65,7 @@ export async function writeUsers(
     trx,
     accepted.flatMap(({ user, given }) =>
       given.links.map(({ provider, subject, knownAs = null }) => ({
-        ...{ idp_id: providers.get(provider) ?? '', subject, user_id: user.id },
+        ...{ idp_id: providers.get(provider)?.id ?? '', subject, user_id: user.id },
         ...{ known_as: knownAs, created: user.created },
       })),
     ),

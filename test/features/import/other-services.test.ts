@@ -97,6 +97,84 @@ test('Zitadel: organizations, projects, providers, users and grants', async (t) 
   );
 });
 
+/** An organization of Zitadel with a provider, and a user who is linked there. */
+const organization = (name: string, provider: { name: string; issuer: string }, user = `user of ${name}`) => ({
+  org: { name },
+  oidcIdps: [{ idpId: `${name} ${provider.name}`, idp: { clientId: 'us', clientSecret: 'a-secret-of-the-provider', ...provider } }],
+  humanUsers: [{ userId: user, user: { userName: user } }],
+  userLinks: [{ userId: user, idpId: `${name} ${provider.name}`, idpName: provider.name, providedUserId: 'subject' }],
+});
+const zitadelFile = (...orgs: object[]) => fileWith('zitadel.json', JSON.stringify({ orgs }));
+
+test('Zitadel: the provider of an organization is for nobody else', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const azure = { name: 'Azure', issuer: 'https://a.example.com' };
+  const file = zitadelFile(organization('Acme', azure));
+  const plan = await call('import', 'zitadel', file, '--dry-run');
+  assert.equal(plan.code, 0, plan.stderr);
+  assert.match(plan.stderr, /Identity providers of Acme are connected with it for no domain/);
+  assert.equal((await call('import', 'zitadel', file)).code, 0);
+  const [found] = (await service.api('GET', '/idps?q=Azure')).body;
+  const [acme] = (await service.api('GET', '/account/org')).body.organizations;
+  const connected = (await service.api('GET', `/account/org/${acme.orgId}/idp`)).body;
+  assert.deepEqual(
+    connected.map((one: { idpId: string; domains: string[] }) => [one.idpId, one.domains]),
+    [[found.id, []]],
+  );
+  assert.doesNotMatch(await (await fetch(`${service.baseUrl}/signin`)).text(), /Azure/);
+
+  // It is there already, and still is no way into another organization.
+  const other = await call('import', 'zitadel', zitadelFile(organization('Beta', azure)));
+  assert.match(other.stderr, /user of Beta is refused: links\.0\.provider: “Azure” belongs to an organization that the user is not in/);
+  const lines = [
+    { profile: { login: 'nobody of Acme' }, links: [{ provider: 'Azure', subject: 'x' }] },
+    { profile: { login: 'another of Acme' }, organizations: ['Acme'], links: [{ provider: 'Azure', subject: 'y' }] },
+  ];
+  const records = await call('import', fileWith('users.ndjson', lines.map((line) => JSON.stringify(line)).join('\n')));
+  assert.match(records.stdout, /^1 imported, 1 refused/);
+  assert.equal((await service.api('GET', `/idps/${found.id}/users`)).body.length, 2);
+});
+
+test('a provider that only has the name of another one is refused, and all accounts at it', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const file = zitadelFile(
+    organization('Acme', { name: 'Azure', issuer: 'https://a.example.com' }),
+    organization('Beta', { name: 'Azure', issuer: 'https://b.example.com' }),
+  );
+  for (const option of [['--dry-run'], []]) {
+    const { code, stderr } = await call('import', 'zitadel', file, ...option);
+    assert.equal(code, 1);
+    assert.match(stderr, /orgs\[1\]\.oidcIdps\[0\] Azure is refused: name: the file has two identity providers of this name/);
+    assert.match(stderr, /user of Beta is refused: links\.0\.provider: “Azure” of the file is refused/);
+    assert.match(stderr, /user of Acme is refused: links\.0\.provider: “Azure” of the file is refused/);
+  }
+
+  const created = await service.api('POST', '/idps', partner);
+  assert.equal(created.status, 200, JSON.stringify(created.body));
+  const realm = (alias: string, config: object, providerId = 'oidc') =>
+    fileWith(
+      'realm.json',
+      JSON.stringify({
+        realm: 'acme',
+        identityProviders: [{ alias, providerId, config: { clientSecret: 'a-secret-of-the-provider', ...config } }],
+        users: [{ username: 'ada', enabled: true, federatedIdentities: [{ identityProvider: alias, userId: 'x', userName: 'x' }] }],
+      }),
+    );
+  const same = { issuer: partner.protocol.issuer.url, clientId: 'us' };
+  for (const refused of [
+    realm('partner', { ...same, issuer: 'https://elsewhere.example.com' }),
+    realm('partner', { ...same, clientId: 'them' }),
+    realm('partner', {}, 'saml'),
+  ]) {
+    const { stderr } = await call('import', 'keycloak', refused);
+    assert.match(stderr, /identityProviders\[0\] partner is refused/);
+    assert.match(stderr, /ada is refused: links\.0\.provider: “partner” of the file is refused/);
+  }
+  const moved = await call('import', 'keycloak', realm('partner', same));
+  assert.equal(moved.code, 0, moved.stderr);
+  assert.equal((await service.api('GET', `/idps/${created.body.id}/users`)).body.length, 1);
+});
+
 test('an array is read piece by piece, and one that ends too soon is refused', async (t) => {
   const { service, call } = await serviceToImportInto(t);
   const users = Array.from({ length: 3000 }, (_, n) => ({ profile: { login: `user-${n}`, displayName: '["{\\",'.repeat(20) } }));

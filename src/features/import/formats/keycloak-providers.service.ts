@@ -34,7 +34,8 @@ export function providerItem(value: unknown, entry: string): ImportItem {
   const { alias, providerId, enabled, linkOnly, config } = given;
   const place = { entry: `${entry} ${alias}` };
   const type = TYPES[providerId];
-  if (type === undefined) return { kind: 'refused', place, reasons: [`providerId: ${providerId} has no counterpart here`] };
+  if (type === undefined)
+    return { kind: 'refused', place, provider: alias, reasons: [`providerId: ${providerId} has no counterpart here`] };
   const text = (name: string): string | undefined => {
     const found = config[name];
     return typeof found === 'string' && found !== '' ? found : undefined;

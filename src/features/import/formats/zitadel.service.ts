@@ -92,7 +92,7 @@ const provider = z.looseObject({
   autoRegister: z.boolean().default(true),
 });
 
-function* providersOf({ oidcIdps }: ZitadelOrganization, entry: string): Generator<ImportItem> {
+function* providersOf({ oidcIdps, org }: ZitadelOrganization, entry: string): Generator<ImportItem> {
   for (const [at, { idp }] of oidcIdps.entries()) {
     const place = { entry: `${entry}.oidcIdps[${at}] ${idp.name}` };
     try {
@@ -101,7 +101,7 @@ function* providersOf({ oidcIdps }: ZitadelOrganization, entry: string): Generat
         kind: 'provider',
         place,
         value: {
-          ...{ name, type: 'OIDC' },
+          ...{ name, type: 'OIDC', organization: org.name },
           protocol: {
             issuer: { url: issuer },
             ...(scopes.length > 0 && { scopes: [...new Set(['openid', ...scopes])] }),
@@ -111,9 +111,14 @@ function* providersOf({ oidcIdps }: ZitadelOrganization, entry: string): Generat
         },
       };
     } catch (error) {
-      yield { kind: 'refused', place, reasons: reasonsOf(error) };
+      yield { kind: 'refused', place, provider: idp.name, reasons: reasonsOf(error) };
     }
   }
+  if (oidcIdps.length > 0)
+    yield {
+      kind: 'note',
+      message: `Identity providers of ${org.name} are connected with it for no domain: nobody is offered them until you choose its domains.`,
+    };
 }
 
 function grantsOf(
