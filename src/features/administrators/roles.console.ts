@@ -45,7 +45,7 @@ const list: ConsolePage = {
           asPhrase(ROLE_OPTIONS.find(({ value }) => value === role.type)?.hint ?? ''),
           { moment: momentOf(role.created) },
         ],
-        actions: isChangeable ? [{ label: 'Take', href: `${home}/${encodeURIComponent(role.id)}/take` }] : [],
+        actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(role.id)}/take` }] : [],
       };
     });
     const part = {
@@ -88,12 +88,12 @@ const take: ConsolePage = {
     const { user, name, crumbs } = await userSubject(visit);
     const role = await getRole(visit.services, user.id, visit.params.roleId ?? '', visit.request);
     const organization = await organizationOf(visit, role);
-    const title = phrase('Take the role {role} from {name}?', { role: phrase(ROLE_NAMES[role.type]), name });
+    const title = phrase('Remove the role {role} from {name}?', { role: phrase(ROLE_NAMES[role.type]), name });
     const facts = [
       ...(organization === undefined ? [] : [phrase('It is for {organization}.', { organization: organization.name })]),
-      'It ends with the next click. With the last role end the API tokens that the user made; those do not come back.',
+      'The role ends immediately. With the last role, the user’s API tokens end for good, too.',
     ];
-    return formPage({ title, crumbs, facts, submit: 'Take role', danger: true, cancel: homeOf(user.id) }, typed);
+    return formPage({ title, crumbs, facts, submit: 'Remove role', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
     const { user } = await userSubject(visit);

@@ -212,7 +212,7 @@ const revoke: ConsolePage = {
     const token = await getApiToken(visit.services, visit.params.id ?? '', visit.request);
     if (!mayRevoke(visit, token)) throw forbidden();
     const title = phrase('Revoke “{token}”?', { token: token.name });
-    const facts = ['Whatever signs its calls with this token is refused from the next call on.', 'This cannot be undone.'];
+    const facts = ['Calls with this token are refused from now on.', 'This cannot be undone.'];
     return formPage({ title, crumbs: CRUMBS, facts, submit: 'Revoke token', danger: true, cancel: HOME }, typed);
   },
   async receive({ services, params, request }) {

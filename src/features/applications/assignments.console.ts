@@ -156,7 +156,7 @@ const remove: ConsolePage = {
         : 'Where only those may sign in whom the application is assigned to, the members of this group cannot any more, unless they are assigned in another way.',
       'You can assign it again at any time.',
     ];
-    const title = phrase(`Take “{application}” from the ${one} “{name}”?`, { application: application.label, name });
+    const title = phrase(`Remove “{application}” from the ${one} “{name}”?`, { application: application.label, name });
     return formPage(
       { title, crumbs: applicationCrumbs(application, back), facts, submit: 'Remove assignment', danger: true, cancel: back.href },
       typed,

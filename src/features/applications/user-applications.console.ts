@@ -46,7 +46,8 @@ const list: ConsolePage = {
               ],
               status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Not active', tone: 'plain' },
             ],
-            actions: isChangeable && isDirect ? [{ label: 'Take away', href: `${home}/${encodeURIComponent(applicationId)}/remove` }] : [],
+            actions:
+              isChangeable && isDirect ? [{ label: 'Remove assignment', href: `${home}/${encodeURIComponent(applicationId)}/remove` }] : [],
           })),
           empty: 'No applications are assigned to this user or their groups.',
           pager: pagerOf(home, query, assigned.next),
@@ -103,9 +104,9 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, application, crumbs } = await assignmentOf(visit);
-    const title = phrase('Take “{application}” from {name}?', { application: application.label, name });
+    const title = phrase('Remove “{application}” from {name}?', { application: application.label, name });
     const facts = ['If the application asks for an assignment, the next sign-in to it is refused, unless a group still opens it.'];
-    return formPage({ title, crumbs, facts, submit: 'Take away', danger: true, cancel: homeOf(user.id) }, typed);
+    return formPage({ title, crumbs, facts, submit: 'Remove assignment', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
     const { user, application } = await assignmentOf(visit);

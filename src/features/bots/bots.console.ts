@@ -73,7 +73,7 @@ const edit: ConsolePage = {
   async show({ services }, typed) {
     const crumbs = [{ label: 'Security' }, { label: 'Bots', href: HOME }];
     const fields = fieldsOf(await readSettings(services, 'bots'));
-    return formPage({ title: 'Change bots', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
+    return formPage({ title: 'Change bot protection', crumbs, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {
     await changeSettings(services, 'bots', parse(settingsBodies.bots, typedValues(fieldsOf(BOT_DEFAULTS), form)), request);

@@ -88,7 +88,7 @@ export const identityProviderSteps: readonly ConsolePage[] = [
     path: '/security/identity-providers/:id/deactivate',
     label: 'Deactivate',
     facts: [
-      'Nobody signs in with it until it is activated again. Who is linked to it stays linked, and who is signed in stays signed in.',
+      'Nobody can sign in with it until it is activated again. Linked users stay linked, and their sessions continue.',
       'Users without a password have no other way to sign in.',
     ],
     notice: 'idp-deactivated',

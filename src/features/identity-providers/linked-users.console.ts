@@ -37,7 +37,7 @@ const list: ConsolePage = {
     const link = { label: 'Link a user', href: `${at}/new` };
     return listPage({
       title: verbatim(name),
-      lead: 'Who is linked signs in with the provider as that user, whatever e-mail address the provider tells.',
+      lead: 'Linked users sign in with the provider, whichever e-mail address it sends.',
       crumbs: IDENTITY_PROVIDER_CRUMBS,
       tabs: identityProviderTabs(id),
       actions: mayWrite ? [{ ...link, main: true }] : [],

@@ -114,7 +114,7 @@ const invite: ConsolePage = {
     const page = {
       title: 'Invite to the organization',
       crumbs: crumbsTo(organization),
-      facts: ['Who has an account joins with it. Who has none chooses a password.'],
+      facts: ['Users with an account join with it. Users without one choose a password.'],
       fields: await fieldsOf(visit, organization.id, typed),
       submit: 'Send invitation',
       cancel: homeOf(organization.id),

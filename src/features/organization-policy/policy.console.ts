@@ -69,7 +69,7 @@ const fieldsOf = (held: OrganizationPolicy): readonly Field[] => [
     kind: 'duration',
     unit: 'minute',
     value: held.sessionIdleMinutes === null ? '' : String(held.sessionIdleMinutes),
-    hint: 'Members sign in again when they have not signed in for the organization for so long. Empty: as for the service.',
+    hint: 'Members must sign in again when they have not signed in for the organization for this long. Empty: as for the service.',
   },
   {
     name: 'sessionLifetimeHours',
@@ -77,7 +77,7 @@ const fieldsOf = (held: OrganizationPolicy): readonly Field[] => [
     kind: 'duration',
     unit: 'hour',
     value: held.sessionLifetimeHours === null ? '' : String(held.sessionLifetimeHours),
-    hint: 'Members sign in again so long after their sign-in, and refresh tokens end then. Empty: as for the service.',
+    hint: 'Members must sign in again this long after their sign-in. Refresh tokens end then, too. Empty: as for the service.',
   },
 ];
 

@@ -91,7 +91,7 @@ test('roles are given and taken; a new administrator comes in, and is out at the
   const useless = await agent.submit(form, 'console-form', { chosen: user.id, type: 'READ_ONLY_ADMIN', orgId });
   assert.match(useless.text, /id="orgId-problem">Is only for an organization administrator/);
   const given = await agent.submit(form, 'console-form', { chosen: user.id, type: 'ORG_ADMIN', orgId });
-  assert.match(wordsOf(given), new RegExp(`The role is given.*${user.login} Organization administrator Acme`));
+  assert.match(wordsOf(given), new RegExp(`The role is assigned.*${user.login} Organization administrator Acme`));
   const both = { chosen: [colleague.id, user.id], type: 'ORG_ADMIN', orgId };
   const twice = await agent.submit(form, 'console-form', both);
   assert.match(twice.text, new RegExp(`id="type-problem">${user.login} has this role already`, 'i'));
@@ -99,7 +99,7 @@ test('roles are given and taken; a new administrator comes in, and is out at the
   const nobody = await agent.submit(form, 'console-form', { type: 'ORG_ADMIN', orgId });
   assert.match(wordsOf(nobody), /Select at least one of the rows/);
   const readers = await agent.submit(form, 'console-form', { chosen: colleague.id, type: 'READ_ONLY_ADMIN', orgId: '' });
-  assert.match(wordsOf(readers), new RegExp(`The role is given.*${colleague.login} Read-only administrator`));
+  assert.match(wordsOf(readers), new RegExp(`The role is assigned.*${colleague.login} Read-only administrator`));
   assert.equal((await eventsOf(service, 'user.account.privilege.grant', colleague.id)).length, 1);
   assert.doesNotMatch((await agent.visit(`${home}?role=SUPER_ADMIN`)).text, new RegExp(user.login));
 
@@ -107,7 +107,7 @@ test('roles are given and taken; a new administrator comes in, and is out at the
   assert.match(wordsOf(page), /Organization administrator/);
   const roles = await agent.visit(`/admin/users/${user.id}/roles`);
   const take = /href="([^"]+\/take)"/.exec(roles.text)?.[1] ?? assert.fail(roles.text);
-  assert.match(wordsOf(await agent.submit(await agent.visit(take), 'console-form')), /The role is taken.*is not an administrator/);
+  assert.match(wordsOf(await agent.submit(await agent.visit(take), 'console-form')), /The role is removed.*is not an administrator/);
   assert.equal((await his.visit('/admin')).status, 403);
   const [event] = await eventsOf(service, 'user.account.privilege.revoke', user.id);
   assert.equal(event?.actor.displayName, 'admin');
@@ -119,7 +119,7 @@ test('roles are given and taken; a new administrator comes in, and is out at the
   assert.match(wordsOf(refused), /This is the last super administrator who can sign in/);
   const second = await createAdministrator(service, 'SUPER_ADMIN');
   const { agent: other } = await enter(service, second);
-  assert.match(wordsOf(await other.submit(await other.visit(last), 'console-form')), /The role is taken/);
+  assert.match(wordsOf(await other.submit(await other.visit(last), 'console-form')), /The role is removed/);
   const list = await other.visit(`${home}?role=SUPER_ADMIN`);
   assert.doesNotMatch(list.text, />admin</);
 });

@@ -55,7 +55,7 @@ test('applications of a user: assigned, by a group, taken away', async (t) => {
   assert.match(wordsOf(assigned), /The application is assigned.*The user Active.*Group Editors Active.*https:\/\/a\.example\//);
   assert.equal((await service.api('GET', `/apps/${own.clientId}/users/${user.id}`)).status, 200);
   const taken = await agent.submit(await agent.visit(`${home}/${own.clientId}/remove`), 'console-form');
-  assert.match(wordsOf(taken), /The application is taken away/);
+  assert.match(wordsOf(taken), /The assignment is removed/);
   assert.equal((await service.api('GET', `/apps/${own.clientId}/users/${user.id}`)).status, 404);
   assert.equal((await agent.visit(`${home}/${shared.clientId}/remove`)).status, 404, 'that of a group is not his own');
 });
