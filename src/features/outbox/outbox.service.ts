@@ -21,7 +21,7 @@ export class Undeliverable extends Error {
   override readonly name = 'Undeliverable';
 }
 
-/** It cannot be delivered now, through no fault of its own: it is tried again after a while, and never given up. */
+/** It cannot be delivered now, through no fault of its own: it is tried again after a while, never given up, and this counts as no attempt. */
 export class Postponed extends Error {
   override readonly name = 'Postponed';
   readonly seconds: number;
@@ -143,7 +143,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
       const reason = reasonOf(error);
       const pause = pauseBefore(error, carrier, entry);
       if (pause !== undefined) {
-        await postponeEntry(database.knex, entry, later(pause), reason);
+        await postponeEntry(database.knex, entry, { due: later(pause), error: reason, counts: !(error instanceof Postponed) });
         return 'failed';
       }
       const event = describeLost(carrier, entry);

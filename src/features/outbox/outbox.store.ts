@@ -139,14 +139,21 @@ export async function removeEntry(executor: Executor, { seq }: OutboxEntry): Pro
 }
 
 // What waits behind it waits as long: were it due, each look for what is due would come by it.
-const POSTPONE = `WITH failed AS (UPDATE outbox SET due = :due, last_error = :error WHERE seq = :seq AND attempts = :attempts
+const POSTPONE = `WITH failed AS (UPDATE outbox SET due = :due, last_error = :error, attempts = attempts - :uncounted WHERE seq = :seq AND attempts = :attempts
     RETURNING seq, kind, ordering_key, object_key)
   UPDATE outbox o SET due = :due FROM failed f
     WHERE o.kind = f.kind AND o.ordering_key = f.ordering_key AND o.object_key = f.object_key AND o.seq > f.seq AND o.due < :due`;
 
-/** Notes a failed attempt and when the next one is due; nothing happens when another one has begun meanwhile. */
-export async function postponeEntry(executor: Executor, { seq, attempts }: OutboxEntry, due: Date, error: string): Promise<void> {
-  await executor.raw(POSTPONE, { seq, attempts, due, error });
+/**
+ * Notes a failed attempt and when the next one is due; nothing happens when another one has begun meanwhile.
+ * @param outcome.counts is it one of the attempts after which an entry is given up?
+ */
+export async function postponeEntry(
+  executor: Executor,
+  { seq, attempts }: OutboxEntry,
+  { due, error, counts }: { readonly due: Date; readonly error: string; readonly counts: boolean },
+): Promise<void> {
+  await executor.raw(POSTPONE, { seq, attempts, due, error, uncounted: counts ? 0 : 1 });
 }
 
 /** Whose entries: all of one receiver. */

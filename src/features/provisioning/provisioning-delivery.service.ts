@@ -11,7 +11,7 @@ import { type Carrier, Postponed, Undeliverable } from '../outbox/outbox.service
 import { findUserById } from '../users/users.store.ts';
 import type { ProvisionedKind, ProvisioningTarget } from './provisioning.resource.ts';
 import { findProvisioned, findProvisioningTarget, markAway, markBack, saveProvisioned } from './provisioning.store.ts';
-import { provisioningTargets, pushGroup, pushUser } from './provisioning-push.service.ts';
+import { planUser, provisioningTargets, pushGroup, pushUser } from './provisioning-push.service.ts';
 import { queueAll, TAKEN_FOR } from './provisioning-queue.service.ts';
 import { queueOne } from './provisioning-queue.store.ts';
 import { type ScimTarget, scimTarget, TargetAway, TargetRefusal } from './scim-target.service.ts';
@@ -38,6 +38,10 @@ async function judge(scim: ScimTarget, error: unknown): Promise<never> {
 const MOST_ATTEMPTS = 62;
 /** At most a minute: an entry of a user who leaves meanwhile waits behind this one. */
 const pauseAfter = (failures: number): number | undefined => (failures < MOST_ATTEMPTS ? ([5, 30][failures - 1] ?? 60) : undefined);
+/** Seconds to the next attempt, after an hour of them, to take the access of a user who left: that is never given up. */
+const LEAVER_PAUSE = 3600;
+/** In place of the digest where a user who left could not be taken away: those failures are counted apart from the ones of pushes before. */
+const LEAVING = 'leaving';
 
 /** Tried again; all else waits for a change or a retry. */
 const isPassing = ({ status }: TargetRefusal): boolean => status >= 500 || status === 403 || status === 408;
@@ -80,13 +84,15 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
     const { applicationId } = target;
     const before = await findProvisioned(database.knex, applicationId, kind, id);
     const name = kind === 'user' ? (await findUserById(database.knex, id))?.login : (await findGroup(database.knex, id))?.name;
-    const failures = (before?.failures ?? 0) + 1;
+    const isLeaver = kind === 'user' && ['deactivate', 'delete'].includes((await planUser(services, target, id)).action);
+    const isFurther = isLeaver === (before?.digest === LEAVING);
+    const failures = (isFurther ? (before?.failures ?? 0) : 0) + 1;
     const failed = {
       ...{ kind, id, name: name ?? before?.name ?? id, remoteId: null, createdThere: false, lastSuccess: null, ...before },
-      ...{ state: 'FAILED' as const, digest: null, failures, error: error.message, lastAttempt: present() },
+      ...{ state: 'FAILED' as const, digest: isLeaver ? LEAVING : null, failures, error: error.message, lastAttempt: present() },
     };
     await database.transaction((trx) => saveProvisioned(trx, target, failed));
-    return isPassing(error) ? pauseAfter(failures) : undefined;
+    return isPassing(error) ? (pauseAfter(failures) ?? (isLeaver ? LEAVER_PAUSE : undefined)) : undefined;
   }
 
   async function carry(scim: ScimTarget, target: ProvisioningTarget, kind: ProvisionedKind, id: string): Promise<void> {

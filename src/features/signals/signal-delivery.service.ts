@@ -10,17 +10,17 @@ import type { Outbound } from '../../platform/http/outbound.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { findAuditEvent } from '../audit/audit.store.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
-import { pauseBeforeNext } from '../event-hooks/event-hook-retries.policy.ts';
+import { pauseBeforeNext, pausesOf } from '../event-hooks/event-hook-retries.policy.ts';
 import { type Carrier, Postponed, reasonOf, Undeliverable } from '../outbox/outbox.service.ts';
 import { removeEntriesOf } from '../outbox/outbox.store.ts';
-import { SIGNAL } from './signal-queue.store.ts';
+import { SIGNAL, SIGNAL_TAKEN_FOR } from './signal-queue.store.ts';
 import { insertSignalSets } from './signal-sets.store.ts';
 import { type SecurityEvent, type SignalStream, STREAM_STATUSES, STREAM_UPDATED } from './signal-streams.resource.ts';
 import { hurryStream, SIGNAL_KEPT, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
 import { findSignalStream, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
 import { signalsOf } from './signals.policy.ts';
 
-/** Seconds for which an entry of a paused stream waits; it is due at once when the stream is enabled. */
+/** Seconds for which an entry of a paused stream, or of an inactive application, waits; it is due at once when the stream is enabled. */
 const WHILE_PAUSED = 600;
 const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
 
@@ -128,6 +128,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
   }
 
   return {
+    takenFor: SIGNAL_TAKEN_FOR,
     async deliver(payload) {
       const { streamId, eventId, notice: about, hurry = false } = entry.parse(payload);
       const stream = await findSignalStream(database.knex, streamId);
@@ -149,7 +150,8 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
       const refused: string[] = [];
       for (const event of events) {
         const token = await sign(stream, event);
-        if (token === undefined) return 'dropped';
+        // As events of a paused stream: they are no longer made when they are too old (eventsFor).
+        if (token === undefined) throw new Postponed('the application is inactive', WHILE_PAUSED);
         const reason = await deliver(stream, token);
         if (reason !== undefined) refused.push(reason);
       }
@@ -168,7 +170,8 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
         ],
       };
     },
-    pauseAfter: (attempts, age) => pauseBeforeNext(attempts, age, Math.random()),
+    // For three days of pushes: a pause of the stream, which an event may spend most of its life in, is none of them.
+    pauseAfter: (attempts) => pauseBeforeNext(attempts, pausesOf(attempts), Math.random()),
   };
 
   /** A paused stream keeps no event for ever. */
@@ -182,5 +185,5 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
 /** What a receiver says in its own words is not repeated: it could be anything. */
 const told = z.object({ err: z.string().regex(/^\w{1,60}$/) });
 
-/** RFC 8935 section 2.4: its settings are wrong, and not the token. */
-const PASSING: ReadonlySet<string> = new Set(['authentication_failed', 'access_denied']);
+/** RFC 8935 section 2.4: its settings are wrong, and not the token; each attempt is signed by the present key. */
+const PASSING: ReadonlySet<string> = new Set(['authentication_failed', 'access_denied', 'invalid_key']);

@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
-import { timings } from '../../platform/clock/timings.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -17,7 +16,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
 import { deleteSurplusEntries, hurryEntries, insertEntry, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { GivenDelivery } from './signal-fields.service.ts';
-import { SIGNAL } from './signal-queue.store.ts';
+import { SIGNAL, SIGNAL_TAKEN_FOR } from './signal-queue.store.ts';
 import { deleteUnwantedSets, removeSignalSetsOf, waitingSets } from './signal-sets.store.ts';
 import type { SignalStream, StreamStatus } from './signal-streams.resource.ts';
 import {
@@ -156,7 +155,7 @@ const hurriedAgain = (): Date => new Date(present().getTime() + HURRIED_AGAIN * 
 
 /** What waits is tried at once, whatever pauses it had; what is under way is left alone. */
 export const hurryStream = (trx: Executor, id: string): Promise<void> =>
-  hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + timings.outboxClaim * 1000));
+  hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + SIGNAL_TAKEN_FOR * 1000));
 
 /**
  * Events of a paused stream wait; those of a disabled one, and what waits for it, are never delivered.

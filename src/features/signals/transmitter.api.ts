@@ -258,8 +258,16 @@ const verify: Handler = async ({ ctx, services, applicationId, request }) => {
   return undefined;
 };
 
+function polledId(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw notFound(segment, 'SignalStream');
+  }
+}
+
 const poll: Handler = async ({ ctx, services, parts, applicationId, request }) => {
-  const stream = await getSignalStream(services, decodeURIComponent(ctx.path.slice(`${BASE}/poll/`.length)), applicationId);
+  const stream = await getSignalStream(services, polledId(ctx.path.slice(`${BASE}/poll/`.length)), applicationId);
   if (stream.method !== 'POLL') throw validation([{ field: 'stream_id', message: 'is a stream that is pushed' }]);
   const isOver = () => parts.isEnding() || ctx.req.socket.destroyed;
   const { sets, moreAvailable } = await pollSignals(services, stream, bodyOf(ctx, pollBody), { sign: parts.sign, isOver, request });

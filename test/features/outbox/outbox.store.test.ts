@@ -50,9 +50,9 @@ test('of twenty who ask at once each gets other entries, the longest due first, 
   assert.ok(one && other, 'attempts are counted when they begin');
 
   assert.deepEqual([await removeEntry(database.knex, one), await removeEntry(database.knex, one)], [{ isFollowed: false }, undefined]);
-  await postponeEntry(database.knex, { ...other, attempts: 1 }, at(0), 'late news of the first attempt');
+  await postponeEntry(database.knex, { ...other, attempts: 1 }, { due: at(0), error: 'late news of the first attempt', counts: true });
   assert.deepEqual(await claim(214, 500), []);
-  await postponeEntry(database.knex, other, at(214), 'news of the second');
+  await postponeEntry(database.knex, other, { due: at(214), error: 'news of the second', counts: true });
   assert.deepEqual(
     (await claim(214, 500)).map(({ seq }) => seq),
     [other.seq],
@@ -99,7 +99,7 @@ test('what has an object is taken in the order in which it was written, one at a
 
   // It failed: all of the object waits as long as it does or longer, and is not even looked at meanwhile.
   await database.knex('outbox').insert({ ...entry, object_key: 'a', due: at(2) });
-  await postponeEntry(database.knex, first, at(100), 'failed');
+  await postponeEntry(database.knex, first, { due: at(100), error: 'failed', counts: true });
   const dues = async () =>
     (await database.knex('outbox').where({ ordering_key: 'receiver', object_key: 'a', kind: 'known' }).orderBy('seq').select('due')).map(
       ({ due }) => due,

@@ -169,3 +169,28 @@ test('while others wait, a user who leaves is next', async (t) => {
   // Behind those that were under way, and beside two more.
   assert.ok(place >= 0 && place < 6, `place ${place} of ${puts.length}`);
 });
+
+test('who leaves after an hour of failed pushes is counted from the first attempt, and never given up', async (t) => {
+  stopClock(t);
+  const { target, world, ids } = await started(t, ['ada@stuck.example']);
+  await world.set(target);
+  await nothingWaits(world);
+  const fail = (failures: number, digest: string | null) =>
+    onServer(world.service.database.url, (client) =>
+      client.query("UPDATE provisioned_resources SET state = 'FAILED', failures = $1, digest = $2 WHERE kind = 'user'", [failures, digest]),
+    );
+  await fail(62, null);
+  target.instead = ({ method }) => (method === 'PUT' ? { status: 503 } : undefined);
+  await world.ok('POST', `/users/${ids[0]}/lifecycle/suspend`);
+  const isDueIn = (seconds: number) =>
+    eventually(async () => (await dueIn(world)).get(`user:${ids[0]}`) === seconds, `it is tried again after ${seconds} seconds`);
+  await isDueIn(5);
+  const [failed] = await world.failed();
+  assert.equal(failed.name, 'ada@stuck.example');
+  await fail(62, 'leaving');
+  moveClock(t, 6);
+  await isDueIn(3600);
+  target.instead = () => undefined;
+  moveClock(t, 3601);
+  await eventually(() => target.users[0]?.active === false, 'she is inactive');
+});

@@ -7,7 +7,7 @@ import { signInAt } from '../../protocol/logout/logout-receiver.ts';
 import { createClient } from '../../protocol/servers/relying-party.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
-import { testDatabase } from '../../support/database.ts';
+import { onServer, testDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { newSecretKey, type Service, type ServiceCalls, startService } from '../../support/service.ts';
 import {
@@ -184,6 +184,15 @@ test('signal streams', async (t) => {
     moveClock(t, 10);
     await nothingWaits(service, id);
     assert.equal(receiver.accepted.length, 1);
+    // It may not have fetched the new key yet.
+    refuse = JSON.stringify({ err: 'invalid_key' });
+    await purge(service);
+    await failedOnce(service, id, /invalid_key/);
+    assert.equal(await waiting(service, id), 1);
+    refuse = '';
+    moveClock(t, 10);
+    await nothingWaits(service, id);
+    assert.equal(receiver.accepted.length, 2);
     await ok(service, 'DELETE', `/ssf/streams/${id}`);
   });
 
@@ -228,6 +237,86 @@ test('signal streams', async (t) => {
     assert.equal(told.find(({ type }) => type === ACCOUNT_PURGED)?.subject.sub, young);
     await ok(service, 'DELETE', `/ssf/streams/${id}`);
   });
+});
+
+test('a pause uses up none of the attempts, however long it was', async (t) => {
+  stopClock(t);
+  const service = await startService(t, { env: LOCAL, sendsOutbox: true });
+  const app = await createClient(service);
+  let up = false;
+  const receiver = await signalReceiver(t, (res) => void res.writeHead(up ? 202 : 503).end());
+  const id = await createStream(service, app.clientId, receiver.uri, PURGED);
+  await ok(service, 'POST', `/ssf/streams/${id}/lifecycle/pause`);
+  const isPurged = ({ events }: { readonly events?: unknown }) => ACCOUNT_PURGED in (events as object);
+  const pushes = () => receiver.tokens.filter((token) => isPurged(decodeJwt(token))).length;
+  await purge(service);
+  const entries = async () => {
+    const read = "SELECT attempts, due, last_error FROM outbox WHERE kind = 'signal' AND payload ? 'eventId'";
+    const { rows } = await onServer(service.database.url, (client) => client.query(read));
+    return rows as { readonly attempts: number; readonly due: Date; readonly last_error: string | null }[];
+  };
+  const isPutOff = () =>
+    eventually(async () => ((await entries())[0]?.due.getTime() ?? 0) >= Date.now() + 599_000, 'it waits for the stream');
+  await isPutOff();
+  for (let turn = 0; turn < 4; turn += 1) {
+    moveClock(t, 86_400);
+    await isPutOff();
+  }
+  assert.equal((await entries())[0]?.attempts, 0);
+  await ok(service, 'POST', `/ssf/streams/${id}/lifecycle/enable`);
+  // Older than the three days for which an event is pushed: all of them are still before it.
+  for (const [count, pause] of [
+    [1, 5],
+    [2, 60],
+    [3, 300],
+  ] as const) {
+    await eventually(async () => {
+      const [entry] = await entries();
+      return pushes() === count && entry?.attempts === count && /503/.test(entry.last_error ?? '');
+    }, `push ${count} fails`);
+    const seconds = (((await entries())[0]?.due.getTime() ?? 0) - Date.now()) / 1000;
+    assert.ok(seconds > pause * 0.8 && seconds < pause * 1.2, `${seconds} after ${count}`);
+    moveClock(t, pause * 1.2);
+  }
+  up = true;
+  await eventually(async () => {
+    moveClock(t, 60);
+    return (await entries()).length === 0;
+  }, 'it is delivered');
+  assert.ok(receiver.accepted.some((token) => isPurged(decodeJwt(token))));
+});
+
+test('events wait while the application is inactive', async (t) => {
+  stopClock(t);
+  const service = await startService(t, { env: LOCAL, sendsOutbox: true });
+  const app = await createClient(service);
+  const receiver = await signalReceiver(t);
+  const id = await createStream(service, app.clientId, receiver.uri, PURGED);
+  await ok(service, 'POST', `/apps/${app.clientId}/lifecycle/deactivate`);
+  const read = 'SELECT last_error FROM outbox WHERE ordering_key = $1';
+  await purge(service);
+  await eventually(async () => {
+    const { rows } = await onServer(service.database.url, (client) => client.query(read, [id]));
+    return rows[0]?.last_error === 'the application is inactive';
+  }, 'it waits');
+  await ok(service, 'POST', `/apps/${app.clientId}/lifecycle/activate`);
+  moveClock(t, 601);
+  await receiver.received(1);
+  await nothingWaits(service, id);
+});
+
+test('an entry of several pushes is left to its process for a minute', async (t) => {
+  stopClock(t);
+  const service = await startService(t, { env: LOCAL, sendsOutbox: true });
+  const app = await createClient(service);
+  const held: ServerResponse[] = [];
+  const receiver = await signalReceiver(t, (res) => void held.push(res));
+  await createStream(service, app.clientId, receiver.uri, PURGED);
+  await purge(service);
+  await receiver.received(1);
+  const { rows } = await onServer(service.database.url, (client) => client.query("SELECT due FROM outbox WHERE kind = 'signal'"));
+  assert.equal((rows[0].due.getTime() - Date.now()) / 1000, 60);
+  for (const res of held) res.writeHead(202).end();
 });
 
 test('two processes deliver each event once', async (t) => {

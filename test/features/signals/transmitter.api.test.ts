@@ -159,6 +159,7 @@ test('receivers of signals', async (t) => {
     }
     assert.equal((await reader.call('GET', '/stream')).status, 200);
     assert.equal((await call('GET', '/nothing')).status, 404);
+    assert.equal((await call('POST', '/poll/%ZZ', {})).status, 404, 'no text in percent-encoding');
     assert.equal((await call('PUT', '/verify', {})).headers.get('allow'), 'POST');
 
     // An application that may not gets no such scope; one that no longer may is refused with the token that it has.
