@@ -134,6 +134,16 @@ test('lines that cannot be imported are refused by number and reason, and the ot
       'status: must be ACTIVE or STAGED or PROVISIONED or PASSWORD_EXPIRED or SUSPENDED or DEPROVISIONED',
     ],
     [{ profile: { login: 'lost' }, orgId: 'org_none' }, 'orgId: does not exist'],
+    [
+      {
+        profile: { login: 'apps' },
+        factors: [
+          { type: 'TOTP', secret: 'A'.repeat(32) },
+          { type: 'TOTP', secret: 'B'.repeat(32) },
+        ],
+      },
+      'factors: must be one authenticator app: users have no more here. Remove the others from the file',
+    ],
     [{ profile: { login: 'verified', email: 'v@example.com', emailVerified: true } }],
     [person('<b>last</b>')],
   ];
@@ -145,7 +155,7 @@ test('lines that cannot be imported are refused by number and reason, and the ot
   const { code, stdout, stderr } = await call(file, '--refused', refused);
   assert.equal(code, 1, stderr);
   assert.equal(stderr, '');
-  assert.match(stdout, /^3 imported, 12 refused/);
+  assert.match(stdout, /^3 imported, 13 refused/);
   const told = readFileSync(refused, 'utf8')
     .trimEnd()
     .split('\n')
@@ -179,6 +189,25 @@ test('of one login twenty times, once is imported', async (t) => {
   assert.equal(code, 1);
   assert.match(stdout, /^1 imported, 19 refused/);
   assert.equal(await count(service, "lower(login) = 'twin'"), 1);
+});
+
+test('nothing tells of a user who is refused for a value that another user has', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const card = { title: 'Card', type: 'string', unique: 'UNIQUE_VALIDATED' };
+  const defined = await service.api('POST', '/meta/schemas/user/default', {
+    definitions: { custom: { id: '#custom', type: 'object', properties: { card } } },
+  });
+  assert.equal(defined.status, 200, JSON.stringify(defined.body));
+  assert.equal((await service.api('POST', '/groups', { profile: { name: 'Staff' } })).status, 200);
+  const lines = ['first', 'second'].map((login) => ({ profile: { login, card: '7' }, groups: ['Staff'] }));
+  const { stdout } = await call(fileOf(t, lines));
+  assert.match(stdout, /^1 imported, 1 refused/);
+  await onServer(service.database.url, async (client) => {
+    const { rows } = await client.query("SELECT event_type, target::text AS target FROM audit_events WHERE actor->>'id' = 'system'");
+    const about = (login: string) => rows.filter(({ target }) => target.includes(`"${login}"`)).map(({ event_type }) => event_type);
+    assert.deepEqual(about('first').sort(), ['group.user_membership.add', 'user.lifecycle.create']);
+    assert.deepEqual(about('second'), []);
+  });
 });
 
 test('an interrupt ends it after the users under way, and it says where', async (t) => {

@@ -1,7 +1,9 @@
 /** Attributes of users under the names that another service gave them. */
+
 import { isEmptyValue, valueOfText } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue } from '../user-schema/attributes.resource.ts';
 import { isBaseAttribute } from '../user-schema/user-attributes.service.ts';
+import { OWN_ATTRIBUTES } from '../users/own-profile.service.ts';
 
 /**
  * @param given values, or lists of them as Keycloak has them
@@ -22,6 +24,16 @@ export function knownAttributes(
   }
   return { known: Object.fromEntries(known), unknown };
 }
+
+const OWN: ReadonlySet<string> = new Set(OWN_ATTRIBUTES);
+
+/** @returns the names of attributes that users have here and may not change themselves */
+export const notTheirs = (schema: readonly Attribute[], given: Readonly<Record<string, unknown>>): string[] =>
+  Object.keys(given).filter(
+    (name) =>
+      !isEmptyValue(given[name]) &&
+      (isBaseAttribute(name) ? !OWN.has(name) : schema.some((attribute) => attribute.name === name && attribute.self !== 'READ_WRITE')),
+  );
 
 function converted(type: Attribute['type'], value: unknown): AttributeValue | unknown {
   if (type === 'array') return Array.isArray(value) ? value : typeof value === 'string' ? valueOfText(type, value) : value;

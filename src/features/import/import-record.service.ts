@@ -8,7 +8,6 @@ import { userCredentials, userProfile } from '../users/user-profile.service.ts';
 
 /** Of a user, of each kind. */
 const MOST_REFERENCES = 500;
-const MOST_FACTORS = 5;
 
 const name = text({ least: 1 });
 const names = z.array(name).max(MOST_REFERENCES).default([]);
@@ -49,7 +48,7 @@ export const importedUser = z
       .array(z.strictObject({ provider: name, subject: text({ least: 1, most: 512 }), knownAs: text({ least: 1 }).optional() }))
       .max(50)
       .default([]),
-    factors: z.array(totp).max(MOST_FACTORS).default([]),
+    factors: z.array(totp).max(1, 'must be one authenticator app: users have no more here. Remove the others from the file').default([]),
   })
   .refine(({ orgId, depId }) => depId === undefined || orgId !== undefined, { path: ['orgId'], error: 'is required with depId' });
 
@@ -90,6 +89,8 @@ export type ImportItem =
       readonly value: unknown;
       /** Attributes under the names that the other service gave them: those that users have here are taken. */
       readonly attributes?: Readonly<Record<string, unknown>>;
+      /** Attributes as before that users write themselves: only those are taken that they may change here, too. */
+      readonly ownAttributes?: Readonly<Record<string, unknown>>;
     }
   | { readonly kind: 'organization' | 'group' | 'application' | 'provider'; readonly place: ImportPlace; readonly value: unknown }
   | {

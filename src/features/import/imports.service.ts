@@ -50,7 +50,7 @@ export async function importItems(
   const things = { organization: noThings(), group: noThings(), application: noThings(), provider: noThings() };
   const counts = { imported: 0, refused: 0, existing: 0, lastLine: 0, things };
   const run: ImportRun = {
-    ...{ services, request, isDryRun, isComplete, seen: new Set(), leftOut: new Map() },
+    ...{ services, request, isDryRun, isComplete, seen: new Set(), leftOut: new Map(), notTaken: new Map() },
     planned: { organizations: new Set(), groups: new Set(), providers: new Map(), applications: new Map() },
     ...{ providers: new Set(), refusedProviders: new Set() },
   };
@@ -91,6 +91,8 @@ export async function importItems(
   if (!signal.aborted) await flush();
   for (const [name, users] of run.leftOut)
     onNote?.(`The attribute ${name} of ${users} users is not imported: users have no such attribute here.`);
+  for (const [name, users] of run.notTaken)
+    onNote?.(`The attribute ${name} of ${users} users is not imported: users wrote it themselves, and may not change it here.`);
   return counts;
 }
 

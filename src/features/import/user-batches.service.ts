@@ -18,12 +18,12 @@ import { holdUserSchema } from '../user-schema/user-schema.store.ts';
 import { givenPassword, isVerifiedAddress, splitProfile, storedPassword, type UserProfile } from '../users/user-profile.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { deleteUserRow } from '../users/users.store.ts';
-import { knownAttributes } from './foreign-attributes.service.ts';
+import { knownAttributes, notTheirs } from './foreign-attributes.service.ts';
 import { reasonsOf } from './formats/reasons.service.ts';
 import { type ImportedUser, type ImportItem, type ImportPlace, importedUser } from './import-record.service.ts';
-import { findNameFacts, lockUserNames, type NameFacts } from './user-batches.store.ts';
+import { findNameFacts, insertUsers, lockUserNames, type NameFacts } from './user-batches.store.ts';
 import { findReferences, type PlannedNames, type References, referenceProblems } from './user-references.service.ts';
-import { writeUsers } from './user-writes.service.ts';
+import { writeBelongings } from './user-writes.service.ts';
 
 /** What is refused, and why: one reason a field. */
 export interface ImportRefusal {
@@ -49,6 +49,8 @@ export interface ImportRun {
   readonly refusedProviders: Set<string>;
   /** Counts attributes that users do not have here. */
   readonly leftOut: Map<string, number>;
+  /** Counts attributes that users wrote themselves elsewhere, and may not here. */
+  readonly notTaken: Map<string, number>;
 }
 
 export interface BatchOutcome {
@@ -94,9 +96,14 @@ export async function importBatch(run: ImportRun, items: readonly UserItem[]): P
       references,
     );
     if (run.isDryRun) return judged;
-    await writeUsers(trx, run, judged.accepted, references);
+    await insertUsers(
+      trx,
+      judged.accepted.map(({ user }) => user),
+    );
     const refusedLast = await refuseTakenValues(trx, schema, judged.accepted);
     const kept = judged.accepted.filter((one) => !refusedLast.has(one));
+    // Events tell only of users who stay.
+    await writeBelongings(trx, run, kept, references);
     return { ...judged, accepted: kept, refusals: [...judged.refusals, ...refusedLast.values()] };
   });
   for (const key of keys) run.seen.add(key);
@@ -126,13 +133,22 @@ function passwordOf({ isDryRun }: ImportRun, { credentials }: ImportedUser) {
   return isDryRun ? { passwordHash } : { password, passwordHash };
 }
 
-function withAttributes({ leftOut }: ImportRun, { value, attributes }: UserItem, schema: UserSchema['attributes']): unknown {
+function withAttributes(
+  { leftOut, notTaken }: ImportRun,
+  { value, attributes, ownAttributes = {} }: UserItem,
+  schema: UserSchema['attributes'],
+): unknown {
   if (attributes === undefined || typeof value !== 'object' || value === null) return value;
-  const { known, unknown } = knownAttributes(schema, attributes);
-  for (const name of unknown) if (leftOut.size < 100 || leftOut.has(name)) leftOut.set(name, (leftOut.get(name) ?? 0) + 1);
+  const refused = notTheirs(schema, ownAttributes);
+  const own = Object.fromEntries(Object.entries(ownAttributes).filter(([name]) => !refused.includes(name)));
+  const { known, unknown } = knownAttributes(schema, { ...own, ...attributes });
+  for (const name of unknown) if (leftOut.size < 100 || leftOut.has(name)) count(leftOut, name);
+  for (const name of refused) count(notTaken, name);
   const { profile } = value as { readonly profile?: object };
   return { ...value, profile: { ...known, ...profile } };
 }
+
+const count = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
 
 const NOT_ACTIVATED: ReadonlySet<string> = new Set(['STAGED', 'PROVISIONED']);
 

@@ -1,4 +1,4 @@
-/** Writes users of an import with all that is theirs, and the events that tell of them. */
+/** Writes what belongs to users of an import, and the events that tell of them. */
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { assignmentEvent } from '../applications/application-assignments.service.ts';
@@ -17,7 +17,6 @@ import {
   insertGroupMembers,
   insertLinks,
   insertMemberships,
-  insertUsers,
   type NewMembership,
 } from './user-batches.store.ts';
 import type { References } from './user-references.service.ts';
@@ -32,18 +31,14 @@ interface Writer {
   readonly request: RequestContext;
 }
 
-/** @param accepted who were judged in the same transaction, by these references */
-export async function writeUsers(
+/** @param accepted whose rows are written and stay: they were judged in the same transaction, by these references */
+export async function writeBelongings(
   trx: Executor,
   { services, request }: Writer,
   accepted: readonly Written[],
   references: References,
 ): Promise<void> {
   const { groups, providers, roles } = references;
-  await insertUsers(
-    trx,
-    accepted.map(({ user }) => user),
-  );
   await insertMemberships(
     trx,
     accepted.flatMap((one) => membershipsOf(one, references)),

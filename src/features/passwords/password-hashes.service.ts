@@ -85,9 +85,10 @@ const argon2 = z
   });
 
 const isPowerOfTwo = (value: number): boolean => Number.isInteger(Math.log2(value));
+/** RFC 7914 section 2: of a smaller block no larger cost; OpenSSL refuses to compute it. */
 const fitsScrypt = (cost: number, blockSize: number, parallelism: number): boolean =>
-  128 * cost * blockSize <= MOST.scryptMemory && cost * blockSize * parallelism <= MOST.scryptWork;
-const SCRYPT_COST = `must be at most 128 MiB of memory (128 × cost × block size) and ${MOST.scryptWork} of cost × block size × parallelism`;
+  128 * cost * blockSize <= MOST.scryptMemory && cost * blockSize * parallelism <= MOST.scryptWork && cost < 2 ** (16 * blockSize);
+const SCRYPT_COST = `must be at most 128 MiB of memory (128 × cost × block size) and ${MOST.scryptWork} of cost × block size × parallelism, and less than 65536 with block size 1`;
 
 const scrypt = z
   .strictObject({

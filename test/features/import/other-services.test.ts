@@ -21,6 +21,12 @@ test('Auth0: a bulk export with the export of password hashes, and the fields of
   const { service, call } = await serviceToImportInto(t);
   const created = await service.api('POST', '/idps', partner);
   assert.equal(created.status, 200, JSON.stringify(created.body));
+  const attribute = (title: string, action: string) => ({ title, type: 'string', permissions: [{ principal: 'SELF', action }] });
+  const properties = { level: attribute('Level', 'READ_ONLY'), team: attribute('Team', 'READ_WRITE') };
+  const defined = await service.api('POST', '/meta/schemas/user/default', {
+    definitions: { custom: { id: '#custom', type: 'object', properties } },
+  });
+  assert.equal(defined.status, 200, JSON.stringify(defined.body));
   const args = ['import', 'auth0', fixture('auth0-users.ndjson'), '--passwords', fixture('auth0-passwords.ndjson')];
   const { code, stdout, stderr } = await call(...args);
   assert.equal(code, 1, stderr);
@@ -30,6 +36,8 @@ test('Auth0: a bulk export with the export of password hashes, and the fields of
   assert.match(stderr, /^Line 8 is refused: mfa_factors: has a second factor by phone/m);
   assert.match(stderr, /^Line 9 is refused: profile\.login: is required$/m);
   assert.match(stderr, /^The attribute shoeSize of 1 users is not imported/m);
+  for (const name of ['department', 'employeeNumber', 'level'])
+    assert.match(stderr, new RegExp(`^The attribute ${name} of 1 users is not imported: users wrote it themselves`, 'm'));
   await assertSignsIn(service, 'ada@example.com', PASSWORD);
   await assertSignsIn(service, 'dan@example.com', PASSWORD, () => codeOf(TOTP));
   await assertSignsIn(service, 'eve@example.com', PASSWORD);
@@ -38,7 +46,7 @@ test('Auth0: a bulk export with the export of password hashes, and the fields of
   const { profile } = (await service.api('GET', '/users/ada@example.com')).body;
   assert.deepEqual(profile, {
     ...{ login: 'ada@example.com', email: 'ada@example.com', emailVerified: true, firstName: 'Ada', lastName: 'Lovelace' },
-    ...{ displayName: 'Ada Lovelace', nickName: 'ada', picture: 'https://example.com/ada.png', department: 'Engines' },
+    ...{ displayName: 'Ada Lovelace', nickName: 'ada', picture: 'https://example.com/ada.png', department: 'Engines', team: 'Looms' },
   });
   const links = (await service.api('GET', `/idps/${created.body.id}/users`)).body;
   assert.deepEqual(

@@ -180,6 +180,8 @@ describe('imported password hashes (Okta Users API, "Create user with imported h
     ['Argon2 with less memory than its lanes need', { ...ARGON2, memory: 8, parallelism: 2 }, 'memory', /8 times parallelism/],
     ['scrypt that fills the memory', { ...SCRYPT, cost: 2 ** 20 }, 'cost', /128 MiB/],
     ['scrypt that keeps the service busy', { ...SCRYPT, cost: 2 ** 15, parallelism: 16 }, 'cost', /2097152/],
+    ['scrypt that OpenSSL does not compute', { ...SCRYPT, cost: 2 ** 16, blockSize: 1, parallelism: 1 }, 'cost', /less than 65536/],
+    ["Firebase's scrypt that OpenSSL does not compute", { ...FIREBASE, memoryCost: 16, rounds: 1 }, 'memoryCost', /less than 65536/],
     ['scrypt with a cost that is no power of two', { ...SCRYPT, cost: 1000 }, 'cost', /power of two/],
     ["Firebase's scrypt that fills the memory", { ...FIREBASE, memoryCost: 18 }, 'memoryCost', /128 MiB/],
     ["Firebase's scrypt with a value of another size", { ...FIREBASE, value: SHA256.value }, 'value', /signerKey/],

@@ -1,6 +1,7 @@
 /** A wrong password takes the same time, whoever is meant (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"; issue 6, "Lockout"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { onServer } from '../../support/database.ts';
 import { startService } from '../../support/service.ts';
 import { withTimings } from '../../support/short-waits.ts';
 import { ATTEMPTS, assertEven, bcryptHash, imported, pbkdf2Hash, refusal } from './refusal-times.ts';
@@ -76,4 +77,15 @@ test('a right password is never held back: an imported hash delays nobody elseâ€
     times.push(performance.now() - begun);
   }
   assert.ok(Math.min(...times) < EVEN * refused, `${times} and ${refused}`);
+});
+
+test('a stored hash that cannot be compared ends nobody elseâ€™s sign-in', async (t) => {
+  const service = await startService(t, { env: { RATE_LIMITS: 'off' } });
+  const { login, password } = await service.createUser();
+  const stuck = await imported(service, 'bcrypt', await bcryptHash(6));
+  const stored = `$scrypt$ln=16,r=1,p=1$${Buffer.alloc(16).toString('base64')}$${Buffer.alloc(32).toString('base64')}`;
+  await onServer(service.database.url, (client) => client.query('UPDATE users SET password_hash = $1 WHERE login = $2', [stored, stuck]));
+  await refusal(service, 'nobody', 'wrong password');
+  await refusal(service, login, 'wrong password');
+  assert.equal((await service.api('POST', '/authn', { username: login, password })).status, 200);
 });

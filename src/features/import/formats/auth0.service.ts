@@ -56,7 +56,8 @@ export async function* itemsOfAuth0(
   for await (const record of recordsOf(source)) {
     yield* readRecord(record, (value, place) => {
       const user = parse(auth0User, value);
-      return [{ kind: 'user', place, value: recordOf(user, passwords), attributes: { ...user.user_metadata, ...user.app_metadata } }];
+      const metadata = { ownAttributes: user.user_metadata ?? {}, attributes: user.app_metadata ?? {} };
+      return [{ kind: 'user', place, value: recordOf(user, passwords), ...metadata }];
     });
   }
 }
