@@ -172,11 +172,14 @@ export async function removeEntriesOf(executor: Executor, { kind, orderingKey }:
   await executor('outbox').where({ kind, ordering_key: orderingKey }).delete();
 }
 
-// Planned each time, because of SKIP LOCKED.
+// Planned each time, because of SKIP LOCKED. Those that stay are only counted: a row that OFFSET passes by would be locked too.
 const SURPLUS = `${RECEIVERS}
   DELETE FROM outbox WHERE seq IN (
     SELECT more.seq FROM receivers r CROSS JOIN LATERAL (
-      SELECT seq FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key ORDER BY seq DESC OFFSET :most LIMIT :limit FOR UPDATE SKIP LOCKED
+      SELECT seq FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key ORDER BY seq DESC OFFSET :most LIMIT 1
+    ) boundary CROSS JOIN LATERAL (
+      SELECT seq FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key AND seq <= boundary.seq
+        ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
     ) more WHERE r.kind = :kind)`;
 
 /** Removes the oldest entries of each receiver of a kind beyond so many. @returns how many */

@@ -15,14 +15,13 @@ import { type Carrier, Postponed, reasonOf, Undeliverable } from '../outbox/outb
 import { removeEntriesOf } from '../outbox/outbox.store.ts';
 import { SIGNAL, SIGNAL_TAKEN_FOR } from './signal-queue.store.ts';
 import { insertSignalSets } from './signal-sets.store.ts';
-import { type SecurityEvent, type SignalStream, STREAM_STATUSES, STREAM_UPDATED } from './signal-streams.resource.ts';
+import { type SecurityEvent, type SignalStream, STREAM_STATUSES, STREAM_UPDATED, VERIFICATION } from './signal-streams.resource.ts';
 import { hurryStream, SIGNAL_KEPT, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
-import { findSignalStream, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
+import { findSignalStream, isPolled, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
 import { signalsOf } from './signals.policy.ts';
 
 /** Seconds for which an entry of a paused stream, or of an inactive application, waits; it is due at once when the stream is enabled. */
 const WHILE_PAUSED = 600;
-const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
 
 /** @returns the signed token; undefined: there is no such application, or it is inactive */
 export type SignSecurityEvent = (stream: SignalStream, event: SecurityEvent) => Promise<string | undefined>;
@@ -88,6 +87,14 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
     }
   }
 
+  /** @throws when the stream has changed since it was read: it is looked at again */
+  async function keep(streamId: string, events: readonly SecurityEvent[], evenDisabled: boolean): Promise<void> {
+    await database.transaction(async (trx) => {
+      if (!(await isPolled(trx, streamId, evenDisabled))) throw new Postponed('the stream was changed', 1);
+      await insertSignalSets(trx, streamId, events, present());
+    });
+  }
+
   /** Nobody is there any more. */
   async function disable({ id }: SignalStream): Promise<void> {
     await database.transaction(async (trx) => {
@@ -144,7 +151,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
       }
       const events = about === undefined ? await eventsFor(stream, eventId ?? '') : [eventOfNotice(about)];
       if (stream.method === 'POLL') {
-        await insertSignalSets(database.knex, streamId, events, present());
+        await keep(streamId, events, about?.type === 'stream-updated');
         return events.length > 0 ? 'delivered' : 'dropped';
       }
       const refused: string[] = [];

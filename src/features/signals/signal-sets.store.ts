@@ -1,4 +1,4 @@
-/** Security events that wait to be polled (RFC 8936). The only SQL on that table. */
+/** Security events that wait to be polled (RFC 8936). The only SQL on that table but for what lets them be pushed (signal-queue.store.ts). */
 import type { Executor } from '../../platform/database/database.ts';
 import { type SecurityEvent, STREAM_UPDATED } from './signal-streams.resource.ts';
 
@@ -42,9 +42,12 @@ export async function waitingSets(executor: Executor, streamId: string): Promise
 // Planned each time, because of SKIP LOCKED (platform/database/prepared-statements.ts): how many there are changes from one sweep to the next.
 const OLD = `DELETE FROM signal_sets WHERE (stream_id, jti) IN (
     SELECT stream_id, jti FROM signal_sets WHERE created < :before ORDER BY created LIMIT :limit FOR UPDATE SKIP LOCKED)`;
+// Those that stay are only counted: a row that OFFSET passes by would be locked too.
 const SURPLUS = `DELETE FROM signal_sets WHERE (stream_id, jti) IN (
-    SELECT more.stream_id, more.jti FROM signal_streams s CROSS JOIN LATERAL (
-      SELECT stream_id, jti FROM signal_sets WHERE stream_id = s.id ORDER BY seq DESC OFFSET :most LIMIT :limit FOR UPDATE SKIP LOCKED
+    SELECT more.stream_id, more.jti FROM signal_streams s
+    CROSS JOIN LATERAL (SELECT seq FROM signal_sets WHERE stream_id = s.id ORDER BY seq DESC OFFSET :most LIMIT 1) boundary
+    CROSS JOIN LATERAL (
+      SELECT stream_id, jti FROM signal_sets WHERE stream_id = s.id AND seq <= boundary.seq ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
     ) more)`;
 
 /** Removes those from before that moment, and the oldest beyond so many of a stream. @returns the size of the larger batch */

@@ -6,6 +6,7 @@ export type StreamStatus = (typeof STREAM_STATUSES)[number];
 
 /** Tells a receiver of the status that its stream has now (SSF 1.0 section 8.1.5). */
 export const STREAM_UPDATED = 'https://schemas.openid.net/secevent/ssf/event-type/stream-updated';
+export const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
 
 /** What a security event token says. */
 export interface SecurityEvent {

@@ -16,7 +16,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
 import { deleteSurplusEntries, hurryEntries, insertEntry, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { GivenDelivery } from './signal-fields.service.ts';
-import { SIGNAL, SIGNAL_TAKEN_FOR } from './signal-queue.store.ts';
+import { requeueSignalSets, SIGNAL, SIGNAL_TAKEN_FOR } from './signal-queue.store.ts';
 import { deleteUnwantedSets, removeSignalSetsOf, waitingSets } from './signal-sets.store.ts';
 import type { SignalStream, StreamStatus } from './signal-streams.resource.ts';
 import {
@@ -134,8 +134,7 @@ export async function updateSignalStream(
     const changes = { ...settingsOf(services, id, input, before), lastUpdated: present() };
     await updateSignalStreamRow(trx, id, changes);
     const after = { ...before, ...changes };
-    // What waits to be polled is of no use to a receiver that is pushed to.
-    if (before.method === 'POLL' && after.method === 'PUSH') await removeSignalSetsOf(trx, id);
+    if (before.method === 'POLL' && after.method === 'PUSH') await requeueSignalSets(trx, id);
     await hurryStream(trx, id);
     const event = streamEvent('system.signal_stream.update', 'Update signal stream', after, request);
     await recordEvent(trx, { ...event, before: described(before), after: described(after) });

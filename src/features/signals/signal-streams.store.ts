@@ -58,3 +58,10 @@ export async function countSignalStreams(trx: Executor, applicationId: string): 
   const [row] = await trx('signal_streams').where({ application_id: applicationId }).count<{ count: string }[]>({ count: 'id' });
   return Number(row?.count ?? 0);
 }
+
+/** Are events of the stream to be kept? It stays so until the end of the transaction. @param evenDisabled is that no matter? */
+export async function isPolled(trx: Executor, id: string, evenDisabled: boolean): Promise<boolean> {
+  const query = trx('signal_streams').where({ id, method: 'POLL' });
+  if (!evenDisabled) query.whereNot({ status: 'DISABLED' });
+  return (await query.forShare().first('id')) !== undefined;
+}

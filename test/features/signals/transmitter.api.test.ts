@@ -7,6 +7,7 @@ import { openDatabase } from '../../../src/platform/database/database.ts';
 import { createClient, post, type TestClient } from '../../protocol/servers/relying-party.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
+import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { withTimings } from '../../support/short-waits.ts';
@@ -239,6 +240,59 @@ test('receivers of signals', async (t) => {
     assert.deepEqual([stopped.type, stopped.claims], [STREAM_UPDATED, { status: 'paused', reason: 'Audit' }]);
   });
 
+  await t.test('what waits to be polled is pushed when the stream is, under the same jti, and so is what is under way', async (t) => {
+    const { app, call } = await receiverAt(service);
+    const { body: stream } = await call('POST', '/stream', {});
+    const { stream_id } = stream;
+    const path = `/poll/${stream_id}`;
+    await call('POST', '/verify', { stream_id, state: 'of mine' });
+    await eventually(
+      async () => Object.keys((await call('POST', path, { returnImmediately: true })).body.sets).length === 1,
+      'the verification waits',
+    );
+    assert.equal((await service.api('POST', `/ssf/streams/${stream_id}/lifecycle/pause`, { reason: 'Audit' })).status, 200);
+    await call('POST', '/status', { stream_id, status: 'enabled' });
+    await purge(service);
+    const types = (tokens: readonly string[]) => tokens.map((token) => Object.keys(decodeJwt(token).events as object)[0]);
+    const polled = await eventually(async () => {
+      const tokens = Object.values((await call('POST', path, { returnImmediately: true })).body.sets as Record<string, string>);
+      return tokens.length === 5 ? tokens : undefined;
+    }, 'five events wait');
+    const endpoint = await signalReceiver(t);
+    const delivery = { method: PUSH, endpoint_url: endpoint.uri };
+    assert.equal((await call('PATCH', '/stream', { stream_id, delivery })).status, 200);
+    await endpoint.received(5);
+    const jtis = (tokens: readonly string[]) => tokens.map((token) => decodeJwt(token).jti).sort();
+    assert.deepEqual(jtis(endpoint.tokens), jtis(polled));
+    assert.deepEqual(types(endpoint.tokens).sort(), types(polled).sort());
+    const told = await Promise.all(endpoint.tokens.map((token) => verifiedSignal(service, app.clientId, token)));
+    const claimsOf = (wanted: string) => told.find(({ type }) => type === wanted)?.claims;
+    assert.deepEqual([claimsOf(VERIFICATION), claimsOf(STREAM_UPDATED)], [{ state: 'of mine' }, { status: 'paused', reason: 'Audit' }]);
+
+    // The method changes after the delivery has read the stream.
+    assert.equal(
+      (await call('PATCH', '/stream', { stream_id, events_requested: [ACCOUNT_PURGED], delivery: { method: POLL } })).status,
+      200,
+    );
+    const user = await onServer(service.database.url, async (client) => {
+      await client.query('BEGIN');
+      await client.query("UPDATE signal_streams SET method = 'PUSH', endpoint_url = $2 WHERE id = $1", [stream_id, endpoint.uri]);
+      const purged = await purge(service);
+      // On another connection: within a transaction the activity is always that of the first look.
+      const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ILIKE '%signal_streams%for share%'";
+      const isHeld = () => onServer(service.database.url, async (other) => (await other.query(waits)).rowCount === 1);
+      await eventually(isHeld, 'the delivery waits for the change');
+      await client.query('COMMIT');
+      return purged;
+    });
+    await eventually(() => {
+      moveClock(t, 2);
+      return (
+        subjectsOf(Object.fromEntries(endpoint.tokens.map((token, index) => [index, token]))).filter((sub) => sub === user).length >= 1
+      );
+    }, 'it is pushed');
+  });
+
   await t.test('what is not polled for seven days, and the oldest of too many, is removed', async (t) => {
     const { call } = await receiverAt(service);
     const { body: stream } = await call('POST', '/stream', {});
@@ -253,12 +307,25 @@ test('receivers of signals', async (t) => {
       Number((await pool.query('SELECT count(*) FROM signal_sets WHERE stream_id = $1', [stream.stream_id])).rows[0].count);
     await fill(3, new Date(Date.now() - 8 * 86_400_000));
     await fill(10_002, new Date());
+    // The sweep stands in nobody's way but at what it removes.
+    const isFree = async (table: string, column: string) => {
+      const free = `SELECT count(*)::int AS count FROM (SELECT FROM ${table} WHERE ${column} = $1 FOR UPDATE SKIP LOCKED) free`;
+      return (await pool.query(free, [stream.stream_id])).rows[0].count;
+    };
+    await knex.transaction(async (trx) => {
+      await deleteUnwantedSignals(trx, new Date(), 5000);
+      assert.equal(await isFree('signal_sets', 'stream_id'), 10_000);
+    });
     while ((await deleteUnwantedSignals(knex, new Date(), 5000)) > 0);
     assert.equal(await count(), 10_000);
     await pool.query(
       `INSERT INTO outbox (kind, ordering_key, payload, created, due) SELECT 'signal', $1, '{}', now(), 'infinity' FROM generate_series(1, 10005)`,
       [stream.stream_id],
     );
+    await knex.transaction(async (trx) => {
+      await deleteUnwantedSignals(trx, new Date(), 5000);
+      assert.equal(await isFree('outbox', 'ordering_key'), 10_000);
+    });
     while ((await deleteUnwantedSignals(knex, new Date(), 5000)) > 0);
     const { rows } = await pool.query("SELECT count(*)::int AS count FROM outbox WHERE kind = 'signal' AND ordering_key = $1", [
       stream.stream_id,
