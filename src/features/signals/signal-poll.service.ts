@@ -16,6 +16,9 @@ export const MOST_SETS = 100;
 /** Polls of one process that wait for events at the same moment; a further one is answered at once. */
 const MOST_POLLS = 200;
 let polls = 0;
+/** Of one stream: nobody takes the places of all others. */
+const MOST_POLLS_OF_ONE = 2;
+const pollsOf = new Map<string, number>();
 
 interface Poll {
   readonly maxEvents: number;
@@ -44,9 +47,11 @@ export async function pollSignals(
   if (limit === 0) return { sets: {}, moreAvailable: false };
   const look = () => listSignalSets(services.database.knex, stream.id, limit + 1);
   let found = await look();
-  if (found.length === 0 && !returnImmediately && polls < MOST_POLLS) {
+  const ofStream = pollsOf.get(stream.id) ?? 0;
+  if (found.length === 0 && !returnImmediately && polls < MOST_POLLS && ofStream < MOST_POLLS_OF_ONE) {
     const end = performance.now() + timings.signalPoll;
     polls += 1;
+    pollsOf.set(stream.id, ofStream + 1);
     try {
       while (found.length === 0 && performance.now() < end && !isOver()) {
         await wait(timings.signalPollPause);
@@ -54,6 +59,9 @@ export async function pollSignals(
       }
     } finally {
       polls -= 1;
+      const left = (pollsOf.get(stream.id) ?? 1) - 1;
+      if (left > 0) pollsOf.set(stream.id, left);
+      else pollsOf.delete(stream.id);
     }
   }
   const sets: Record<string, string> = {};

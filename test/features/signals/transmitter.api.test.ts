@@ -183,9 +183,10 @@ test('receivers of signals', async (t) => {
     const { body: stream } = await call('POST', '/stream', { events_requested: [ACCOUNT_PURGED] });
     const path = `/poll/${stream.stream_id}`;
     const users = [await purge(service), await purge(service), await purge(service)];
-    const waits = () =>
-      eventually(async () => (await service.api('GET', `/ssf/streams/${stream.stream_id}`)).body.waiting.count === 3, 'three wait');
-    await waits();
+    await eventually(
+      async () => Object.keys((await call('POST', path, { returnImmediately: true })).body.sets).length === 3,
+      'three wait to be polled',
+    );
     const some = await call('POST', path, { maxEvents: 2, returnImmediately: true });
     assert.equal(some.status, 200, JSON.stringify(some.body));
     assert.equal(some.body.moreAvailable, true);
@@ -216,8 +217,14 @@ test('receivers of signals', async (t) => {
     const { body: stream } = await call('POST', '/stream', {});
     const path = `/poll/${stream.stream_id}`;
     const waiting = call('POST', path, {});
+    // Two polls of a stream wait, a third is answered at once; which of them that is, nobody knows.
+    const others = [call('POST', path, {}), call('POST', path, {})];
+    assert.deepEqual((await Promise.race([waiting, ...others])).body, { sets: {} });
     assert.equal((await call('POST', '/verify', { stream_id: stream.stream_id, state: 'of mine' })).status, 204);
-    const { body } = await waiting;
+    const answers = await Promise.all([waiting, ...others]);
+    const found = answers.map((answer) => answer.body).filter(({ sets }) => Object.keys(sets).length > 0);
+    assert.equal(found.length, 2);
+    const [body] = found;
     const [token = ''] = Object.values(body.sets as Record<string, string>);
     const { type, claims, subject } = await verifiedSignal(service, app.clientId, token);
     assert.deepEqual([type, claims, subject], [VERIFICATION, { state: 'of mine' }, { format: 'opaque', id: stream.stream_id }]);
