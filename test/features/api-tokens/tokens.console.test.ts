@@ -14,7 +14,7 @@ test('sign in, API, Token, Create token: the token works at once, and is refused
   const service = await startService(t);
   const { agent, page } = await enter(service);
   assert.equal(page.url.pathname, '/admin');
-  assert.match(page.text, /<a href="\/admin\/api\/tokens">(?:<svg[\s\S]*?<\/svg>)?Token<\/a>/);
+  assert.match(page.text, /<a href="\/admin\/api\/tokens">(?:<svg[\s\S]*?<\/svg>)?Tokens<\/a>/);
   const list = await agent.visit('/admin/api/tokens');
   assert.match(list.text, /<a class="button main" href="\/admin\/api\/tokens\/new">(?:<svg[\s\S]*?<\/svg>)?Create token<\/a>/);
 
@@ -85,7 +85,7 @@ test('names in any script, with markup and directions, are shown as they are (WH
     const { page, token } = await createToken(agent, name);
     assert.match(token, /^[\w-]{43}$/, page.text);
     const escaped = name.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&#34;');
-    assert.ok((await agent.visit('/admin/api/tokens')).text.includes(`<bdi>${escaped}</bdi>`), name);
+    assert.ok((await agent.visit('/admin/api/tokens')).text.includes(`>${escaped}</bdi>`), name);
   }
 });
 

@@ -55,7 +55,10 @@ test('a new authorization server: its audience, scopes, clients and users are wh
     ],
   );
   assert.deepEqual(await rulesOf(service, 'notes'), {
-    'Members of the groups': { people: { groups: { include: [groupId] } }, grantTypes: { include: ['authorization_code'] } },
+    'Members of the groups': {
+      people: { groups: { include: [groupId] }, users: { include: [] } },
+      grantTypes: { include: ['authorization_code'] },
+    },
   });
   assert.match(wordsOf(page), /The access policies let in only users whom they name/);
   assert.match(wordsOf(page), /Issuer .*\/oauth\/v1\/notes/);
@@ -103,7 +106,7 @@ test('an existing authorization server keeps what it has; a rule is added only w
   assert.deepEqual(await rulesOf(service, 'orders'), {
     Machines: { grantTypes: { include: ['client_credentials'] } },
     'MCP: Notes': {
-      people: { groups: { include: [groupId] } },
+      people: { groups: { include: [groupId] }, users: { include: [] } },
       grantTypes: { include: ['authorization_code'] },
       scopes: { include: ['openid', 'orders:read', 'offline_access'] },
     },
