@@ -36,7 +36,8 @@ async function countPiece(database: Database, now: Date, since: Date | undefined
     if (progress === undefined) return undefined;
     const { until } = progress;
     const oldest = new Date(now.getTime() - LOOK_BACK_MS);
-    const due = await findNextEvent(trx, since ?? (until !== null && until > oldest ? until : oldest));
+    // null also while pieces are counted: everything is to be counted again.
+    const due = await findNextEvent(trx, until === null ? oldest : (since ?? (until > oldest ? until : oldest)));
     if (due === undefined) return undefined;
     const piece = now.getTime() - due.getTime() > 2 * DAY_MS ? PIECE_MS : HOUR_MS;
     const from = beginningOf(due, piece);

@@ -69,7 +69,8 @@ test(
     // The list of suggestions that may have opened.
     await page.keyboard.press('Escape');
     await write('#user', user.login);
-    await write('#scopes', 'openid');
+    await tabTo(page, '[name=scopes][value=openid]');
+    await page.keyboard.press('Space');
     assert.match(await ask(), /gets no token .* no active rule of the access policy “Mine” fits/);
     await press('.tabs a[href$="/policies"]');
     await press('tr:has-text("Everything") button[name=place]');

@@ -109,11 +109,6 @@ describe('users (management API, "Resources")', () => {
       ['credentials.password: must have one of value, hash and hook'],
     ],
     [
-      'neither',
-      { profile: { login: 'a' }, credentials: { password: {} } },
-      ['credentials.password: must have one of value, hash and hook'],
-    ],
-    [
       'a hash of a weak kind',
       { profile: { login: 'a' }, credentials: { password: { hash: { ...HASH, algorithm: 'MD5' } } } },
       ['credentials.password.hash.algorithm: must be ARGON2, BCRYPT, FIREBASE_SCRYPT, PBKDF2, SCRYPT, SHA-256 or SHA-512'],
