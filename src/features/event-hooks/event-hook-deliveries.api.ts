@@ -1,6 +1,6 @@
 /** The deliveries of event hooks: the last fifty, each with what was sent and answered, sending one again, and test events. */
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import type { Delivery } from './event-hook-deliveries.resource.ts';
 import { getDelivery, listHookDeliveries, sendAgain, sendTestEvent } from './event-hook-deliveries.service.ts';
@@ -39,16 +39,19 @@ const present = (found: Delivery, baseUrl: string): z.input<typeof delivery> => 
 });
 
 export const eventHookDeliveries: readonly Endpoint[] = [
-  endpoint({
-    method: 'GET',
+  listing({
     path: '/eventHooks/:id/deliveries',
     access: 'service',
     summary: 'List the last 50 deliveries of an event hook, newest first, each with its last attempt',
     params: idParams,
-    response: z.array(delivery),
-    handler: async ({ services, params }) => {
+    item: delivery,
+    handler: async ({ services, params, query: { limit, after = 0 } }) => {
       const deliveries = await listHookDeliveries(services, await getEventHook(services, params.id));
-      return deliveries.map((found) => present(found, services.config.baseUrl));
+      const end = after + limit;
+      return {
+        items: deliveries.slice(after, end).map((found) => present(found, services.config.baseUrl)),
+        next: end < deliveries.length ? end : undefined,
+      };
     },
   }),
   endpoint({
