@@ -123,7 +123,7 @@ test('the page of a code says where the device is: its country, and whether it i
   };
   const [britain, sweden, home] = ['2.125.160.216', '89.160.20.112', '10.0.0.1'];
   assert.deepEqual(await placeOf(sweden, sweden), ['Sweden', 'The same as this browser’s']);
-  assert.deepEqual(await placeOf(sweden, britain, 'de'), ['Schweden', 'Ein anderes als das dieses Browsers']);
+  assert.deepEqual(await placeOf(sweden, britain, 'de'), ['Schweden', 'Ein anderes als bei diesem Browser']);
   assert.deepEqual(await placeOf(home, sweden), [undefined, 'Not this browser’s']);
 });
 
