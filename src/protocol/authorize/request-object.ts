@@ -28,8 +28,8 @@ const BY_SECRET = ['HS256', 'HS384', 'HS512'];
 const BY_KEY = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 export const REQUEST_OBJECT_ALGS: readonly string[] = [...BY_SECRET, ...BY_KEY];
 
-/** RFC 9101 section 10.8: a JWT made for another purpose says so in its type. */
-const TYPES: readonly unknown[] = [undefined, 'JWT', 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
+/** RFC 9101 section 10.8: a JWT made for another purpose says so in its type, a media type in any case (RFC 7515 section 4.1.9). */
+const TYPES: readonly unknown[] = [undefined, 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
 /** How far its end may be ahead, in seconds: for so long a `jti` is remembered. */
 const LONGEST_LIFE = 86_400;
 
@@ -81,7 +81,7 @@ export function requestObjects(rules: RequestObjectRules) {
   async function verify(jwt: string, client: AdapterPayload, guard: SecretGuard): Promise<JWTPayload> {
     const { alg = '', typ } = headerOf(jwt);
     if (!REQUEST_OBJECT_ALGS.includes(alg)) throw refuse('the request object is not signed by an algorithm that is supported');
-    if (!TYPES.includes(typ)) throw refuse('the request object is a JWT of another type');
+    if (!TYPES.includes(typ?.toLowerCase())) throw refuse('the request object is a JWT of another type');
     if (rules.isFapi2(client) && !FAPI2_ALGS.includes(alg))
       throw refuse(`the request object must be signed by ${FAPI2_ALGS.join(', ')} (profile fapi2)`);
     const keys = keysOf(client, alg);
@@ -91,7 +91,8 @@ export function requestObjects(rules: RequestObjectRules) {
       algorithms: [alg],
       issuer: client.client_id ?? '',
       audience: rules.issuer,
-      requiredClaims: ['iss', 'aud', 'iat', 'exp'],
+      // FAPI 2.0 Message Signing wants `nbf` in its place.
+      requiredClaims: rules.isFapi2(client) ? ['iss', 'aud', 'exp'] : ['iss', 'aud', 'iat', 'exp'],
       currentDate: present(),
       // Of `nbf`; an end is an end (read).
       clockTolerance: CLOCK_OFFSET,
@@ -133,6 +134,9 @@ export function requestObjects(rules: RequestObjectRules) {
     if (request === undefined || request === '') return { parameters: query, refusal: undefined, use: unused };
     if (Array.isArray(request))
       return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice'), use: unused };
+    // OpenID Connect Core section 6, RFC 9126 section 2.1.
+    if (query.request_uri !== undefined && query.request_uri !== '')
+      return { parameters: query, refusal: new errors.InvalidRequest('request and request_uri must not be used together'), use: unused };
     try {
       const { parameters, use, isAlone } = await read(request, query, guard);
       const beside = isAlone ? { client_id: query.client_id } : query;

@@ -65,6 +65,7 @@ test('signed requests at the authorize endpoint', async (t) => {
     ['EdDSA with a registered key', () => ({ alg: 'EdDSA', key: ed, client: byKey }), () => byKey],
     ['ES256, whose key is one of two of its kind', () => ({ alg: 'ES256', key: ec, client: byKey }), () => byKey],
     ['the type of RFC 9101', () => ({ header: { typ: 'oauth-authz-req+jwt' } })],
+    ['the type of RFC 9101 in any case', () => ({ header: { typ: 'OautH-auThZ-REQ+jWt' } })],
     ['an nbf a few seconds ahead', () => ({ claims: { nbf: now() + 8 } })],
     ['its application as the subject', () => ({ claims: { sub: bySecret.clientId } })],
     ['claims that are no parameters, of any type', () => ({ claims: { foo: { a: [1] }, bar: ['x'], cnf: { jkt: 'x' }, amr: [] } })],
@@ -138,6 +139,11 @@ test('signed requests at the authorize endpoint', async (t) => {
       assert.deepEqual([answer.error, answer.state], ['invalid_request_object', 'some-state'], answer.error_description);
     });
   }
+
+  await t.test('refuses a request_uri beside it (RFC 9126 section 2.1)', async () => {
+    const { answer } = await ask(await object(), { request_uri: 'https://app.example/request' });
+    assert.equal(answer.error, 'invalid_request');
+  });
 
   await t.test('never redirects to an address that is not registered, whichever of the two names it', async () => {
     for (const [request, query] of [

@@ -278,10 +278,10 @@ test('message signing: request objects are demanded and count alone; the respons
   const refused = await post(one, 'par', REQUEST);
   assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_request']);
   assert.match(refused.body.error_description ?? '', /request object/);
+  // Without iat, which FAPI 2.0 Message Signing does not want.
   const signed = (claims: object, alg = 'ES256') =>
     new SignJWT({ iss: one.clientId, aud: one.issuer, client_id: one.clientId, nbf: now(), exp: now() + 60, ...REQUEST, ...claims })
       .setProtectedHeader({ alg, kid: 'key' })
-      .setIssuedAt()
       .sign(one.key);
   for (const claims of [{ nbf: undefined }, { nbf: now() - 3700 }, { exp: now() + 3700 }]) {
     const { status, body } = await post(one, 'par', { request: await signed(claims) });
