@@ -35,7 +35,7 @@ async function newFile(file: string): Promise<Writable> {
   const handle = await openFile(file, 'wx', 0o600).catch((error: unknown) => {
     throw new StartFailure(`${file} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
   });
-  // What cannot be written is told where the next piece is.
+  // A failed write is reported with the next piece.
   return handle.createWriteStream().on('error', () => undefined);
 }
 

@@ -39,7 +39,7 @@ export interface ImportRun {
   readonly isDryRun: boolean;
   /** Must users have the attributes that operators have made required? */
   readonly isComplete: boolean;
-  /** Logins of the file so far, hashed: one that comes twice is a user whom the file has twice. */
+  /** Logins of the file so far, hashed, to find users that the file has twice. */
   readonly seen: Set<number>;
   /** What a dry run would have created. */
   readonly planned: PlannedNames;

@@ -130,7 +130,7 @@ function linkProblems(references: References, planned: PlannedNames, refusedProv
   return problems;
 }
 
-/** An organization chooses its provider, and so decides who signs in as whom there: only its own users may have accounts at it. */
+/** An organization controls its provider, so only its own users may have accounts there. */
 function isForUser(
   orgIds: readonly string[] | null | undefined,
   plannedOrganization: string | undefined,

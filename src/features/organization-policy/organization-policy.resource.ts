@@ -21,7 +21,7 @@ export const organizationPolicyFields = z.strictObject({
     .meta({ description: 'Users sign in again so long after their sign-in, and refresh tokens end then; null: as the service has it' }),
 });
 
-/** As it is told, complete. */
+/** The whole response. */
 export const organizationPolicyResponse = z.object({
   mfa: z.enum(ORGANIZATION_MFA),
   sessionIdleMinutes: z.number().nullable(),

@@ -109,7 +109,8 @@ export interface ProviderTyped {
 }
 
 /**
- * Makes the provider, or changes what was typed before, as long as it is used for nothing else. It is connected with the organization in the same transaction, for no domain yet: so it is no general offer.
+ * Creates the provider, or changes it as long as it is used for nothing else. The same transaction connects it with the organization, for no domain yet, so that no
+ * other sign-in page offers it.
  * @throws {ApiError} what was typed is refused
  */
 export async function writeProvider(

@@ -61,7 +61,7 @@ async function authenticate(ctx: Context, services: Services): Promise<ScimCalle
   return { tokenId, orgId, request: { actor: { id: userId, type: 'User', displayName: login }, roles, ...callOrigin(ctx, services) } };
 }
 
-/** RFC 6750 section 3: a request without a token is told no error code. */
+/** RFC 6750 section 3: the response to a request without a token has no error code. */
 function unauthorized(ctx: Context): ScimError {
   const challenge = ctx.get('Authorization') === '' ? 'Bearer' : 'Bearer error="invalid_token"';
   return new ScimError(

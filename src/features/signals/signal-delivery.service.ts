@@ -144,7 +144,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
         if (stream.status === 'ENABLED') await hurryStream(database.knex, streamId);
         return 'delivered';
       }
-      // That a stream stops is told when it has stopped.
+      // The notice that a stream stops is sent after it has stopped.
       if (about?.type !== 'stream-updated') {
         if (stream.status === 'DISABLED') return 'dropped';
         if (stream.status === 'PAUSED' && !(await isTooOld(eventId))) throw new Postponed('the stream is paused', WHILE_PAUSED);

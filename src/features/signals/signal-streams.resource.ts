@@ -21,7 +21,7 @@ export interface SecurityEvent {
 
 export interface SignalStream {
   readonly id: string;
-  /** The receiver: `aud` of what it gets, and whose `sub` of users is told. */
+  /** The receiver: `aud` of its events. Users have the `sub` that it knows. */
   readonly applicationId: string;
   readonly description: string;
   readonly status: StreamStatus;

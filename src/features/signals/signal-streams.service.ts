@@ -230,7 +230,7 @@ const queueNotice = (trx: Executor, streamId: string, notice: Notice): Promise<v
     created: present(),
   });
 
-/** Milliseconds after which nobody is told of an event any more. */
+/** Milliseconds after which an event is no longer sent. */
 export const SIGNAL_KEPT = 7 * 24 * 3600 * 1000;
 /** Events that wait for one stream; of more, the oldest are dropped. */
 const MOST_WAITING = 10_000;

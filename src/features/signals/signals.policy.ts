@@ -1,5 +1,5 @@
 /**
- * Which security events an audit event is (CAEP 1.0, RISC 1.0), and what each says. A receiver is told that something ended, never what was: no names, addresses
+ * Which security events an audit event is (CAEP 1.0, RISC 1.0), and what each says. An event says that something ended, never what it was: no names, addresses
  * or devices.
  */
 

@@ -161,7 +161,7 @@ async function readBody(ctx: Context): Promise<void> {
   await readJson(ctx, async () => {});
 }
 
-/** RFC 6750 section 3: a request without a token is told no error code. */
+/** RFC 6750 section 3: the response to a request without a token has no error code. */
 const unauthorized = (ctx: Context): ApiError =>
   ctx.get('Authorization') === ''
     ? new ApiError('E0000011', 401, 'an access token is required', [], { 'WWW-Authenticate': 'Bearer' })

@@ -22,7 +22,7 @@ export interface Piece {
   readonly code?: boolean;
   /** In soft colour: what is missing, or beside the point. */
   readonly soft?: boolean;
-  /** A link drawn as this icon; its text is told to those who listen, and on hover. */
+  /** A link drawn as this icon. Its text is for screen readers, and appears on hover. */
   readonly icon?: IconName;
 }
 

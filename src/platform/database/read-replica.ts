@@ -1,6 +1,7 @@
 /**
- * Reads from a replica that is old by so much at most (`READ_DATABASE_URL`). Each process counts in a row on the primary. What the replica shows of that row
- * says which commits it has, whoever it is and whatever its clock says: all before the count began. Where it shows too old a count, or none, the primary is asked.
+ * Reads from a replica within a measured lag (`READ_DATABASE_URL`). Each process keeps a counter in a row on the primary. The count that the replica shows
+ * proves which commits it has: all from before that count was written. No clock of the replica is needed, and several replicas may share an address.
+ * Where the count is too old or missing, the primary is asked.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,7 +17,7 @@ import type { Connection } from './writable-server.ts';
 const KEPT = 600_000;
 /** Counts to a bound, and milliseconds between two of them at least and at most. */
 const PACE = { perBound: 4, least: 25, most: 1000 };
-/** Milliseconds after the start in which nobody is told that the replica is not used yet. */
+/** Milliseconds after the start during which an unused replica is not logged. */
 const FIRST_WHILE = 5000;
 
 const WRITE = {

@@ -285,7 +285,7 @@ function stored(result: Exclude<Result, { error: string }>, deviceId: string): N
   return { login: { accountId, amr: [...amr], ...ts, ...(idp !== undefined && { idp }), deviceId } };
 }
 
-/** Whoever signs in again because of the organization goes on for it. */
+/** A user who signs in again because of the organization continues for that organization. */
 const keptOrganization = ({ prompt: { details } }: Interaction, result: Result) =>
   'login' in result && typeof details.organization === 'string' ? { organization: details.organization } : {};
 

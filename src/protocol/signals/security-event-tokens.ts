@@ -7,7 +7,7 @@ import type { SignSecurityEvent } from '../../features/signals/signal-delivery.s
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 
-/** The receiver is told of a user by the `sub` that it knows from its own tokens. */
+/** Users have the `sub` that the receiver knows from its own tokens. */
 export const signSecurityEvents =
   (servers: Pick<AuthorizationServers, 'builtIn'>): SignSecurityEvent =>
   async ({ id, applicationId }, { jti, txn, type, claims, userId }) => {
