@@ -26,7 +26,7 @@ const LONG_SEGMENT = /\/[\w-]{40,}/g;
 
 export interface WireOptions {
   readonly secrets: SecretsKept;
-  /** Ends what is under way. */
+  /** Nothing more is sent. An answer under way is waited for: what it begins has to be known to be removed. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,12 +35,13 @@ export class HttpClient {
 
   constructor(readonly options: WireOptions) {}
 
-  /** @throws {Broken} no answer came */
+  /** @throws {Broken} no answer came, or the examination has ended */
   async send(address: string | URL, init: RequestInit = {}): Promise<Reply> {
     const url = new URL(address);
     const sent = sentWords(url, init);
     const { secrets, signal } = this.options;
-    const ended = signalWithin(ANSWER_WITHIN, signal);
+    if (signal?.aborted) throw new Broken('the examination has ended');
+    const ended = signalWithin(ANSWER_WITHIN);
     try {
       const response = await fetch(url, { ...init, redirect: 'manual', signal: ended });
       const text = await response.text();
@@ -52,7 +53,7 @@ export class HttpClient {
       return reply;
     } catch (error) {
       if (error instanceof Broken) throw error;
-      const why = ended.aborted && signal?.aborted !== true ? `nothing within ${ANSWER_WITHIN / 1000} seconds` : reasonOf(error);
+      const why = ended.aborted ? `nothing within ${ANSWER_WITHIN / 1000} seconds` : reasonOf(error);
       this.exchanges.push({ sent: secrets.scrub(sent), came: why });
       throw new Broken(`no answer: ${why}`);
     }
