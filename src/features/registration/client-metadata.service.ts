@@ -4,9 +4,10 @@
  */
 import { z } from 'zod';
 import { isLoopbackHost } from '../../platform/config/config.ts';
-import { type GivenSettings, TLS_SUBJECTS } from '../applications/application-settings.policy.ts';
+import type { GivenSettings } from '../applications/application-settings.policy.ts';
 import { applicationLabel, clientFields, clientSecret, credentialFields } from '../applications/application-settings.service.ts';
 import type { Application } from '../applications/applications.resource.ts';
+import { responseFields } from '../applications/settings/response-fields.service.ts';
 import { foreignRedirect, type RegistrationSettings } from './registration.policy.ts';
 
 /** RFC 7591 section 3.2.2, and RFC 6750 section 3.1 where a token is wrong. */
@@ -33,14 +34,13 @@ export class RegistrationRefused extends Error {
 
 const GRANTS = ['authorization_code', 'refresh_token'] as const;
 
-/** What is not named here is ignored (RFC 7591 section 2). */
-const metadataFields = z.object({
+/** Settings of an application that a client may register as they are. */
+const settingFields = {
   redirect_uris: z.array(z.string()).min(1).pipe(clientFields.redirect_uris.unwrap()),
   token_endpoint_auth_method: credentialFields.token_endpoint_auth_method,
   grant_types: z.array(z.string()).max(20).optional(),
   response_types: z.array(z.literal('code', 'must be code')).max(20).optional(),
   application_type: z.enum(['web', 'native']).optional(),
-  client_name: applicationLabel.optional(),
   client_uri: clientFields.client_uri,
   tos_uri: clientFields.tos_uri,
   policy_uri: clientFields.policy_uri,
@@ -50,8 +50,9 @@ const metadataFields = z.object({
   initiate_login_uri: clientFields.initiate_login_uri,
   backchannel_logout_uri: clientFields.backchannel_logout_uri,
   backchannel_logout_session_required: clientFields.backchannel_logout_session_required,
-  id_token_signed_response_alg: clientFields.id_token_signed_response_alg,
-  authorization_signed_response_alg: clientFields.authorization_signed_response_alg,
+  ...responseFields,
+  subject_type: clientFields.subject_type,
+  sector_identifier_uri: clientFields.sector_identifier_uri,
   require_pushed_authorization_requests: clientFields.require_pushed_authorization_requests,
   require_signed_request_object: clientFields.require_signed_request_object,
   authorization_details_types: clientFields.authorization_details_types,
@@ -62,6 +63,12 @@ const metadataFields = z.object({
   tls_client_auth_san_uri: clientFields.tls_client_auth_san_uri,
   tls_client_auth_san_ip: clientFields.tls_client_auth_san_ip,
   tls_client_auth_san_email: clientFields.tls_client_auth_san_email,
+};
+
+/** What is not named here is ignored, and missing in the response (RFC 7591 section 2). */
+const metadataFields = z.object({
+  ...settingFields,
+  client_name: applicationLabel.optional(),
   /** Of an update alone, where both must be those of the client (RFC 7592 section 2.2). */
   client_id: z.string().optional(),
   client_secret: clientSecret.optional(),
@@ -113,19 +120,7 @@ export function readClientMetadata(rules: RegistrationSettings, body: unknown): 
 
 const isLoopback = (uri: string): boolean => isLoopbackHost(new URL(uri).hostname);
 
-/** Members of the answer that are settings as they are. */
-const SHOWN = [
-  ...(['redirect_uris', 'token_endpoint_auth_method', 'grant_types', 'response_types', 'application_type', 'client_uri'] as const),
-  ...(['tos_uri', 'policy_uri', 'jwks', 'jwks_uri', 'post_logout_redirect_uris', 'initiate_login_uri', 'backchannel_logout_uri'] as const),
-  ...(['backchannel_logout_session_required', 'id_token_signed_response_alg', 'authorization_signed_response_alg'] as const),
-  ...([
-    'require_pushed_authorization_requests',
-    'require_signed_request_object',
-    'dpop_bound_access_tokens',
-    'authorization_details_types',
-  ] as const),
-  ...(['tls_client_certificate_bound_access_tokens', ...TLS_SUBJECTS] as const),
-];
+const SHOWN = Object.keys(settingFields) as (keyof typeof settingFields)[];
 
 /** @param scopes that the client may ask for @returns the client information response (RFC 7591 section 3.2.1) without its credentials */
 export function presentClientMetadata({ id, label, settings, created }: Application, scopes: readonly string[]): Record<string, unknown> {

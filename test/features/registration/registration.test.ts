@@ -1,6 +1,7 @@
 /** Dynamic client registration (RFC 7591) and its management (RFC 7592). */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose';
 import { pino } from 'pino';
 import { deleteExpiredApplications } from '../../../src/features/applications/expired-applications.service.ts';
 import { removeExpired } from '../../../src/features/expiry/expiry.service.ts';
@@ -146,6 +147,62 @@ test('what a client says of DPoP, pushed and signed requests, signed responses a
   const without = await register(service, { ...METADATA, token_endpoint_auth_method: 'tls_client_auth' });
   assert.deepEqual([without.status, without.body.error], [400, 'invalid_client_metadata']);
   assert.match(without.body.error_description, /tls_client_auth_subject_dn/);
+});
+
+test('signed and encrypted responses and pairwise subjects, as OpenID Connect registration names them', async (t) => {
+  const service = await start(t);
+  const { publicKey } = await generateKeyPair('RSA-OAEP-256');
+  const metadata = {
+    userinfo_signed_response_alg: 'ES256',
+    id_token_encrypted_response_alg: 'RSA-OAEP-256',
+    id_token_encrypted_response_enc: 'A256GCM',
+    introspection_signed_response_alg: 'ES256',
+    subject_type: 'pairwise',
+    jwks: { keys: [{ ...(await exportJWK(publicKey)), kid: 'enc', use: 'enc', alg: 'RSA-OAEP-256' }] },
+  };
+  const { body: client, status } = await register(service, { ...METADATA, ...metadata });
+  assert.equal(status, 201, JSON.stringify(client));
+  assert.deepEqual({ ...client, ...metadata }, client);
+
+  const browser = new UserAgent(service.baseUrl);
+  const user = await service.createUser();
+  const proof = verifier();
+  const asked = await browser.signIn(
+    await browser.visit(
+      authorizeUrl(service, 'default', { client_id: client.client_id, scope: 'openid', code_challenge: challengeOf(proof) }),
+    ),
+    user,
+  );
+  const { code } = answerOf(await browser.submit(asked, 'consent', { decision: 'allow' }));
+  const tokens = await post(
+    service,
+    'default',
+    'token',
+    { clientId: client.client_id, clientSecret: client.client_secret },
+    { grant_type: 'authorization_code', code: code ?? '', redirect_uri: CALLBACK, code_verifier: proof },
+  );
+  assert.equal(tokens.status, 200, JSON.stringify(tokens.body));
+  assert.deepEqual(decodeProtectedHeader(tokens.body.id_token), {
+    ...decodeProtectedHeader(tokens.body.id_token),
+    alg: 'RSA-OAEP-256',
+    enc: 'A256GCM',
+  });
+  const answer = await fetch(`${service.issuer('default')}/userinfo`, { headers: { authorization: `Bearer ${tokens.body.access_token}` } });
+  const signed = await answer.text();
+  assert.equal(decodeProtectedHeader(signed).alg, 'ES256');
+  assert.notEqual(decodeJwt(signed).sub, user.id);
+
+  for (const [wrong, why] of [
+    [{ subject_type: 'everybody' }, /subject_type/],
+    [{ subject_type: 'pairwise', redirect_uris: [CALLBACK, 'https://other.example/'] }, /sector_identifier_uri/],
+    [{ subject_type: 'pairwise', sector_identifier_uri: 'https://sector.invalid/list' }, /sector_identifier_uri: must be a public address/],
+    [{ userinfo_signed_response_alg: 'HS256' }, /userinfo_signed_response_alg/],
+    [{ userinfo_encrypted_response_alg: 'RSA-OAEP-256' }, /jwks/],
+  ] as const) {
+    const refused = await register(service, { ...METADATA, ...wrong });
+    assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_client_metadata'], JSON.stringify(refused.body));
+    assert.match(refused.body.error_description, why);
+  }
 });
 
 test('at other servers of the service it is no client, and the simulator says so', async (t) => {
