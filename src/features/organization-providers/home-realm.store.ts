@@ -25,7 +25,7 @@ const domainOf = (address: string): string => `lower(substring(${address} from '
 
 /**
  * The provider that the user must sign in by, as SQL: the active one that the domain of their user name or e-mail address requires. Left out are those
- * who could then not sign in at all (docs/decisions/0082): administrators of the service, and, as long as they have no account at the provider that is
+ * who could then not sign in at all (docs/decisions/0081): administrators of the service, and, as long as they have no account at the provider that is
  * linked to theirs, administrators of organizations and members of other organizations who are not members of the one that requires it.
  * @param user has the columns id, login and email
  * @param wanted of the provider `i` and the domain `d`

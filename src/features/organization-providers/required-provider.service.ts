@@ -1,4 +1,4 @@
-/** The provider that the domain of a user requires: every other way to sign in leads there, or is refused (docs/decisions/0082). */
+/** The provider that the domain of a user requires: every other way to sign in leads there, or is refused (docs/decisions/0081). */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';

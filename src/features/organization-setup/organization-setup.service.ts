@@ -1,4 +1,4 @@
-/** The link that the service's administrators send to a customer: with it the customer's own administrator sets up the organization's sign-in (docs/decisions/0088). */
+/** The link that the service's administrators send to a customer: with it the customer's own administrator sets up the organization's sign-in (docs/decisions/0081). */
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
