@@ -48,11 +48,11 @@ const WORDS = {
   account: { title: 'connected.problem', back: 'connected.back' },
 } as const;
 
-/** Who is signed in already is not told to sign in another way. */
+/** These texts do not suggest another way to sign in. */
 const isAccountProblem = (place: UpstreamPlace, problem: Problem): problem is 'unreachable' | 'stale' | 'not-offered' | 'not-admitted' =>
   place === 'account' && ['unreachable', 'stale', 'not-offered', 'not-admitted'].includes(problem);
 
-/** @param name the provider's; undefined: it is not known which, or not offered @param framed how it is drawn for somebody who is signed in */
+/** @param name the provider's; undefined for problems that do not name one @param framed how it is drawn for somebody who is signed in */
 export async function explainProblem(
   deps: HostedDeps,
   ctx: Koa.Context,
@@ -65,7 +65,7 @@ export async function explainProblem(
   const application = details?.application;
   const language = pageLanguage(ctx, details?.uiLocales);
   const { text } = language;
-  const provider = name ?? text('upstream.unnamed');
+  const provider = name ?? '';
   const words = WORDS[place === 'account' ? 'account' : 'sign-in'];
   const heading = text(words.title);
   const { logo, images } = logoOf(application);
