@@ -74,10 +74,10 @@ const TITLES: Readonly<Record<ActionVerb, (token: Phrase) => Text>> = {
 function summarise(verb: ActionVerb, { status, members }: ShownExchange): string {
   if (typeof members?.error === 'string') return ERRORS[members.error]?.[0] ?? 'The server refused.';
   if (status !== 200) return 'The server refused.';
-  if (verb === 'refresh') return 'The new tokens have taken the place of the old ones on this page. You were not asked anything.';
-  if (verb === 'userinfo') return 'The access token was good, and this is what the server knows about you now.';
-  if (verb === 'introspect' && members?.active === true) return 'The token is active: an API may rely on it, and knows what it allows.';
-  if (verb === 'introspect') return 'The token is not active. Expired, revoked or never issued: the server does not tell which.';
+  if (verb === 'refresh') return 'The new tokens replaced the old ones on this page, without a question to you.';
+  if (verb === 'userinfo') return 'The access token was valid. This is the server’s data about you.';
+  if (verb === 'introspect' && members?.active === true) return 'The token is active. An API can rely on it and its permissions.';
+  if (verb === 'introspect') return 'The token is not active. It expired, was revoked or never issued; the server does not say which.';
   return 'The server answers 200 with nothing, even for a token that it never issued, so that nobody can guess. Introspect it to see that it is dead; the other tokens live on.';
 }
 

@@ -44,12 +44,12 @@ const NO_TRANSACTION = new ProtocolProblem(
 );
 const NO_SESSION = new ProtocolProblem(
   'sign_in_not_at_hand',
-  'The playground stores nothing, and what this page carried for it is older than ten minutes, or was changed on the way.',
+  'The playground stores nothing. The data in this page is older than ten minutes, or was changed.',
 );
 
 const NO_SECRET = new ProtocolProblem(
   'no_client_secret',
-  'Your application has a secret, and none was typed. The playground keeps it only for one sign-in: type it again under “More choices”.',
+  'Your application has a secret, but you entered none. The playground keeps it only for one sign-in. Enter it again under “More choices”.',
 );
 
 /** Where a step happens: at which server, and as which application. */

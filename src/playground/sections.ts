@@ -35,7 +35,7 @@ export function requestSection(endpoint: string, sent: PlaygroundSession['sent']
   const url = `${endpoint}?\n${sent.map((pair) => new URLSearchParams([pair])).join('\n&')}`;
   return {
     id: 'sent',
-    title: isAhead ? 'What will be sent' : 'What was sent',
+    title: isAhead ? 'Preview' : 'What was sent',
     lead: phrase(
       'The application sends your browser to the server’s authorize endpoint with these {number} parameters. None of them is secret.',
       {
@@ -59,7 +59,7 @@ const RECEIVED_BY: Readonly<Record<PlaygroundSession['receivedBy'], string>> = {
 export function responseSection({ received, receivedBy }: PlaygroundSession, isOpen = false): Section {
   return {
     id: 'received',
-    title: 'What came back',
+    title: 'Response',
     lead: RECEIVED_BY[receivedBy],
     blocks: [
       { title: 'Each parameter explained', open: isOpen, rows: explainExchange(received, RESPONSE_TERMS) },
@@ -92,7 +92,7 @@ export function tokenExchangeSection(exchange: ShownExchange, isOpen = false): S
   return {
     id: 'exchange',
     title: 'The code, exchanged for tokens',
-    lead: 'The application asked the token endpoint directly, past your browser. Its secret and the code_verifier prove that it is the one that asked before.',
+    lead: 'The application called the token endpoint directly, not through your browser. Its secret and the code_verifier prove that it sent the first request.',
     blocks: exchangeBlocks('exchange', exchange, isOpen, RESPONSE_TERMS),
   };
 }
@@ -108,12 +108,11 @@ export function happenedSection({ verb, title, summary, exchange }: Happened): S
 }
 
 const PURPOSES: Readonly<Record<'id' | 'access' | 'refresh', string>> = {
-  id: 'Who signed in, when and how: signed by the server, meant for this application alone.',
-  access: 'What the application shows to an API.',
-  refresh: 'With it the application gets new tokens without asking you again. Opaque: it means something to the server alone.',
+  id: 'Says who signed in, when and how. The server signs it for this application only.',
+  access: 'The application sends it to an API.',
+  refresh: 'The application gets new tokens with it, without asking you again. Opaque: only the server can read it.',
 };
-const OPAQUE =
-  'What the application shows to an API. This one is opaque: it means nothing by itself, and the API asks the server about it (introspection).';
+const OPAQUE = 'The application sends it to an API. This one is opaque: the API asks the server about it (introspection).';
 const LABELS = { refresh: 'Refresh', userinfo: 'Ask for userinfo', introspect: 'Introspect', revoke: 'Revoke' } as const;
 
 /** @param checks what was found out about it @param facts what the answer said beside it */
@@ -159,7 +158,7 @@ export function userinfoSection(exchange: ShownExchange, checks: Check[]): Secti
   return {
     id: 'userinfo-section',
     title: 'Userinfo',
-    lead: 'What the server tells about you when the application shows it the access token.',
+    lead: 'The data about you that the server returns for the access token.',
     checks,
     blocks: [
       ...(exchange.members === undefined ? [] : [{ texts: [{ id: 'userinfo', text: json(exchange.members) }] }]),

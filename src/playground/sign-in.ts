@@ -71,10 +71,10 @@ function refusalIn(parameters: URLSearchParams, issuer: string): ProtocolProblem
     return new ProtocolProblem(error, parameters.get('error_description') ?? 'The authorization server gave no description.');
   }
   if (![null, issuer].includes(parameters.get('iss'))) {
-    return new ProtocolProblem('wrong_issuer', 'The answer says that it comes from another server than the one that was asked.');
+    return new ProtocolProblem('wrong_issuer', 'The response names another server than the request.');
   }
   if (['code', 'access_token', 'id_token'].every((name) => !parameters.has(name))) {
-    return new ProtocolProblem('empty_response', 'The answer holds neither a code nor a token, and no error either.');
+    return new ProtocolProblem('empty_response', 'The response contains no code, no token and no error.');
   }
   return undefined;
 }

@@ -26,7 +26,7 @@ const MODES = {
 } as const;
 const QUESTIONS = {
   '': 'ask only what is needed',
-  none: 'do not ask, rather fail',
+  none: 'fail rather than ask',
   login: 'ask for the password again',
   consent: 'ask for consent again',
 } as const;

@@ -78,8 +78,8 @@ export async function checkIdToken(token: string, isRenewed: boolean, context: I
     });
   }
   for (const [claim, value, section, right, wrong] of [
-    ['at_hash', context.accessToken, '3.2.2.9', 'at_hash fits the access token', 'at_hash does not fit the access token'],
-    ['c_hash', context.code, '3.3.2.10', 'c_hash fits the code', 'c_hash does not fit the code'],
+    ['at_hash', context.accessToken, '3.2.2.9', 'at_hash matches the access token', 'at_hash does not match the access token'],
+    ['c_hash', context.code, '3.3.2.10', 'c_hash matches the code', 'c_hash does not match the code'],
   ] as const) {
     if (value === undefined || claims?.[claim] === undefined) continue;
     const passed = claims[claim] === halfHash(header?.alg, value);

@@ -23,9 +23,10 @@ async function assertShown(page: Page, responseType: string, issuer: string): Pr
     assert.equal((await json(page, '#id-token-claims')).iss, issuer);
     assert.match((await page.textContent('#id-token-checks')) ?? '', /Verified: signature.*Verified: nonce/s);
   }
-  if (responseType === 'id_token token') assert.match((await page.textContent('#id-token-checks')) ?? '', /at_hash fits the access token/);
+  if (responseType === 'id_token token')
+    assert.match((await page.textContent('#id-token-checks')) ?? '', /at_hash matches the access token/);
   if (words.includes('code') && words.includes('id_token')) {
-    assert.match((await page.textContent('#front-id-token-checks')) ?? '', /c_hash fits the code/);
+    assert.match((await page.textContent('#front-id-token-checks')) ?? '', /c_hash matches the code/);
   }
   const received = new URLSearchParams((await page.textContent('#response'))?.replaceAll('\n', ''));
   for (const word of words) assert.equal(received.has(word === 'token' ? 'access_token' : word), true, `${responseType}: ${word}`);
@@ -120,7 +121,7 @@ test(
     const page = await window.open();
     await page.goto(`${service.baseUrl}/playground`);
     for (const [choice, code, meaning] of [
-      [{ prompt: 'none' }, 'login_required', /prompt=none forbids asking/],
+      [{ prompt: 'none' }, 'login_required', /prompt=none forbids a dialog/],
       [{ responseType: 'id_token', responseMode: 'query' }, 'unsupported_response_mode', /must not travel in a query/],
       [{ responseMode: 'form_post', prompt: 'none' }, 'login_required', /nobody is signed in/],
     ] as const) {

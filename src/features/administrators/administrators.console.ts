@@ -44,7 +44,7 @@ const list: ConsolePage = {
             ]),
             userStatusPiece(status),
           ],
-          actions: [{ label: isChangeable ? 'Change' : 'Look', href: `${addressOfUser(userId)}/roles` }],
+          actions: [{ label: isChangeable ? 'Change' : 'View', href: `${addressOfUser(userId)}/roles` }],
         })),
         empty: type === undefined ? 'There is no administrator.' : 'Nobody has this role.',
         search: {

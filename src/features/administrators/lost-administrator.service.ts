@@ -66,7 +66,7 @@ export async function recoverAdministrator(
     const link = await createPasswordLink(trx, services, user.id, 'reset');
     await recordEvent(trx, {
       eventType: 'user.account.reset_password',
-      displayMessage: 'Link to choose a password made on the machine, for a lost administrator',
+      displayMessage: 'Link to choose a password created on the machine, for a lost administrator',
       request: SYSTEM,
       targets: [userTarget(user)],
       after: { done },

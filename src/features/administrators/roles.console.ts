@@ -91,7 +91,7 @@ const take: ConsolePage = {
     const title = phrase('Remove the role {role} from {name}?', { role: phrase(ROLE_NAMES[role.type]), name });
     const facts = [
       ...(organization === undefined ? [] : [phrase('It is for {organization}.', { organization: organization.name })]),
-      'The role ends immediately. With the last role, the user’s API tokens end for good, too.',
+      'The role ends immediately. If it is the last role, the user’s API tokens are revoked, too.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Remove role', danger: true, cancel: homeOf(user.id) }, typed);
   },

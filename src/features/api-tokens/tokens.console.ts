@@ -96,7 +96,7 @@ const fieldsFor = async (visit: ConsoleRequest, typed: Typed): Promise<readonly 
   {
     name: 'name',
     label: 'Name',
-    hint: 'What the token is for, e.g. “Nightly import”.',
+    hint: 'The purpose of the token, e.g. “Nightly import”.',
     required: true,
   },
   {

@@ -153,7 +153,7 @@ const assigned: ConsolePage = {
         name: 'roles',
         label: 'Roles',
         kind: 'checks',
-        hint: all.length === 0 ? 'This application has no roles yet. Create them under Roles.' : 'They count with the next token.',
+        hint: all.length === 0 ? 'This application has no roles yet. Create them under Roles.' : 'The next token contains them.',
         values: roles,
         options: all.map((role) => ({ value: role.name, label: verbatim(role.displayName), hint: verbatim(role.description) })),
       },

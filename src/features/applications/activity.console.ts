@@ -87,7 +87,7 @@ const deactivate = step({
   title: 'Deactivate',
   facts: [
     'Nobody can sign in to it, and its tokens are not accepted, from the next request on.',
-    'Nothing is lost: activated again, it works as before, and tokens that have not expired count again.',
+    'Nothing is lost. When you activate it again, it works as before, and tokens that have not expired are valid again.',
   ],
   submit: 'Deactivate application',
   notice: 'application-deactivated',
@@ -116,7 +116,7 @@ const remove: ConsolePage = {
         consenting: countOf(consenting, 'user'),
       }),
       'Nobody can sign in to it from the next request on.',
-      'To stop it for a while, deactivate it instead.',
+      'To stop it temporarily, deactivate it instead.',
       'This cannot be undone.',
     ];
     const back = applicationPath(application.id);

@@ -153,7 +153,7 @@ const remove: ConsolePage = {
     const facts = [
       kind === 'user'
         ? 'If only assigned users and groups may sign in, this user no longer can, unless one of their groups is assigned.'
-        : 'Where only those may sign in whom the application is assigned to, the members of this group cannot any more, unless they are assigned in another way.',
+        : 'If the application requires an assignment, the members of this group can no longer sign in to it, unless they are assigned in another way.',
       'You can assign it again at any time.',
     ];
     const title = phrase(`Remove “{application}” from the ${one} “{name}”?`, { application: application.label, name });

@@ -30,13 +30,13 @@ function secretFact({ id, settings, system }: Application): Fact {
   if (clientUsesSecret(settings))
     return {
       label: 'Client secret',
-      value: [{ text: phrase('Shown when it was made.') }, { text: phrase('Lost? Make another one.'), href }],
+      value: [{ text: phrase('Shown when it was created.') }, { text: phrase('If you lose it, create another one.'), href }],
     };
   return {
     label: 'Client secret',
     value:
       settings.token_endpoint_auth_method === 'none'
-        ? phrase('None: the application proves itself by nothing, and is protected by PKCE')
+        ? phrase('None: the application does not authenticate and is protected by PKCE')
         : phrase('None: it signs with its key'),
   };
 }
@@ -79,7 +79,7 @@ const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
 const endpoints = ({ issuer }: Facts): FactsPart => ({
   kind: 'facts',
   title: 'Endpoints',
-  lead: 'Libraries find them by themselves, in the discovery document.',
+  lead: 'Libraries find them in the discovery document.',
   facts: ENDPOINTS.map(([label, path]) => ({ label, value: `${issuer}/${path}`, copy: true })),
 });
 
@@ -102,7 +102,7 @@ function snippetParts(snippet: Snippet, facts: Facts): readonly Part[] {
       kind: 'text',
       title: 'Run it',
       ...(facts.authentication.startsWith('client_secret_') && {
-        lead: 'In the place of … goes the client secret: it was shown when it was made. It stands in the environment, never in the source.',
+        lead: 'Replace … with the client secret, which was shown when it was created. Keep it in the environment, never in the source.',
       }),
       id: `${id}-run`,
       name: 'how to run it',

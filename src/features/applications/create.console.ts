@@ -35,7 +35,7 @@ const choose: ConsolePage = {
 const NAME: Field = { name: 'label', label: 'Name', hint: 'Shown to users when they sign in.', required: true };
 
 const RETURNS: Readonly<Record<Exclude<ApplicationType, 'service'>, string>> = {
-  web: 'Where the browser comes back to after the sign-in, one a line: exactly as the application sends it. https, or http on localhost.',
+  web: 'The browser returns to one of these addresses after the sign-in. One per line, exactly as the application sends it; https, or http on localhost.',
   browser:
     'Pages of the application that the browser comes back to after the sign-in, one a line. https, or http on localhost. Their origins may call the token endpoint.',
   native:
@@ -67,7 +67,7 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
       kind: 'lines',
       name: 'post_logout_redirect_uris',
       label: 'Post-logout redirect URIs',
-      hint: 'Where the browser may go when users have signed out, one a line. May be empty.',
+      hint: 'The browser may return to these addresses after users sign out. One per line; may be empty.',
       rows: 2,
     }),
     setting({

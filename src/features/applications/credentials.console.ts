@@ -55,7 +55,7 @@ async function secretsPart(visit: ConsoleRequest, application: Application): Pro
   return {
     kind: 'table',
     title: 'Secrets',
-    lead: 'To change the secret without an outage: add a second one, give it to the application, deactivate the first, and remove it once everything works. Both are accepted meanwhile. JWTs are signed with the newest active one.',
+    lead: 'To change the secret without an outage: add a second one, give it to the application, deactivate the first, and remove it once everything works. Both are accepted until then. JWTs are signed with the newest active one.',
     buttons:
       changes && secrets.length < MOST_SECRETS ? [{ label: 'Add a secret', action: `${href}/new`, name: 'key', value: formKey().key }] : [],
     name: 'secrets',
@@ -99,7 +99,7 @@ const add: ConsolePage = {
   async show(visit, typed) {
     const application = await applicationToChange(visit);
     const back = applicationTabs(application.id).credentials;
-    const facts = ['The new secret is shown once, on the next page. The present one stays valid until you remove it.'];
+    const facts = ['The new secret is shown once, on the next page. The current one stays valid until you remove it.'];
     const hidden = formKey();
     return formPage(
       { title: 'Add a secret', crumbs: applicationCrumbs(application, back), facts, hidden, submit: 'Add a secret', cancel: back.href },

@@ -67,7 +67,7 @@ export const applicationList: ConsolePage = {
     const isNarrowed = filter !== undefined || q !== '';
     return listPage({
       title: 'Applications',
-      lead: 'What users sign in to, and what calls your APIs: each is a client of OAuth with an id of its own.',
+      lead: 'Web sites, apps and services that sign users in or call your APIs. Each is an OAuth client with its own client ID.',
       actions: mayWriteApplications(visit) ? [create] : [],
       list: {
         name: 'applications',

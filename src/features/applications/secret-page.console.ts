@@ -30,8 +30,8 @@ export const secretTold = ({ title, application, secret, next, crumbs }: Told): 
       {
         kind: 'words',
         paragraphs: [
-          'Keep it where the application finds it and nobody else: in its environment or a vault, never in its source. Anybody who has it can act as the application.',
-          'If it is lost, make another one under Credentials.',
+          'Keep it in the application’s environment or in a vault, never in its source. Anyone who has it can act as the application.',
+          'If you lose it, create another one under Credentials.',
         ],
       },
     ],

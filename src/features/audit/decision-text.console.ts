@@ -33,11 +33,11 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
         tone: 'bad',
         sentences: [
           phrase('{failures} sign-ins from this network address failed within a quarter of an hour.', { failures: decision.failures }),
-          phrase('From then on nothing from there was heard for {duration}, whatever the user name and the password.', {
+          phrase('After that, every request from there was refused for {duration}, whatever the user name and password.', {
             duration: inMinutes(decision.seconds),
           }),
         ],
-        advice: ['It ended by itself. Were it a whole office behind one address, its users can sign in again by now.'],
+        advice: ['It ended automatically. If a whole office shares the address, its users can sign in again.'],
       };
     case 'session':
       return sessionText(decision);
@@ -52,7 +52,7 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
             provider: decision.provider,
           }),
         ],
-        advice: ['Which provider is required is shown on the page of the organization, under Sign-in.'],
+        advice: ['The page of the organization shows the required provider under Sign-in.'],
       };
     case 'consent':
       return consent(decision);
@@ -88,14 +88,14 @@ function consent({ scopes }: ConsentAsked): ToldDecision {
       ),
     ],
     steps: scopes.map(scopeStep),
-    advice: ['What the user allows is remembered, and asked again only where the request says prompt=consent or it is revoked.'],
+    advice: ['The service remembers what the user allows. It asks again only after a revocation, or if the request has prompt=consent.'],
   };
 }
 
 function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 'request'> {
   const told = steps.map(({ policyId, policy, rule, reason }): ToldStep => {
     const outcome = stepInWords({ reason });
-    if (policy === undefined || policyId === undefined) return { what: [{ text: phrase('In the end') }], outcome };
+    if (policy === undefined || policyId === undefined) return { what: [{ text: phrase('Result') }], outcome };
     const text =
       rule === undefined ? phrase('Access policy “{policy}”', { policy }) : phrase('Rule “{rule}” of “{policy}”', { rule, policy });
     return { what: [{ text, href: policyLink(request.serverId, policyId) }], outcome };
@@ -105,15 +105,15 @@ function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 're
     tone: 'bad',
     sentences: [
       none
-        ? 'No access policy of the authorization server is for this application, and what no policy allows is denied.'
-        : 'The access policy that is for this application has no rule that fits this request, and what no rule allows is denied.',
-      ...(left === undefined ? [] : [phrase('{left} more policies and rules were looked at than are listed here.', { left })]),
+        ? 'No access policy of the authorization server applies to this application, so access is denied.'
+        : 'The access policy of this application has no rule that matches this request, so access is denied.',
+      ...(left === undefined ? [] : [phrase('{left} more policies and rules were evaluated.', { left })]),
     ],
     steps: told,
     advice: [
       none
         ? 'Add the application to a policy of the authorization server, or add a policy for it.'
-        : 'Add a rule to the policy, or widen one, for this user, grant type and these scopes. The simulator tells what a request would come to.',
+        : 'Add a rule to the policy, or widen one, for this user, grant type and these scopes. The simulator shows the result of a request.',
     ],
   };
 }
@@ -126,9 +126,7 @@ function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
       return {
         ...NOTHING,
         tone: 'bad',
-        sentences: [
-          'The application is open only to the users that it is assigned to, by name or by one of their groups, and this user is not one of them.',
-        ],
+        sentences: ['Only assigned users and groups may sign in to the application. This user is not assigned.'],
         advice: ['Assign the user, or one of their groups, on the page of the application, or open the application to everyone.'],
       };
     case 'not-a-member':
@@ -147,17 +145,17 @@ function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
         tone: 'bad',
         sentences: [
           phrase('A second factor was needed, for {why}.', { why }),
-          'The user had not used one, and this request could ask for none: it said prompt=none, or was made without a browser.',
+          'The user had not used one, and this request could not ask for one: it had prompt=none or no browser.',
         ],
-        advice: ['The application should send the user to the authorize endpoint without prompt=none: there the user is asked.'],
+        advice: ['The application should send the user to the authorize endpoint without prompt=none. The user is asked there.'],
       };
     }
     case 'consent-required':
       return {
         tone: 'bad',
-        sentences: ['The user would have had to be asked for consent, and the request forbade to ask (prompt=none).'],
+        sentences: ['The user must consent, but the request forbids a dialog (prompt=none).'],
         steps: decision.scopes.map(scopeStep),
-        advice: ['The application should ask again without prompt=none: then the user sees the dialog.'],
+        advice: ['The application should repeat the request without prompt=none. The user then sees the dialog.'],
       };
   }
 }

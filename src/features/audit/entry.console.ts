@@ -57,7 +57,7 @@ function changesOf({ debugContext }: StoredEvent): readonly Part[] {
       ? 'As it was made.'
       : after === undefined
         ? 'As it was before it was taken away.'
-        : 'What differs; the rest stayed.';
+        : 'Only the differences are listed.';
   return [
     {
       kind: 'table',
@@ -98,7 +98,7 @@ export const entry: ConsolePage = {
         {
           kind: 'text',
           title: 'As JSON',
-          lead: 'As the API tells it.',
+          lead: 'As the API returns it.',
           id: 'event-json',
           name: 'event as JSON',
           text: JSON.stringify(describeEvent(event), null, 2),

@@ -44,17 +44,17 @@ async function today(
 
 const steps = (told: readonly ToldStep[]): Part => ({
   kind: 'table',
-  title: 'What was looked at',
-  lead: 'In this order, with the names of that moment.',
-  name: 'What was looked at',
+  title: 'Evaluated',
+  lead: 'In this order, with the names at that time.',
+  name: 'Evaluated',
   columns: ['What', 'Result'],
   rows: told.map(({ what, outcome }) => ({ cells: [what, outcome] })),
   empty: '',
 });
 
-const GONE = 'What it would come to today cannot be told: the user, the application or the authorization server is not there any more.';
+const GONE = 'There is no result for today: the user, the application or the authorization server no longer exists.';
 /** The simulator supposes that whoever asks has proved himself. */
-const NO_FACTOR = 'Second factors are not part of what is asked here.';
+const NO_FACTOR = 'This preview does not include second factors.';
 
 export const explainPage: ConsolePage = {
   path: '/reports/log/:uuid/explain',
@@ -76,7 +76,7 @@ export const explainPage: ConsolePage = {
       crumbs: LOG_CRUMBS,
       tabs: logTabs(event),
       parts: [
-        { kind: 'words', title: 'What decided', tone: told.tone, paragraphs: told.sentences },
+        { kind: 'words', title: 'Decision', tone: told.tone, paragraphs: told.sentences },
         ...(told.steps.length === 0 ? [] : [steps(told.steps)]),
         ...(told.advice.length === 0 ? [] : [{ kind: 'words', title: 'What can be done', paragraphs: told.advice } as const]),
         ...(request === undefined ? [] : [todayPart(request, event, now, isFactor)]),
@@ -85,7 +85,7 @@ export const explainPage: ConsolePage = {
           : [
               {
                 kind: 'facts',
-                title: 'Who and what it was about',
+                title: 'Actor and targets',
                 facts: parties.map((party) => ({ label: capital(targetKindOf(party)), value: partyPiece(party, parties) })),
               } as const,
             ]),
@@ -114,7 +114,7 @@ function simulatorFor(
 }
 
 function todayPart(request: JudgedRequest, event: StoredEvent, now: Verdict | undefined, isFactor: boolean): Part {
-  const title = 'What it would come to today';
+  const title = 'Result today';
   if (now === undefined) return { kind: 'words', title, paragraphs: [GONE] };
   const paragraphs = isFactor ? [now.sentence, NO_FACTOR] : [now.sentence];
   const actions = [{ label: 'Open in the simulator', href: simulatorFor(request, event) }];

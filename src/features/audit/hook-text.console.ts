@@ -7,11 +7,11 @@ import { NOTHING, type ToldDecision } from './sign-in-text.console.ts';
 const OUTCOMES: Readonly<Record<HookOutcome, string>> = {
   CHANGED: 'The hook changed what was to be issued or stored.',
   UNCHANGED: 'The hook changed nothing.',
-  ALLOWED: 'The hook had nothing against it.',
+  ALLOWED: 'The hook allowed it.',
   DENIED: 'The hook refused it.',
   VERIFIED: 'The hook verified the password. It is kept here from now on, and the hook is not asked again for this user.',
-  UNVERIFIED: 'The hook did not verify the password, which counts as a wrong one.',
-  FAILED: 'The hook gave no answer that can be used.',
+  UNVERIFIED: 'The hook did not verify the password, so it counts as wrong.',
+  FAILED: 'The hook gave no valid response.',
 };
 
 /** Why a hook gave no usable answer. */
@@ -21,11 +21,11 @@ export const HOOK_PROBLEMS: Readonly<Record<HookProblem, string>> = {
   PRIVATE_ADDRESS: 'Its address is in a private network or on this machine, which is not called; ALLOW_PRIVATE_NETWORK=true allows it.',
   STATUS: 'It answered with a status other than 2xx.',
   SERVER_ERROR: 'It answered with a status of 500 or above.',
-  INVALID_RESPONSE: 'Its response is not one that a hook may give.',
+  INVALID_RESPONSE: 'Its response is not valid for a hook.',
 };
 
 const FAILURES = {
-  OPEN: 'The hook is set to go on without it, so nothing was changed.',
+  OPEN: 'The hook may fail without consequences, so nothing was changed.',
   CLOSED: 'The hook is set to refuse, so it was refused.',
 } as const;
 

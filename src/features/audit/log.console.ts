@@ -24,7 +24,7 @@ const ROWS = 50;
 /** Events that the file reads from the database at a time. */
 const BATCH = 1000;
 
-const BUSY = 'Others are searching just now. Search again in a moment.';
+const BUSY = 'Too many searches are running. Try again in a moment.';
 
 interface Found {
   readonly page: Page<StoredEvent>;
@@ -177,14 +177,14 @@ export const log: ConsolePage = {
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after'));
     const asked = [...kept].filter(([name]) => name !== 'live');
     const file = (format: 'csv' | 'ndjson'): string => `${LOG}/download?${new URLSearchParams([...asked, ['format', format]])}`;
-    const nothing = phrase(isNarrowed ? 'Nothing fits.' : 'Nothing happened.');
+    const nothing = phrase(isNarrowed ? 'No matches.' : 'Nothing happened.');
     const span = lookedBackTo && phrase('Looked back to {since}; set “Since” to look further back.', { since: lookedBackTo });
     const none = span === undefined ? nothing : phrase('{nothing} {span}', { nothing, span });
     const isLive = query.has('live') && !query.has('after');
     const isEnd = page.items.length > 0 && page.next === undefined;
     return detailPage({
       title: 'System log',
-      lead: 'Who did what, when and from where, the newest first.',
+      lead: 'Actions, actors, times and places, newest first.',
       crumbs: [{ label: 'Reports' }],
       ...(isLive && { scripts: ['live.js'], status: { text: 'Live', tone: 'good' } }),
       actions: [
@@ -204,7 +204,7 @@ export const log: ConsolePage = {
           isDense: true,
           columns: LOG_COLUMNS,
           rows: page.items.map(rowOf),
-          empty: problems.length > 0 ? 'The search could not be carried out.' : none,
+          empty: problems.length > 0 ? 'The search failed.' : none,
           search: {
             label: 'Search',
             q: query.get('q') ?? '',

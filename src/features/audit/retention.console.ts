@@ -38,7 +38,7 @@ export const retention: ConsolePage = {
       {
         title: 'How long events are kept',
         crumbs: [{ label: 'Reports' }, { label: 'System log', href: LOG }],
-        facts: ['What a shorter time deletes does not come back.'],
+        facts: ['Events that a shorter time deletes cannot be restored.'],
         fields: fieldsFor(retentionDays),
         submit: 'Save',
         cancel: LOG,

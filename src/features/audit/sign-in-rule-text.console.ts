@@ -5,7 +5,7 @@ import type { RuleReason, SignInDecision } from '../sign-in-rules/sign-in-rules.
 import { NOTHING, type ToldDecision, type ToldStep } from './sign-in-text.console.ts';
 
 const REASONS: Readonly<Record<RuleReason, string>> = {
-  'the rule fits': 'It fits, and decides',
+  'the rule fits': 'It matches and decides',
   'the address is in none of its zones': 'The address is in none of its zones',
   'the address is in an excluded zone': 'The address is in an excluded zone',
   'the browser is new': 'The browser is new',
@@ -38,6 +38,6 @@ export function ruleText({ action, rule, canProve, steps }: SignInRuled): ToldDe
     ...NOTHING,
     ...told,
     tone: 'bad',
-    sentences: [asked, 'The user has none. One that is set up at such a sign-in would prove nothing, so the sign-in was refused.'],
+    sentences: [asked, 'The user has none. A factor set up at such a sign-in would prove nothing, so the sign-in was refused.'],
   };
 }

@@ -51,23 +51,23 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
       return bad(
         [
           phrase(
-            'After too many wrong passwords the account was locked until {lockedUntil}. Until then a right password is refused, too.',
+            'After too many wrong passwords the account was locked until {lockedUntil}. Until then even the correct password is refused.',
             { lockedUntil: until(lockedUntil) },
           ),
           place,
         ],
-        'The lock ends by itself. “Unlock” on the page of the user ends it at once.',
+        'The lock ends automatically. “Unlock” on the page of the user ends it immediately.',
       );
     case 'WRONG_PASSWORD':
       return bad(
         [
-          'The account was found; the password was wrong.',
+          'The account exists; the password was wrong.',
           lockedUntil === undefined
             ? phrase('Wrong passwords in a row: {failures}; {most} lock the account.', { failures, most: WRONG_PASSWORDS })
-            : phrase('It was one too many: the account was locked until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
+            : phrase('The limit was reached: the account was locked until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
           place,
         ],
-        'Did the user forget it? “Reset password” on the page of the user makes a link to choose another one.',
+        'If the user forgot it, select “Reset password” on the page of the user. It creates a link to choose a new one.',
       );
     case 'EXPIRED':
       return bad(
@@ -80,7 +80,7 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
     case 'PROVIDER_REQUIRED':
       return bad(
         ['The domain of the user requires an identity provider. No password is accepted.'],
-        'Which provider is required is shown on the page of the organization, under Sign-in.',
+        'The page of the organization shows the required provider under Sign-in.',
       );
     case 'CHANGED_MEANWHILE':
       return bad(['The password was right when it was compared, but the account or its password was changed at the same moment.']);
@@ -108,31 +108,31 @@ export function lockText(after: unknown): ToldDecision {
       }),
       locks > 1
         ? phrase('Locks in a row: {locks}. Each lasts twice as long as the one before, an hour at most.', { locks })
-        : 'It was the first lock, which lasts one minute; each that follows lasts twice as long, an hour at most.',
+        : 'The first lock lasts one minute. Each following one lasts twice as long, an hour at most.',
     ],
-    advice: ['The lock ends by itself. “Unlock” on the page of the user ends it at once.'],
+    advice: ['The lock ends automatically. “Unlock” on the page of the user ends it immediately.'],
   };
 }
 
 const SENT = {
-  right: 'The code that was sent was right.',
-  wrong: 'The code that was sent was wrong, had expired, or was used before: each is good for one sign-in.',
+  right: 'The code was correct.',
+  wrong: 'The code was wrong, expired or already used. Each code works once.',
 };
 
 const METHODS = {
   code: {
-    right: 'The code of the app was right.',
-    wrong: 'The code of the app was wrong, or was used before: each is good for one sign-in.',
+    right: 'The code from the app was correct.',
+    wrong: 'The code from the app was wrong or already used. Each code works once.',
   },
   recovery: {
-    right: 'The recovery code was right.',
-    wrong: 'The recovery code was wrong, or was used before: each is good for one sign-in.',
+    right: 'The recovery code was correct.',
+    wrong: 'The recovery code was wrong or already used. Each code works once.',
   },
   email: SENT,
   sms: SENT,
   call: SENT,
-  passkey: { right: 'The passkey was right.', wrong: 'The passkey was wrong, or was used before: each is good for one sign-in.' },
-  other: { right: 'The second factor was right.', wrong: 'The second factor was wrong, or was used before: each is good for one sign-in.' },
+  passkey: { right: 'The passkey was correct.', wrong: 'The passkey response was wrong or already used. Each response works once.' },
+  other: { right: 'The second factor was correct.', wrong: 'The second factor was wrong or already used. Each works once.' },
 } as const;
 
 export function factorText({ reason, method, failures, lockedUntil }: FactorTried): ToldDecision {
@@ -140,9 +140,11 @@ export function factorText({ reason, method, failures, lockedUntil }: FactorTrie
   if (reason === 'RIGHT') return { ...NOTHING, tone: 'good', sentences: [given.right] };
   if (reason === 'LOCKED') {
     const sentences = [
-      phrase('After too many wrong codes no code was taken until {lockedUntil}, a right one neither.', { lockedUntil: until(lockedUntil) }),
+      phrase('After too many wrong codes, every code was refused until {lockedUntil}, even a correct one.', {
+        lockedUntil: until(lockedUntil),
+      }),
     ];
-    return { ...NOTHING, tone: 'bad', sentences, advice: ['It ends by itself.'] };
+    return { ...NOTHING, tone: 'bad', sentences, advice: ['It ends automatically.'] };
   }
   return {
     tone: 'bad',
@@ -151,11 +153,11 @@ export function factorText({ reason, method, failures, lockedUntil }: FactorTrie
       given.wrong,
       lockedUntil === undefined
         ? phrase('Wrong codes in a row: {failures}; {most} lock the codes of the user.', { failures, most: WRONG_PASSWORDS })
-        : phrase('It was one too many: no code is taken until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
+        : phrase('The limit was reached: every code is refused until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
     ],
     advice: [
       'Codes depend on the time: is the clock of the user’s phone right?',
-      'Is the phone lost? “Reset” under Factors on the page of the user lets them enrol another one.',
+      'If the phone is lost, select “Reset” under Factors on the page of the user. They can then set up another one.',
     ],
   };
 }
@@ -182,7 +184,7 @@ export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trusted
   const ways = amr.flatMap((method) => (WAYS[method] === undefined ? [] : [phrase(WAYS[method])]));
   const proved =
     ways.length === 0
-      ? phrase('How the user proved who they are is not known any more.')
+      ? phrase('The way the user signed in is no longer known.')
       : phrase('The user proved who they are by {ways}.', { ways });
   const because = demandedBy === undefined ? undefined : phrase(DEMANDS[demandedBy]);
   if (amr.includes('mfa')) {
@@ -207,26 +209,23 @@ export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trusted
   if (because !== undefined) {
     const sentences = [
       proved,
-      phrase(
-        'A second factor is demanded, for {because}; the user has none, and by the API, where this sign-in came from, none can be set up.',
-        { because },
-      ),
+      phrase('A second factor is required, for {because}. The user has none, and cannot set one up through the API.', { because }),
     ];
     return {
       ...NOTHING,
       tone: 'warning',
       sentences,
-      advice: ['The authorize endpoint asks the user to set one up before an application gets anything.'],
+      advice: ['The authorize endpoint asks the user to set one up before an application gets a response.'],
     };
   }
   const sentences = [
     proved,
-    'No second factor was asked for: the user has none, and neither the sign-in policy nor the application nor the request demanded one.',
+    'No second factor was asked for: the user has none, and neither the sign-in policy nor the application nor the request required one.',
   ];
   return {
     ...NOTHING,
     tone: 'good',
     sentences,
-    advice: ['Who needs a second factor is set under Security → Sign-in policy, and for one application on its page.'],
+    advice: ['Set the users who need a second factor under Security → Sign-in policy, or on the page of an application.'],
   };
 }

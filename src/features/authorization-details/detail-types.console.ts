@@ -131,7 +131,7 @@ const edit: ConsolePage = {
     const subject = await serverSubject(visit);
     const type = await typeOf(visit, subject);
     const title = phrase('Authorization detail type {name}', { name: type.name });
-    const facts = ['With another name it is another type: what users allowed under the old one is forgotten.'];
+    const facts = ['A new name makes a new type. Consents for the old name are deleted.'];
     return formPage({ title, crumbs: crumbs(subject), facts, fields: fieldsFor(type), submit: 'Save', cancel: scopesOf(subject) }, typed);
   },
   async receive(visit, form) {
@@ -150,7 +150,7 @@ const remove: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const { name } = await typeOf(visit, subject);
     const facts = [
-      'Requests for it are refused from now on (invalid_authorization_details), and what users allowed of it is forgotten. Tokens that are out keep it until they expire.',
+      'Requests for it are refused from now on (invalid_authorization_details), and its consents are deleted. Issued tokens keep it until they expire.',
       'This cannot be undone.',
     ];
     const page = { title: phrase('Delete the authorization detail type “{name}”?', { name }), crumbs: crumbs(subject), facts };

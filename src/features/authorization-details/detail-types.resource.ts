@@ -13,7 +13,7 @@ export const DETAIL_TYPE_SETTINGS = {
     schema: z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces, " and \\'),
     column: 'name',
     label: 'Name',
-    hint: 'The “type” that applications write in their requests, e.g. “payment_initiation”: printable ASCII characters without spaces.',
+    hint: 'The “type” that applications use in requests, e.g. “payment_initiation”: printable ASCII characters without spaces.',
     input: 'line',
   },
   displayName: {
@@ -21,7 +21,7 @@ export const DETAIL_TYPE_SETTINGS = {
     column: 'display_name',
     initial: '',
     label: 'Display name',
-    hint: 'How the consent page calls it, e.g. “Make a payment”.',
+    hint: 'The name on the consent page, e.g. “Make a payment”.',
     input: 'line',
   },
   template: {

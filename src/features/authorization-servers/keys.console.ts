@@ -41,14 +41,14 @@ const keys: ConsolePage = {
             {
               label: 'Next rotation',
               value:
-                due === undefined ? phrase('By hand only: this server’s keys are not rotated by themselves') : { moment: momentOf(due) },
+                due === undefined ? phrase('Manual only: this server’s keys are not rotated automatically') : { moment: momentOf(due) },
             },
           ],
         },
         {
           kind: 'table',
           title: 'Keys',
-          lead: 'All of them are public at the address of the keys (JWKS); a retired one leaves it when no token that it signed can live any more.',
+          lead: 'All keys are published at the JWKS address. A retired key is removed when all tokens that it signed have expired.',
           name: 'Keys',
           columns: ['Key id', 'State', 'Algorithm', 'Created', 'Signs since', 'Retired'],
           rows: items.map(({ kid, alg, status, created, activated, retired }) => ({
@@ -77,8 +77,8 @@ const rotate: ConsolePage = {
     const subject = await serverSubject(visit);
     const crumbs = crumbsBelow(subject, { label: 'Keys', href: `${subject.home}/keys` });
     const facts = [
-      'The announced key signs from now on, the one before it retires, and a new one is announced. Tokens that are out stay good.',
-      'Applications and APIs that keep the keys must have fetched them since the next key was announced. One that keeps them longer, or has a key written down, refuses new tokens until it fetches them again; good libraries do so at the first key that they do not know.',
+      'The announced key signs from now on, the current one retires, and a new one is announced. Issued tokens stay valid.',
+      'Applications and APIs that cache the keys must have fetched them since the next key was announced. Others refuse new tokens until they fetch the keys again; good libraries do so when they see an unknown key.',
       'Rotated twice in a row, the second key was announced only just now: wait a day between two rotations unless a key has leaked.',
       'This cannot be undone.',
     ];

@@ -44,7 +44,7 @@ const activate = change({
   path: 'activate',
   status: 'ACTIVE',
   title: 'Activate “{name}”?',
-  facts: ['Its endpoints answer again. Tokens that have not expired meanwhile are accepted again.'],
+  facts: ['Its endpoints respond again. Tokens that have not expired are accepted again.'],
   submit: 'Activate',
   notice: 'server-activated',
 });
@@ -54,8 +54,8 @@ const deactivate = change({
   status: 'INACTIVE',
   title: 'Deactivate “{name}”?',
   facts: [
-    'Its endpoints answer 404 from the next request on: nobody signs in by it, no token is issued, refreshed or introspected.',
-    'An API that verifies JWT access tokens by itself accepts those that are out until they expire.',
+    'Its endpoints answer 404 from the next request. Nobody can sign in with it, and no token is issued, refreshed or introspected.',
+    'An API that verifies JWT access tokens itself accepts issued tokens until they expire.',
     'It can be activated again.',
   ],
   submit: 'Deactivate',
@@ -69,8 +69,8 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectThatEnds(visit);
     const facts = [
-      'Its endpoints answer 404 from the next request on. Applications that use it can no longer sign anybody in.',
-      'Its tokens end with it, and what users allowed at it is forgotten. An API that verifies JWT access tokens by itself accepts those that are out until they expire.',
+      'Its endpoints answer 404 from the next request. Applications that use it can no longer sign users in.',
+      'Its tokens and consents are deleted with it. An API that verifies JWT access tokens itself accepts issued tokens until they expire.',
       'Its scopes, claims, access policies and keys are deleted.',
       'This cannot be undone.',
     ];

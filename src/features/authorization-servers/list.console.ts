@@ -21,7 +21,7 @@ import {
 } from './settings-fields.console.ts';
 
 const LEAD =
-  'An authorization server signs in users for applications and issues their tokens. The built-in one is for sign-in alone; make one of your own for each API that you protect.';
+  'An authorization server signs in users for applications and issues their tokens. The built-in one is for sign-in only; create your own for each API that you protect.';
 
 const list: ConsolePage = {
   path: '/api/servers',
@@ -51,7 +51,7 @@ const list: ConsolePage = {
           ],
         })),
         search: { label: 'Name or audience', q, isNarrowed },
-        empty: 'No authorization server has this in its name or audience. Look for something else, or show all.',
+        empty: 'No authorization servers match. Try other words, or show all.',
         pager: pagerOf(SERVERS_HOME, query, next),
       },
     });
@@ -61,7 +61,7 @@ const list: ConsolePage = {
 const ID: Field = {
   name: 'id',
   label: 'Id',
-  hint: 'The last part of its issuer, for good: a to z, 0 to 9, hyphen and underscore, e.g. “orders”. Empty: one is made up.',
+  hint: 'The last part of its issuer: a to z, 0 to 9, hyphen and underscore, e.g. “orders”. It cannot be changed later. Empty: the service chooses one.',
 };
 
 const FIELDS: readonly Field[] = [

@@ -16,11 +16,11 @@ const protectApi: ConsolePage = {
     const issuer = issuerOf(visit.services.config.baseUrl, id);
     const isJwt = accessTokenFormat === 'jwt';
     return pageBelowSettings(subject, 'Protect an API', {
-      lead: 'What an API checks before it answers, and how it asks for a stronger or fresher sign-in (RFC 9470).',
+      lead: 'The checks that an API makes, and how it asks for a stronger or fresher sign-in (RFC 9470).',
       parts: [
         {
           kind: 'facts',
-          title: 'What to check',
+          title: 'Checks',
           facts: [
             { label: 'Issuer', value: issuer, copy: true },
             ...(isJwt

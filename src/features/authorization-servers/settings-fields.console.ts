@@ -60,7 +60,7 @@ export const fieldsOfTokens = (now: Now): readonly Field[] => [
       {
         value: 'jwt',
         label: 'JWT',
-        hint: 'The API verifies it by itself with the keys. It holds until it expires, even when it is revoked.',
+        hint: 'The API verifies it with the public keys. It is valid until it expires, even if it is revoked.',
       },
       {
         value: 'opaque',
@@ -94,7 +94,7 @@ export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
     group: 'Lifetimes',
     kind: 'duration',
     unit: 'minute',
-    hint: 'At most one day. A stolen token works for so long: short is safer. One hour is usual. A rule of an access policy can say otherwise.',
+    hint: 'At most one day. A stolen token works for this long, so shorter is safer. One hour is usual. A rule of an access policy can change it.',
     required: true,
     value: String((now?.accessTokenSeconds ?? LIFETIMES.accessToken) / 60),
   },
@@ -141,11 +141,11 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     kind: 'radios',
     value: now?.registration.mode ?? 'OFF',
     options: [
-      { value: 'OFF', label: 'Off', hint: 'Administrators make all applications.' },
+      { value: 'OFF', label: 'Off', hint: 'Administrators create all applications.' },
       {
         value: 'TOKEN',
         label: 'With an initial access token',
-        hint: 'Make one under Registration, and give it to the developer of the client.',
+        hint: 'Create one under Registration, and give it to the developer of the client.',
       },
       {
         value: 'OPEN',
@@ -209,7 +209,7 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
   {
     name: 'additionalSigningAlgs',
     advanced: true,
-    label: 'Further algorithms',
+    label: 'More algorithms',
     group: 'Keys',
     kind: 'checks',
     hint: 'Applications can choose among RS256, ES256 and these. A few libraries refuse a key set with keys that they do not know.',
@@ -223,8 +223,12 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
     kind: 'radios',
     value: now?.rotationMode ?? 'AUTO',
     options: [
-      { value: 'AUTO', label: 'By itself, every 90 days', hint: 'The next key is announced before it signs, so that nobody notices.' },
-      { value: 'MANUAL', label: 'By hand', hint: 'Only when somebody asks for it: for applications in which the key is written down.' },
+      {
+        value: 'AUTO',
+        label: 'Automatic, every 90 days',
+        hint: 'The next key is announced before it signs, so the change goes unnoticed.',
+      },
+      { value: 'MANUAL', label: 'Manual', hint: 'Only when somebody asks for it: for applications in which the key is written down.' },
     ],
   },
 ];

@@ -43,8 +43,7 @@ const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
 ];
 
 const LEADS = {
-  builtIn:
-    'The built-in authorization server is for sign-in. Its name, audience, scopes and policy are fixed; make one of your own for an API.',
+  builtIn: 'The built-in authorization server is for sign-in. Its name, audience, scopes and policy are fixed. Create your own for an API.',
   inactive: 'It is deactivated: its endpoints answer 404 until it is activated again.',
 } as const;
 
@@ -73,7 +72,7 @@ const settings: ConsolePage = {
         {
           kind: 'facts',
           title: 'Addresses',
-          lead: 'Most libraries need the issuer alone, and find the rest by discovery.',
+          lead: 'Most libraries need only the issuer and discover the rest.',
           facts: [
             { label: 'Issuer', value: issuer, copy: true },
             ...ENDPOINTS.map(([label, path]): Fact => ({ label, value: `${issuer}${path}`, copy: true })),
@@ -104,7 +103,7 @@ const factsOf = ({ server, home }: ServerSubject): readonly Fact[] => [
   },
   {
     label: 'Refresh tokens',
-    value: phrase('Live for {duration} from the sign-in on, and for {unused} without being used', {
+    value: phrase('Expire {duration} after sign-in, or after {unused} without use', {
       duration: durationOf(server.refreshTokenSeconds),
       unused: durationOf(server.refreshTokenWindowSeconds),
     }),
@@ -116,8 +115,8 @@ const factsOf = ({ server, home }: ServerSubject): readonly Fact[] => [
   { label: 'Clients that introduce themselves', value: introducedClients(server) },
   { label: 'Dynamic registration', value: { text: phrase(REGISTRATION[server.registration.mode]), href: `${home}/registration` } },
   { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
-  { label: 'Further algorithms', value: server.additionalSigningAlgs.map((text) => ({ text, code: true })) },
-  { label: 'Rotation of the keys', value: phrase(server.rotationMode === 'AUTO' ? 'By itself' : 'By hand') },
+  { label: 'More algorithms', value: server.additionalSigningAlgs.map((text) => ({ text, code: true })) },
+  { label: 'Rotation of the keys', value: phrase(server.rotationMode === 'AUTO' ? 'Automatic' : 'Manual') },
   { label: 'Description', value: server.description },
   { label: 'Created', value: { moment: momentOf(server.created) } },
   { label: 'Last changed', value: { moment: momentOf(server.lastUpdated) } },
@@ -159,8 +158,8 @@ const edit: ConsolePage = {
   async show(visit, typed) {
     const subject = await serverSubject(visit);
     const facts = subject.isBuiltIn
-      ? ['Of the built-in authorization server, its profile, lifetimes and keys can be changed; the rest is fixed.']
-      : ['A change holds for tokens issued from now on. Those that are out keep what they say.'];
+      ? ['You can change the profile, lifetimes and keys of the built-in authorization server. The rest is fixed.']
+      : ['A change applies to new tokens. Issued tokens stay as they are.'];
     const page = { title: 'Change settings', crumbs: crumbsBelow(subject), facts, fields: fieldsFor(subject) };
     return formPage({ ...page, submit: 'Save', cancel: subject.home }, typed);
   },

@@ -54,10 +54,10 @@ const show: ConsolePage = {
         { kind: 'facts', facts: BOT_PURPOSES.map((name) => ({ label: PURPOSES[name], value: phrase(MODES[settings[name]]) })) },
         {
           kind: 'words',
-          title: 'What this means',
+          title: 'Explanation',
           paragraphs: [
-            'The work is done by the browser while the form is filled in. No picture, no puzzle, no other service (ALTCHA).',
-            'Browsers without JavaScript are heard a few times in 15 minutes for each network. What they ask for is proved by e-mail.',
+            'The browser does the work while the user fills in the form. No picture, no puzzle, no other service (ALTCHA).',
+            'Browsers without JavaScript may send a few requests in 15 minutes for each network. Their requests are confirmed by e-mail.',
             'Programs that call the API (authn, the password grant) are not asked: for them the ordinary limits of failures apply.',
           ],
         },

@@ -31,7 +31,7 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
   'users.add-to-group': { label: 'Add to a group', does: 'The users become members of the group. Members stay members.', needs: 'group' },
   'users.remove-from-group': {
     label: 'Remove from a group',
-    does: 'The users lose what the group gives them.',
+    does: 'The users lose the access that the group gives.',
     needs: 'group',
     danger: true,
   },

@@ -19,12 +19,12 @@ interface Kind {
 export const CLAIM_KINDS: Readonly<Record<ClaimValueType, Kind>> = {
   USER_ATTRIBUTE: {
     label: 'Attribute of the user',
-    hint: 'What the profile of the user says, e.g. the department. Left out where it says nothing.',
+    hint: 'A value from the user’s profile, e.g. the department. Left out if empty.',
   },
-  GROUPS: { label: 'Groups', hint: 'The names of the groups that the user belongs to, all of them or some. Left out where there is none.' },
+  GROUPS: { label: 'Groups', hint: 'The names of all or some of the user’s groups. Left out if there is none.' },
   ORGANIZATION: { label: 'Organizations', hint: 'The organizations that the user is a member of.' },
   DEPARTMENT: { label: 'Departments', hint: 'The departments that the user is a member of.' },
-  APP_ROLES: { label: 'Roles', hint: 'The roles that the user has at the application. Left out where there is none.' },
+  APP_ROLES: { label: 'Roles', hint: 'The user’s roles at the application. Left out if there is none.' },
   STATIC: { label: 'Fixed value', hint: 'The same value in every token, e.g. the name of an environment.' },
 };
 
@@ -64,7 +64,7 @@ const FILTERS: Readonly<Record<GroupFilterType, string>> = {
   STARTS_WITH: 'begins with',
   EQUALS: 'is exactly',
   CONTAINS: 'contains',
-  REGEX: 'fits the pattern',
+  REGEX: 'matches the pattern',
 };
 
 const PARTS: readonly Option[] = [
@@ -115,14 +115,14 @@ function fieldsOfValue(
       return [
         {
           name: 'groupFilterType',
-          label: 'Which groups: the name …',
+          label: 'Groups whose name …',
           alias: 'group_filter_type',
           value: filter ?? 'STARTS_WITH',
           options: Object.entries(FILTERS).map(([type, words]) => ({ value: type, label: words })),
         },
         {
           name: 'value',
-          label: 'What the name is compared with',
+          label: 'Text to compare',
           hint: 'Upper and lower case differ. “Begins with” nothing: all groups. A pattern is a regular expression for the whole name, without parentheses, e.g. “sales-.*|support”.',
           value,
         },
@@ -144,7 +144,7 @@ function fieldsOfValue(
         },
       ];
     default:
-      return [{ name: 'value', label: 'What of each', kind: 'radios', value: value ?? '', options: PARTS }];
+      return [{ name: 'value', label: 'Part of the name', kind: 'radios', value: value ?? '', options: PARTS }];
   }
 }
 
@@ -172,7 +172,7 @@ export const fieldsOfClaim = (
   ...fieldsOfValue(kind, now ?? {}, attributes),
   {
     name: 'place',
-    label: 'Where it is told',
+    label: 'Included in',
     kind: 'radios',
     value: now === undefined ? 'access' : claimDestination(now),
     alias: ['claimType', 'alwaysIncludeInToken'],
@@ -191,7 +191,7 @@ export const fieldsOfClaim = (
     name: 'isActive',
     label: 'Enabled',
     kind: 'check',
-    hint: 'Otherwise it is kept, and told nowhere.',
+    hint: 'Otherwise the value is stored, but no token contains it.',
     checked: now === undefined || now.status === 'ACTIVE',
     alias: 'status',
   },

@@ -46,11 +46,11 @@ const list: ConsolePage = {
         {
           kind: 'table',
           name: 'Claims',
-          columns: ['Name', 'Told in', 'Value', 'For scopes', 'Status'],
+          columns: ['Name', 'Included in', 'Value', 'For scopes', 'Status'],
           rows: items.map((claim) => rowOf(subject, claim)),
           empty: subject.isBuiltIn
-            ? 'The built-in authorization server has no claims of its own. Make an authorization server of your own to add some.'
-            : 'This authorization server adds no claims of its own yet. Create one, e.g. with the groups of the user.',
+            ? 'The built-in authorization server has no claims of its own. Create your own authorization server to add some.'
+            : 'No claims yet. Create one, e.g. with the user’s groups.',
           ...(subject.hasOwnParts && { emptyAction: create }),
           pager: pagerOf(homeOf(subject), query, next),
         },
@@ -90,7 +90,7 @@ const choose: ConsolePage = {
       title: 'Create claim',
       lead: 'First choose where its value comes from.',
       crumbs: crumbs(subject),
-      parts: [{ kind: 'table', name: 'Kinds of claims', columns: ['Kind', 'What it tells'], rows, empty: '' }],
+      parts: [{ kind: 'table', name: 'Kinds of claims', columns: ['Kind', 'Content'], rows, empty: '' }],
     });
   },
 };
@@ -166,7 +166,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const { name } = await claimOf(visit, subject);
-    const facts = ['New tokens do without it; an application or API that relies on it fails.', 'This cannot be undone.'];
+    const facts = ['New tokens do not contain it. Applications and APIs that rely on it fail.', 'This cannot be undone.'];
     const page = { title: phrase('Delete the claim “{name}”?', { name }), crumbs: crumbs(subject), facts };
     return formPage({ ...page, submit: 'Delete claim', danger: true, cancel: homeOf(subject) }, typed);
   },

@@ -10,7 +10,7 @@ import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/
 import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/consents`;
-const FOLLOWS = 'What the application holds for the user at that authorization server ends. The next time it has to ask again.';
+const FOLLOWS = 'The application loses its access at that authorization server. Next time, it must ask the user again.';
 
 const list: ConsolePage = {
   path: '/users/:id/consents',
@@ -28,7 +28,7 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Consents',
-      columns: ['Scope or details', 'Application', 'Authorization server', 'Given'],
+      columns: ['Scope or details', 'Application', 'Authorization server', 'Allowed on'],
       rows: items.map(({ id, scope, detail, applicationId, serverId, created }) => ({
         cells: [
           detail === null
@@ -58,7 +58,7 @@ const revokeAll: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
     const title = phrase('Revoke all consents of {name}?', { name });
-    const facts = ['What applications hold for the user by these consents ends. They have to ask again.', 'This cannot be undone.'];
+    const facts = ['The applications lose the access that these consents gave. They must ask the user again.', 'This cannot be undone.'];
     return formPage({ title, crumbs, facts, submit: 'Revoke all consents', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {

@@ -26,7 +26,7 @@ import { readStatistics } from './statistics.service.ts';
 
 const ROLES: Readonly<Record<RoleType, readonly [name: string, meaning: string]>> = {
   SUPER_ADMIN: ['Super administrator', 'You may see and change everything.'],
-  READ_ONLY_ADMIN: ['Read-only administrator', 'You see everything and change nothing but what is your own.'],
+  READ_ONLY_ADMIN: ['Read-only administrator', 'You can see everything and change only your own account.'],
   ORG_ADMIN: ['Organization administrator', 'You look after this organization, its departments and its users:'],
 };
 
@@ -150,12 +150,12 @@ const EXPIRIES: Readonly<
   'key-rotation': ({ id, name }) => ({
     what: phrase('Signing key of “{name}”', { name }),
     href: keysOf(id),
-    next: 'Is replaced by itself',
+    next: 'Replaced automatically',
   }),
   'retired-key': ({ id, name }) => ({
     what: phrase('Retired signing key of “{name}”', { name }),
     href: keysOf(id),
-    next: 'Is published no more',
+    next: 'No longer published',
   }),
 };
 

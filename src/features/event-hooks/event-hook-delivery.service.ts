@@ -71,7 +71,7 @@ export function eventHookDelivery({ database, keyring, config, log }: Services, 
       const { hookId, eventId } = notice.parse(payload);
       return {
         eventType: 'event_hook.delivery',
-        displayMessage: 'Tell event hook of an event',
+        displayMessage: 'Notify event hook of an event',
         targets: [
           { id: hookId, type: 'EventHook', displayName: hookId },
           { id: eventId, type: 'LogEvent', displayName: eventId },

@@ -50,7 +50,7 @@ export const eventHookSteps: readonly ConsolePage[] = [
     path: '/api/event-hooks/:id/verify',
     label: 'Verify',
     facts: [
-      'The address is asked now, by GET, with the header X-Gatehouse-Verification-Challenge.',
+      'The service now sends a GET request with the header X-Gatehouse-Verification-Challenge.',
       'It must answer within five seconds with the JSON {"verification": "<the value of the header>"}.',
     ],
     notice: 'hook-verified',

@@ -13,7 +13,7 @@ import { channelFields, channelIn } from './hook-channel.console.ts';
 
 const POSTED =
   'Events are posted to it. It must be https, or http on this machine. Addresses of this machine and of private networks are called only if the service runs with ALLOW_PRIVATE_NETWORK=true.';
-const MOVED = 'Another address has to be verified again, and on another host every header needs its value again.';
+const MOVED = 'If the address changes, it must be verified again. If the host changes, enter every header value again.';
 
 type Area = keyof typeof HOOK_EVENT_AREAS;
 
@@ -45,7 +45,7 @@ export function hookFields(hook?: EventHook): readonly Field[] {
       label: 'Description',
       kind: 'description',
       value: hook?.description,
-      hint: 'What receives the events, and whom to ask about it.',
+      hint: 'The receiver, and the contact for questions.',
     },
     ...channelFields(channel, channel === undefined ? POSTED : MOVED),
     ...areas.map(

@@ -42,7 +42,7 @@ export const channelFields = (channel: HookChannel | undefined, uriHint: Text): 
     label: 'Authentication value',
     kind: 'secret',
     alias: ['channel.config.authScheme.value', 'channel.config.authScheme'],
-    hint: channel?.authScheme ? 'Empty: the one that is kept stays.' : 'E.g. “Bearer …”. Stored encrypted and never shown again.',
+    hint: channel?.authScheme ? 'Empty: the stored one is kept.' : 'E.g. “Bearer …”. Stored encrypted and never shown again.',
   },
 ];
 

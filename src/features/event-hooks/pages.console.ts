@@ -109,7 +109,7 @@ const create: ConsolePage = {
         title: 'Next',
         paragraphs: [
           'Give the secret to the receiver. Each delivery is signed with it as Standard Webhooks describes (webhook-id, webhook-timestamp, webhook-signature).',
-          'Then verify the address: it is asked by GET with the header X-Gatehouse-Verification-Challenge and answers {"verification": "<the value of the header>"}.',
+          'Then verify the address. The service sends a GET request with the header X-Gatehouse-Verification-Challenge and expects {"verification": "<the value of the header>"}.',
         ],
         actions: [{ label: 'Verify', href: `${eventHookPath(told.id)}/verify` }],
       },
@@ -140,7 +140,7 @@ async function deliveries(visit: ConsoleRequest, hook: EventHook): Promise<reado
         ...(waiting.count === 0
           ? []
           : [
-              { label: 'Oldest of them', value: { moment: momentOrNull(waiting.oldest) } },
+              { label: 'Oldest', value: { moment: momentOrNull(waiting.oldest) } },
               { label: 'Next attempt', value: { moment: momentOrNull(waiting.due) } },
               { label: 'Last failure', value: waiting.lastError ?? '' },
             ]),
@@ -158,7 +158,7 @@ async function deliveries(visit: ConsoleRequest, hook: EventHook): Promise<reado
           { text: target.find(({ type }) => type === 'LogEvent')?.id ?? '', code: true },
         ],
       })),
-      empty: lost === undefined ? 'Too many searches are under way to tell. Look again in a moment.' : 'None: nothing was lost.',
+      empty: lost === undefined ? 'Too many searches are running. Try again in a moment.' : 'None: nothing was lost.',
     },
   ];
 }
@@ -243,7 +243,7 @@ const secret: ConsolePage = {
     const hook = await hookIn(visit);
     const facts = [
       'For 24 hours deliveries are signed with the secret before as well, so that the receiver can change over without a gap.',
-      'A secret that was renewed within that time is of no use any more at once.',
+      'If the secret was renewed within that time, the previous one stops working immediately.',
     ];
     const title = phrase('New signing secret for {hook}', { hook: hook.name });
     return formPage(

@@ -10,7 +10,7 @@ export const GROUPS_PATH: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HO
 
 /** What follows for whoever is taken out of a group. */
 export const LEAVING_FACTS: readonly string[] = [
-  'What is open to the user by this group alone is closed from the next sign-in on. The account itself stays.',
+  'From the next sign-in, the user loses access that only this group gives. The account itself stays.',
 ];
 
 export const addressOfGroup = (id: string): string => `${GROUPS_HOME}/${encodeURIComponent(id)}`;

@@ -61,7 +61,7 @@ const fieldsFor = (now: { readonly name?: string; readonly description?: string 
     label: 'Name',
     required: true,
     alias: 'profile.name',
-    hint: 'As tokens tell it, where a claim of groups does',
+    hint: 'As in tokens, if a claim contains groups',
     value: now.name,
   },
   {
@@ -69,7 +69,7 @@ const fieldsFor = (now: { readonly name?: string; readonly description?: string 
     label: 'Description',
     kind: 'description',
     alias: 'profile.description',
-    hint: 'Who is in it, and what it opens',
+    hint: 'Members and applications of the group',
     value: now.description,
   },
 ];
@@ -149,7 +149,7 @@ const remove: ConsolePage = {
         members: countOf(members, 'member'),
         applications: countOf(applications, 'application'),
       }),
-      'Policies that name it forget it.',
+      'It is removed from policies that name it.',
       'This cannot be undone.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Delete group', danger: true, cancel: home }, typed);

@@ -35,7 +35,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     required: true,
     value: protocol.issuer?.url,
     alias: 'protocol.issuer',
-    hint: ISSUER_HINTS[type] ?? 'As its tokens name it, without “/.well-known/openid-configuration”. Everything else is found from there.',
+    hint: ISSUER_HINTS[type] ?? 'The issuer in its tokens, without “/.well-known/openid-configuration”. The rest is discovered from there.',
   };
   const address = (name: 'authorization' | 'token' | 'userInfo' | 'jwks', label: string, hint?: string): Field => ({
     ...{
@@ -93,7 +93,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       group: CONNECTION,
       value: protocol.scopes.join('\n'),
       alias: 'protocol.scopes',
-      hint: isOidc ? 'One a line. “openid” must be among them, and “email” where accounts are to be found by address.' : 'One a line.',
+      hint: isOidc ? 'One per line. “openid” is required, and so is “email” if accounts are linked by address.' : 'One a line.',
     },
     address(
       'authorization',
@@ -115,14 +115,14 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
         {
           value: 'AUTO',
           label: 'Yes, where the provider has verified the address',
-          hint: 'Choose it only for a provider that you trust to verify addresses: a person whose address it vouches for gets the account with that address. Administrators are never linked in this way.',
+          hint: 'Choose it only for a provider that you trust to verify addresses: a user with a verified address there gets the account with that address here. Administrators are never linked in this way.',
         },
       ],
     },
     {
       name: 'matchType',
       when: { field: 'accountLink', value: 'AUTO' },
-      label: 'The address is compared with',
+      label: 'Compared with',
       group: LINKING,
       value: policy.subject.matchType,
       alias: 'policy.subject.matchType',
@@ -166,7 +166,11 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       alias: 'policy.provisioning.action',
       options: [
         { value: 'DISABLED', label: 'Are refused and must be invited' },
-        { value: 'AUTO', label: 'Get an account at the first sign-in', hint: 'Everyone whom the provider lets in then has one.' },
+        {
+          value: 'AUTO',
+          label: 'Get an account at the first sign-in',
+          hint: 'Everyone who can sign in at the provider then gets an account.',
+        },
       ],
     },
     await pickField(
@@ -226,7 +230,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       group: PROVISIONING,
       checked: policy.provisioning.profileMaster,
       alias: 'policy.provisioning.profileMaster',
-      hint: 'Otherwise the profile is filled once, when the account is made.',
+      hint: 'Otherwise the profile is filled only when the account is created.',
     },
     ...(type === 'OIDC'
       ? [
@@ -245,7 +249,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
     {
       name: 'parameters',
       advanced: true,
-      label: 'Further parameters of the request',
+      label: 'More request parameters',
       kind: 'lines',
       rows: 2,
       group: DETAILS,
@@ -265,12 +269,12 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       group: DETAILS,
       value: String(policy.maxClockSkew / 1000),
       alias: 'policy.maxClockSkew',
-      hint: 'How far its clock may be off, at most 300.',
+      hint: 'The clock may be off by this much, at most 300.',
     },
   ];
 }
 
 const ISSUER_HINTS: Readonly<Partial<Record<IdentityProviderType, string>>> = {
   GOOGLE: 'Google’s own; leave it as it is.',
-  MICROSOFT: 'With “common”, accounts of every tenant are let in. Put your tenant’s id in its place to let in that tenant’s alone.',
+  MICROSOFT: '“common” lets in accounts of every tenant. Replace it with your tenant ID to let in only your tenant.',
 };

@@ -39,7 +39,7 @@ export const IDENTITY_PROVIDER_KINDS: Readonly<Record<IdentityProviderType, Kind
   OIDC: {
     name: 'OpenID Connect',
     forWhom: 'Any OpenID provider: Okta, Keycloak, Auth0, Microsoft Entra ID, another Gatehouse, …',
-    steps: ['At the provider, register a web application (a confidential client) with this redirect URI, then fill in what it gave you.'],
+    steps: ['At the provider, register a web application (a confidential client) with this redirect URI, then enter its values below.'],
   },
   GOOGLE: {
     name: 'Google',

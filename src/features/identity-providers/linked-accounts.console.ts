@@ -25,7 +25,7 @@ const list: ConsolePage = {
       {
         kind: 'table',
         name: 'Linked accounts',
-        columns: ['Identity provider', 'Known there as', 'Subject', 'Since', 'Last used'],
+        columns: ['Identity provider', 'Name at provider', 'Subject', 'Since', 'Last used'],
         rows: items.map(({ idpId, name, knownAs, subject: called, created, lastUsed }) => ({
           cells: [
             name,
@@ -53,7 +53,7 @@ const remove: ConsolePage = {
     const { subject } = await getLink(visit.services, id, user.id, visit.request);
     const title = phrase('Remove the link to “{name}”?', { name });
     const facts = [
-      phrase('Signing in there as “{subject}” no longer means signing in here as this user.', { subject }),
+      phrase('The account “{subject}” there can no longer sign in as this user here.', { subject }),
       'The account itself stays; without a password there may be no way left to sign in.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Remove link', danger: true, cancel: homeOf(user.id) }, typed);

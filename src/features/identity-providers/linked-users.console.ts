@@ -43,7 +43,7 @@ const list: ConsolePage = {
       actions: mayWrite ? [{ ...link, main: true }] : [],
       list: {
         name: 'linked users',
-        columns: ['User', 'Known there as', 'Linked'],
+        columns: ['User', 'Name at provider', 'Linked'],
         rows: items.map(({ userId, subject, created }, index) => ({
           cells: [
             { text: logins[index] ?? userId, href: `/admin/users/${encodeURIComponent(userId)}` },
@@ -63,9 +63,9 @@ const list: ConsolePage = {
 
 const EXTERNAL_ID: Field = {
   name: 'externalId',
-  label: 'Known there as',
+  label: 'Name at provider',
   required: true,
-  hint: 'What the provider calls the person in its tokens: the claim “sub”, at GitHub the numeric id. Not the e-mail address.',
+  hint: 'The user’s ID at the provider: the claim “sub”, at GitHub the numeric ID. Not the e-mail address.',
 };
 
 const newLink = z.object({ login: text({ least: 1 }), externalId: text({ least: 1 }) });
@@ -76,7 +76,7 @@ const link: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const provider = await providerIn(visit);
-    const facts = ['Signing in there as this person means signing in here as this user. Be sure that both are the same human being.'];
+    const facts = ['The account there can then sign in as this user here. Make sure that both belong to the same person.'];
     const cancel = `${identityProviderPath(provider.id)}/users`;
     const fields = [await pickField(usersIn(visit), { name: 'login', label: 'User' }, typed), EXTERNAL_ID];
     return formPage({ title: 'Link a user', crumbs: identityProviderCrumbs(provider), facts, fields, submit: 'Link', cancel }, typed);

@@ -71,7 +71,7 @@ const list: ConsolePage = {
           ],
         })),
         empty: isNarrowed
-          ? 'No identity provider fits. Search for the beginning of its name.'
+          ? 'No identity providers match. Try the beginning of the name.'
           : 'There is no identity provider yet. Users sign in with the password that they have here.',
         emptyAction: isNarrowed || !mayWrite(visit) ? undefined : add,
         search: {
@@ -103,11 +103,11 @@ const choose: ConsolePage = {
   show: async () =>
     listPage({
       title: 'Add identity provider',
-      lead: 'Choose its kind. What is known of it is filled in.',
+      lead: 'Choose its kind. Known values are filled in.',
       crumbs: IDENTITY_PROVIDER_CRUMBS,
       list: {
         name: 'kinds of identity providers',
-        columns: ['Kind', 'For whom'],
+        columns: ['Kind', 'Users'],
         rows: IDENTITY_PROVIDER_TYPES.map((type) => ({
           cells: [
             { text: phrase(IDENTITY_PROVIDER_KINDS[type].name), href: `${IDENTITY_PROVIDERS_PATH}/new/${type.toLowerCase()}` },
@@ -172,7 +172,7 @@ const create: ConsolePage = {
 const idTyped = (form: URLSearchParams): string | undefined => identityProviderId.safeParse(form.get('id')).data;
 
 async function newPeople(visit: ConsoleRequest, { policy: { provisioning } }: IdentityProvider): Promise<Content> {
-  if (provisioning.action === 'DISABLED') return phrase('Are told to ask for an account');
+  if (provisioning.action === 'DISABLED') return phrase('Are refused');
   const organization = provisioning.orgId === undefined ? undefined : await organizationsIn(visit).byId(provisioning.orgId);
   const groups = await Promise.all(provisioning.groups.assignments.map((id) => groupsIn(visit).byId(id)));
   const into = [organization, ...groups].flatMap((one) => (one === undefined ? [] : [one.label]));
@@ -218,7 +218,7 @@ const one: ConsolePage = {
               value:
                 policy.accountLink.action === 'AUTO'
                   ? phrase('By an e-mail address that the provider has verified, or by hand')
-                  : phrase('By hand'),
+                  : phrase('Manual'),
             },
             { label: 'E-mail domains', value: emailDomains === undefined ? phrase('All') : emailDomains.join(', ') },
             { label: 'Id', value: id, copy: true },
@@ -231,7 +231,7 @@ const one: ConsolePage = {
               {
                 kind: 'facts' as const,
                 title: 'Try it',
-                lead: 'Open this address in a private window: in this one, you would sign in as somebody else and leave the console.',
+                lead: 'Open this address in a private window. In this window, you would sign in as another user and leave the console.',
                 facts: [{ label: 'Address', value: `${baseUrl}/signin/upstream/${id}`, copy: true }],
               },
             ]

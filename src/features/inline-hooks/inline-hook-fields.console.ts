@@ -17,10 +17,10 @@ const HINTS: Readonly<Record<InlineHookType, string>> = {
   'com.okta.oauth2.tokens.transform': 'Adds, changes and removes claims before tokens are issued. Rules of access policies name the hook.',
   'com.okta.user.pre-registration': 'Refuses a sign-up or changes its profile before the account is created.',
   'com.okta.user.credential.password.import':
-    'Asked for the first sign-in of users that were created without their password. A right password is then kept here.',
+    'Called at the first sign-in of users that were created without their password. A correct password is then stored here.',
 };
 
-export const FAILURES = { OPEN: 'Go on without the hook', CLOSED: 'Refuse' } as const;
+export const FAILURES = { OPEN: 'Continue without the hook', CLOSED: 'Refuse' } as const;
 
 const ASKED =
   'Requests are posted to it while somebody waits. It must be https, or http on this machine. Addresses of this machine and of private networks are called only if the service runs with ALLOW_PRIVATE_NETWORK=true.';
@@ -39,7 +39,7 @@ export function inlineHookFormFields(hook?: InlineHook): readonly Field[] {
     label: 'If the hook fails',
     kind: 'radios',
     value: hook?.failure ?? 'CLOSED',
-    hint: 'When it cannot be reached, takes longer than three seconds or answers wrongly.',
+    hint: 'Applies if the hook cannot be reached, takes longer than three seconds or gives an invalid response.',
     options: [
       { value: 'OPEN', label: FAILURES.OPEN, hint: 'Tokens are issued unchanged, sign-ups are carried out.' },
       { value: 'CLOSED', label: FAILURES.CLOSED, hint: 'No token is issued, no account is created. Always so for passwords.' },
@@ -49,7 +49,7 @@ export function inlineHookFormFields(hook?: InlineHook): readonly Field[] {
     { name: 'name', label: 'Name', required: true, value: hook?.name },
     ...(hook === undefined ? [type] : []),
     ...(hook?.type === PASSWORD_IMPORT ? [] : [failure]),
-    ...channelFields(hook?.channel, hook === undefined ? ASKED : 'On another host every header needs its value again.'),
+    ...channelFields(hook?.channel, hook === undefined ? ASKED : 'If the host changes, enter every header value again.'),
   ];
 }
 

@@ -41,7 +41,7 @@ function triedPage(hook: InlineHook, answer: TriedHook, message: string): Drawn 
         kind: 'words',
         tone: problem === undefined ? 'good' : 'bad',
         paragraphs: [
-          problem === undefined ? 'The hook answered as it should.' : phrase(problem),
+          problem === undefined ? 'The hook gave a valid response.' : phrase(problem),
           ...(detail === undefined ? [] : [verbatim(detail)]),
         ],
       },
@@ -116,7 +116,7 @@ export const inlineHookSteps: readonly ConsolePage[] = [
   step({
     path: '/api/inline-hooks/:id/activate',
     label: 'Activate',
-    facts: ['It is asked from now on.'],
+    facts: ['It is called from now on.'],
     notice: 'inline-hook-activated',
     carryOut: ({ services, request }, id) => setInlineHookStatus(services, id, 'ACTIVE', request),
   }),
@@ -124,7 +124,7 @@ export const inlineHookSteps: readonly ConsolePage[] = [
     path: '/api/inline-hooks/:id/deactivate',
     label: 'Deactivate',
     facts: [
-      'It is not asked any more, whatever should happen if it fails: tokens are issued unchanged and sign-ups are carried out without it.',
+      'It is no longer called: tokens are issued unchanged and sign-ups continue without it.',
       'Users whose password it would verify cannot sign in with a password until it is active again.',
     ],
     danger: true,

@@ -176,7 +176,7 @@ const secret: ConsolePage = {
     const hook = await inlineHookOf(visit);
     const facts = [
       'For 24 hours requests are signed with the secret before as well, so that the receiver can change over without a gap.',
-      'A secret that was renewed within that time is of no use any more at once.',
+      'If the secret was renewed within that time, the previous one stops working immediately.',
     ];
     const title = phrase('New signing secret for {hook}', { hook: hook.name });
     return formPage(

@@ -42,7 +42,7 @@ export const invite: ConsolePage = {
   async show(visit, typed) {
     const mayBeNone = reachOf(visit.request.roles, 'write') === 'everything';
     const fields = [...(await typedFields(visit)), ...(await placeFields(visit, typed, { mayBeNone }))];
-    const facts = (await mayMail(visit)) ? [] : ['No mail can be sent from here. Create the user, and hand the link over yourself.'];
+    const facts = (await mayMail(visit)) ? [] : ['This service cannot send e-mail. Create the user, and pass the link on yourself.'];
     return formPage(
       { title: 'Invite user', crumbs: USERS, facts, fields, hidden: formKey(), submit: 'Send invitation', cancel: USERS_HOME },
       typed,

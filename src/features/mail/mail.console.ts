@@ -54,13 +54,13 @@ const WITHOUT_SERVER: Readonly<Record<Exclude<Way, 'server'>, readonly string[]>
 /** What is so for people. */
 const MEANINGS: Readonly<Record<'mail' | 'none', readonly string[]>> = {
   mail: [
-    'New users are invited by a link, and users who forgot their password ask for a link on the sign-in page. You can have a link shown to you instead, and hand it over yourself.',
+    'New users get an invitation link, and users who forgot their password request a link on the sign-in page. You can also see a link yourself and pass it on.',
     'Users are notified of a sign-in with a new browser, and of changes to their password, factors, connected accounts and address.',
     'A link works once: an invitation for seven days, a new password for one hour, the confirmation of an address for one day.',
-    'What cannot be sent is tried again for a day or so, and given up then.',
+    'Undelivered e-mails are retried for about a day.',
   ],
   none: [
-    'Links by which users choose a first or a new password are shown to the administrator who makes them, once. Hand them over yourself.',
+    'Links to choose a password are shown once to the administrator who creates them. Pass them on yourself.',
     'The sign-in page offers no “Forgot password”: users ask an administrator.',
     'Users are not notified of sign-ins with a new browser or of changes to their account, and no address can be confirmed.',
   ],
@@ -105,8 +105,8 @@ function stateFacts(state: MailState): readonly Fact[] {
       ? []
       : [
           {
-            label: 'The last of them',
-            value: [{ moment: momentOf(last.at) }, { text: last.reason || phrase('Why is not known'), href: addressOfEntry(last.uuid) }],
+            label: 'Latest',
+            value: [{ moment: momentOf(last.at) }, { text: last.reason || phrase('Reason unknown'), href: addressOfEntry(last.uuid) }],
           },
         ]),
   ];
@@ -152,7 +152,7 @@ const page: ConsolePage = {
       parts: [
         ...where,
         ...(way === 'nowhere' ? [] : [state]),
-        { kind: 'words', title: 'What this means', paragraphs: MEANINGS[isPossible ? 'mail' : 'none'] },
+        { kind: 'words', title: 'Explanation', paragraphs: MEANINGS[isPossible ? 'mail' : 'none'] },
       ],
     });
   },
@@ -164,14 +164,14 @@ const FAILED: Readonly<Record<MailFailure['kind'], string>> = {
   'too-late': 'The mail server did not answer in time. Check host, port, encryption and firewall',
   'not-secure': 'There is no secure connection to the mail server. Check its certificate, and whether its port needs TLS or STARTTLS',
   login: 'The mail server does not accept the user name and password, or needs them',
-  recipient: 'The mail server takes no mail for your address',
-  mail: 'The mail server does not take the e-mail. Check whether it accepts the sender',
+  recipient: 'The mail server does not accept e-mail for your address',
+  mail: 'The mail server refused the e-mail. Check whether it accepts the sender',
   other: 'The mail could not be handed over',
 };
 
 const NOT_SENT: Readonly<Record<Exclude<TestMail['outcome'], 'taken' | 'failed'>, string>> = {
-  'not-possible': 'No mail can be sent from here.',
-  'no-address': 'Your account has no address that mail can be sent to.',
+  'not-possible': 'This service cannot send e-mail.',
+  'no-address': 'Your account has no usable e-mail address.',
   'too-many': 'Many e-mails were sent to you recently. Try again in an hour.',
 };
 
@@ -182,7 +182,7 @@ function testForm(address: Value, typed: Typed): Drawn {
       crumbs: CRUMBS,
       facts: [
         phrase('It goes to {address}, the address of your own account, and nowhere else.', { address }),
-        'It is sent at once, and you are told what the mail server answers. That may take up to 20 seconds.',
+        'It is sent immediately, and you see the response of the mail server. This may take up to 20 seconds.',
       ],
       submit: 'Send test e-mail',
       cancel: HOME,
@@ -213,9 +213,7 @@ const test: ConsolePage = {
           kind: 'words',
           tone: 'warning',
           paragraphs: isPossible
-            ? [
-                'Your account has no address that mail can be sent to, and a test mail goes to your own address alone. Give your account one first.',
-              ]
+            ? ['Your account has no usable e-mail address. A test e-mail goes only to your own address, so add one first.']
             : [NOT_SENT['not-possible']],
         },
       ],

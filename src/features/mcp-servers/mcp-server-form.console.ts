@@ -36,7 +36,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
       required: true,
       hint: 'Exactly as clients connect to it, e.g. https://mcp.example.com/mcp.',
     },
-    { name: 'name', label: 'Name', required: true, hint: 'What it is called, e.g. “Notes”. Clients can show it.' },
+    { name: 'name', label: 'Name', required: true, hint: 'The name that clients can show, e.g. “Notes”.' },
     {
       name: 'scopes',
       label: 'What agents may do',
@@ -69,7 +69,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
       name: 'id',
       label: 'Id',
       group: 'Authorization server',
-      hint: 'The last part of its issuer, for good: a to z, 0 to 9, hyphen and underscore, e.g. “orders”. Empty: one is made up.',
+      hint: 'The last part of its issuer: a to z, 0 to 9, hyphen and underscore, e.g. “orders”. It cannot be changed later. Empty: the service chooses one.',
       ...(isNew !== undefined && { when: isNew }),
     },
     {
@@ -149,7 +149,7 @@ export const protectMcpServerPage: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const facts = [
-      'AI clients find the authorization server by themselves, and their users are asked for consent. This form sets it up. The next page has what your MCP server publishes.',
+      'AI clients discover the authorization server, and their users are asked for consent. This form sets it up. The next page shows the document that your MCP server publishes.',
     ];
     const page = { title: TITLE, crumbs: SERVERS, facts, fields: await fieldsFor(visit, typed), hidden: formKey() };
     return formPage({ ...page, submit: 'Protect MCP server', cancel: SERVERS_HOME }, typed);

@@ -92,7 +92,7 @@ const edit: ConsolePage = {
         title: 'Change the branding',
         crumbs: [...organizationCrumbs(organization), { label: 'Branding', href: homeOf(organization.id) }],
         facts: [
-          'A colour that people could not read by is refused, and the nearest one that they can is told (WCAG 2.2: 4.5:1 for text, 3:1 for the edges of buttons).',
+          'A colour with too little contrast is refused, and the nearest accessible one is suggested (WCAG 2.2: 4.5:1 for text, 3:1 for the edges of buttons).',
         ],
         fields: fieldsOf(branding),
         submit: 'Save',

@@ -77,7 +77,7 @@ const fieldsOf = (held: OrganizationPolicy): readonly Field[] => [
     kind: 'duration',
     unit: 'hour',
     value: held.sessionLifetimeHours === null ? '' : String(held.sessionLifetimeHours),
-    hint: 'Members must sign in again this long after their sign-in. Refresh tokens end then, too. Empty: as for the service.',
+    hint: 'Members must sign in again this long after their sign-in. Refresh tokens also expire then. Empty: as for the service.',
   },
 ];
 
@@ -92,7 +92,7 @@ const edit: ConsolePage = {
       {
         title: 'Change the sign-in policy',
         crumbs: [...organizationCrumbs(organization), { label: 'Policy', href: homeOf(organization.id) }],
-        facts: ['What you set holds for sessions that are there, too, from their next use on.'],
+        facts: ['Changes also apply to existing sessions, from their next use.'],
         fields: fieldsOf(policy),
         submit: 'Save',
         cancel: homeOf(organization.id),

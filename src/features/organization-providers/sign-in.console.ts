@@ -87,7 +87,7 @@ async function fieldsOf(visit: ConsoleRequest, orgId: string, now?: Organization
       hint:
         domains.length === 0
           ? 'The organization has no verified domain yet. Add one under Domains.'
-          : 'Users of these domains are led to the provider.',
+          : 'Users of these domains are sent to the provider.',
       values: now?.domains ?? domains,
       options: domains.map((domain) => ({ value: domain, label: verbatim(shownDomain(domain)) })),
     },
@@ -103,7 +103,7 @@ async function fieldsOf(visit: ConsoleRequest, orgId: string, now?: Organization
     },
     {
       name: 'autoJoin',
-      label: 'Make its users members',
+      label: 'Add its users as members',
       kind: 'check',
       checked: now?.autoJoin ?? true,
       hint: 'At their first sign-in with an address of these domains. Members of other organizations are added by hand.',

@@ -186,7 +186,7 @@ const ofMember: ConsolePage = {
         name: 'roles',
         label: 'Roles',
         kind: 'checks',
-        hint: 'They take effect at once. Users who get more rights must sign in again. A new owner must also choose another password.',
+        hint: 'They take effect immediately. Users who get more rights must sign in again. A new owner must also choose a new password.',
         values: [...held],
         options: [
           ...builtIn.filter(isOffered).map(({ name, description }) => ({ value: name, label: verbatim(name), hint: description })),

@@ -70,9 +70,7 @@ const linkPage = (organization: OrganizationDetail, link: string): Drawn =>
       {
         kind: 'words',
         tone: 'warning',
-        paragraphs: [
-          'Anybody who opens the link first decides how users of the organization sign in. Send it in a way that nobody else reads.',
-        ],
+        paragraphs: ['The first person to open the link decides how users of the organization sign in. Send it over a private channel.'],
       },
     ],
     actions: [{ label: 'Done, I have copied it', href: homeOf(organization), main: true }],

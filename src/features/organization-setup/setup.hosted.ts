@@ -153,7 +153,7 @@ async function telling(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay,
     if (!isRefused && !(error instanceof UpstreamFailure)) throw error;
     deps.services.log.warn({ err: error, idpId: setup.row.idpId }, 'a sign-in to try an identity provider failed');
     const { text } = pageLanguage(ctx);
-    const provider = setup.provider?.issuer === undefined ? '' : new URL(setup.provider.issuer).host;
+    const provider = new URL(setup.provider?.protocol.issuer?.url ?? 'about:blank').host;
     const message = isRefused ? text('setup.problem.taken') : text(`upstream.${error.problem}`, { provider });
     await show(deps, ctx, setup, { problem: { field: 'test', message } });
   }

@@ -29,7 +29,7 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays, breached, breachedRange
     required: true,
     value: String(minLength),
     hint: phrase(
-      '{least} to 128. NIST SP 800-63B asks for 8 with a second factor, and for 15 where the password is all that is asked. Length is what makes a password strong.',
+      '{least} to 128. NIST SP 800-63B requires 8 with a second factor, and 15 for a password alone. Length makes a password strong.',
       { least: SHORTEST_PASSWORD },
     ),
   },
@@ -39,7 +39,7 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays, breached, breachedRange
     kind: 'number',
     required: true,
     value: String(historyCount),
-    hint: phrase('0 to {most} passwords of the user, the present one among them, cannot be chosen again. 0: any can.', {
+    hint: phrase('The number of previous passwords, including the current one, that a user cannot choose again: 0 to {most}.', {
       most: LONGEST_HISTORY,
     }),
   },
@@ -83,7 +83,7 @@ const policy: ConsolePage = {
           kind: 'facts',
           facts: [
             { label: 'Minimum length', value: minLength },
-            { label: 'Password history', value: historyCount === 0 ? phrase('Any can be chosen again') : historyCount },
+            { label: 'Password history', value: historyCount === 0 ? phrase('No history') : historyCount },
             {
               label: 'Expires',
               value: maxAgeDays === null ? phrase('Never') : counted(maxAgeDays, 'After {count} day', 'After {count} days'),
@@ -98,7 +98,7 @@ const policy: ConsolePage = {
           paragraphs: [
             'The 49,000 most common passwords are rejected, also with digits or symbols added, and so are passwords made of the user’s names or of the name of this service.',
             'There are no rules about capitals, digits and marks: they make passwords harder to remember, and no harder to guess (NIST SP 800-63B).',
-            'Passwords that users already have stay as they are. What is new here is asked of the next one.',
+            'Existing passwords stay as they are. The new rules apply to the next password.',
           ],
         },
       ],
@@ -139,5 +139,5 @@ export const passwordPolicyPages: readonly ConsolePage[] = [policy, edit];
 
 export async function passwordRules({ services }: ConsoleRequest): Promise<Phrase> {
   const { minLength } = await readSettings(services, 'password');
-  return phrase('{minLength} characters at least; none that everybody tries first, and nothing made of the user’s names.', { minLength });
+  return phrase('At least {minLength} characters. Common passwords and parts of the user’s names are refused.', { minLength });
 }

@@ -28,7 +28,7 @@ export const linkOutcome = async ({ services }: ConsoleRequest, address: Value):
 export const BY_LINK: Option = {
   value: 'link',
   label: 'Show me the link',
-  hint: 'It is shown to you once, and you hand it over. The user chooses the password.',
+  hint: 'It is shown to you once, and you pass it on. The user chooses the password.',
 };
 
 /** How a link may reach a user; without a choice, why there is none. */
@@ -36,10 +36,8 @@ export async function waysTo(
   visit: ConsoleRequest,
   user: Pick<User, 'email'>,
 ): Promise<{ readonly fields: readonly Field[]; readonly facts: readonly Text[] }> {
-  if (!(await mayMail(visit)))
-    return { fields: [], facts: ['You get a link, shown once, and hand it over. No mail can be sent from here.'] };
-  if (!hasMailAddress(user))
-    return { fields: [], facts: ['You get a link, shown once, and hand it over: the user has no address that mail can be sent to.'] };
+  if (!(await mayMail(visit))) return { fields: [], facts: ['You see a link once and pass it on. This service cannot send e-mail.'] };
+  if (!hasMailAddress(user)) return { fields: [], facts: ['You see a link once and pass it on. The user has no usable e-mail address.'] };
   const byMail = {
     value: 'mail',
     label: 'By mail',
@@ -99,7 +97,7 @@ function linkPage({ userId, login }: Made, url: string): Drawn {
       {
         kind: 'words',
         tone: 'warning',
-        paragraphs: ['Anybody who has the link can choose the password. Hand it over in a way that nobody else reads.'],
+        paragraphs: ['Anyone who has the link can choose the password. Send it over a private channel.'],
       },
     ],
     actions: [{ label: 'Done, I have copied it', href: addressOfUser(userId), main: true }],

@@ -30,7 +30,7 @@ export function movesOf(address: string, priority: number, count: number): reado
 /** @param all in their order */
 export function placeField(all: readonly Placed[], { id, priority }: Placed): ChoiceField {
   const others = all.filter((other) => other.id !== id);
-  const options = [phrase('At first'), ...others.map(({ name }) => phrase('After “{name}”', { name }))].map((label, at) => ({
+  const options = [phrase('First'), ...others.map(({ name }) => phrase('After “{name}”', { name }))].map((label, at) => ({
     value: String(at + 1),
     label,
   }));
@@ -91,7 +91,7 @@ export function statusSteps({
     },
   });
   return [
-    page('Activate', 'ACTIVE', ['It is looked at again, in its place.'], notices[0]),
-    page('Deactivate', 'INACTIVE', ['It is kept, and passed over.', passedOver, 'It can be activated again.'], notices[1]),
+    page('Activate', 'ACTIVE', ['It is evaluated again, at its position.'], notices[0]),
+    page('Deactivate', 'INACTIVE', ['It is stored but skipped.', passedOver, 'It can be activated again.'], notices[1]),
   ];
 }

@@ -69,7 +69,7 @@ const list: ConsolePage = {
     for (const policy of items) rows.push(await rowOf(visit, subject, policy, all.length));
     const create = { label: 'Create access policy', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
-      lead: 'Who gets which tokens: the first active policy that is for the application decides, by its first active rule that fits. Where none does, access is denied.',
+      lead: 'Policies decide which tokens are issued. The first active policy that applies to the application decides, by its first active rule that matches. If none matches, access is denied.',
       actions: subject.hasOwnParts ? [create] : [],
       parts: [
         {
@@ -192,7 +192,7 @@ const create: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const title = 'Create access policy';
-    const facts = ['It is looked at last, after those that are there. It allows nothing until it has a rule.'];
+    const facts = ['It is evaluated last, after the existing ones. It allows nothing until it has a rule.'];
     const fields = await fieldsFor(visit, undefined, typed);
     return formPage({ title, crumbs: crumbsOfPolicies(subject), facts, fields, submit: title, cancel: homeOf(subject) }, typed);
   },
@@ -251,7 +251,7 @@ const move: ConsolePage = {
 const [activate, deactivate] = statusSteps({
   path: '/api/servers/:serverId/policies/:policyId',
   what: 'access policy',
-  passedOver: 'Applications that it is for are judged by the next policy that is for them; where there is none, they get no more tokens.',
+  passedOver: 'The next policy that applies to its applications decides instead. Applications without another policy get no more tokens.',
   notices: ['policy-activated', 'policy-deactivated'],
   async find(visit) {
     const subject = await subjectWithParts(visit);
@@ -272,7 +272,7 @@ const remove: ConsolePage = {
     const rules = await listRules(visit.services, { serverId: subject.server.id, policyId: policy.id });
     const facts = [
       phrase('This deletes {rules}.', { rules: countOf(rules.length, 'rule') }),
-      'Applications that it is for are judged by the next policy that is for them; where there is none, they get no more tokens.',
+      'The next policy that applies to its applications decides instead. Applications without another policy get no more tokens.',
       'This cannot be undone.',
     ];
     const page = {

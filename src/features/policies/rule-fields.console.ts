@@ -42,7 +42,7 @@ function detailFields({ items }: { readonly items: readonly DetailType[] }, { au
   return [
     {
       name: 'detailsFor',
-      label: 'Which authorization details it is for',
+      label: 'Authorization details',
       group: 'Authorization details',
       kind: 'radios',
       advanced: true,
@@ -91,7 +91,7 @@ export async function ruleFields(
       kind: 'radios',
       value: isOpen ? 'all' : 'some',
       options: [
-        { value: 'all', label: 'Everyone', hint: 'Also an application by itself (client credentials).' },
+        { value: 'all', label: 'Everyone', hint: 'Also an application without a user (client credentials).' },
         {
           value: 'some',
           label: 'These users and the members of these groups',
@@ -138,7 +138,7 @@ export async function ruleFields(
     },
     {
       name: 'grants',
-      label: 'Which grants it is for',
+      label: 'Grants',
       group: 'Grants',
       kind: 'radios',
       value: chosen(conditions.grantTypes?.include),
@@ -153,14 +153,14 @@ export async function ruleFields(
       label: 'Grants',
       group: 'Grants',
       when: { field: 'grants', value: 'some' },
-      hint: 'A refresh is judged as the grant that it continues.',
+      hint: 'A refresh counts as the grant that it continues.',
       values: named(conditions.grantTypes?.include),
       options: ACCESS_GRANT_TYPES.map((type) => ({ value: type, label: GRANTS[type] })),
       alias: 'conditions.grantTypes.include',
     },
     {
       name: 'scopesFor',
-      label: 'Which scopes it is for',
+      label: 'Scopes',
       group: 'Scopes',
       kind: 'radios',
       value: chosen(conditions.scopes?.include),
@@ -186,7 +186,7 @@ export async function ruleFields(
     ...detailFields(await listServerDetailTypes(visit.services, serverId, undefined, { limit: 1000 }), conditions),
     {
       name: 'actorsFor',
-      label: 'Which actors it is for',
+      label: 'Actors',
       group: 'Actors',
       kind: 'radios',
       advanced: true,
@@ -211,17 +211,17 @@ export async function ruleFields(
       },
       typed,
     ),
-    minutes('accessTokenLifetimeMinutes', 'Access tokens', 'At most one day. Empty: as the server says.', token.accessTokenLifetimeMinutes),
+    minutes('accessTokenLifetimeMinutes', 'Access tokens', 'At most one day. Empty: as the server.', token.accessTokenLifetimeMinutes),
     minutes(
       'refreshTokenLifetimeMinutes',
       'Refresh tokens, from the sign-in on',
-      'Empty: as the server says. 0: as long as any may live.',
+      'Empty: as the server. 0: the longest possible lifetime.',
       token.refreshTokenLifetimeMinutes,
     ),
     minutes(
       'refreshTokenWindowMinutes',
       'Refresh tokens, from the last use on',
-      'Empty: as the server says. Not longer than from the sign-in on.',
+      'Empty: as the server. At most the lifetime from sign-in.',
       token.refreshTokenWindowMinutes,
     ),
     {
@@ -230,7 +230,7 @@ export async function ruleFields(
       group: 'Lifetimes',
       advanced: true,
       value: token.inlineHook?.id ?? '',
-      hint: 'Asked before the tokens are issued: it adds, changes and removes claims and shortens lifetimes.',
+      hint: 'Called before tokens are issued. It adds, changes and removes claims and shortens lifetimes.',
       options: [{ value: '', label: 'None' }, ...hooks.map(({ id, name }) => ({ value: id, label: verbatim(name) }))],
       alias: 'actions.token.inlineHook.id',
     },

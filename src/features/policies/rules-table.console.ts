@@ -88,7 +88,7 @@ async function peopleInWords(visit: ConsoleRequest, { people }: RuleConditions):
   if (groups.includes(EVERYONE)) return phrase('everyone');
   const users = people.users?.include ?? [];
   const roles = people.roles?.include ?? [];
-  if (users.length + groups.length + roles.length === 0) return phrase('nobody, so it never fits');
+  if (users.length + groups.length + roles.length === 0) return phrase('nobody, so it never matches');
   const named = [
     ...(await namesOf(visit, 'user', users.slice(0, SHOWN))),
     ...(await namesOf(visit, 'group', groups.slice(0, SHOWN))).map((name) => phrase('members of “{name}”', { name })),
@@ -109,21 +109,21 @@ function detailsInWords(include: readonly string[] | undefined): readonly Piece[
 async function actorsInWords(visit: ConsoleRequest, include: readonly string[] | undefined): Promise<readonly Piece[]> {
   if (include === undefined) return [];
   if (include.includes(ANY)) return [{ text: phrase('; any actor') }];
-  if (include.length === 0) return [{ text: phrase('; no actors, so it never fits') }];
+  if (include.length === 0) return [{ text: phrase('; no actors, so it never matches') }];
   const named = await namesOf(visit, 'application', include.slice(0, SHOWN));
   return [{ text: phrase('; actors: {names}', { names: short(named, include.length) }) }];
 }
 
 function grantsInWords(include: readonly string[] | undefined): Phrase {
   if (include === undefined || include.includes(ANY)) return phrase('all grants');
-  if (include.length === 0) return phrase('no grants, so it never fits');
+  if (include.length === 0) return phrase('no grants, so it never matches');
   const names = include.slice(0, 2 * SHOWN).map((name) => phrase(GRANTS[name as keyof typeof GRANTS] ?? name));
   return phrase('grants: {names}', { names: short(names, include.length) });
 }
 
 function scopesInWords(include: readonly string[] | undefined): Phrase {
   if (include === undefined || include.includes(ANY)) return phrase('all scopes');
-  if (include.length === 0) return phrase('no scopes, so it never fits');
+  if (include.length === 0) return phrase('no scopes, so it never matches');
   return phrase('scopes: {names}', { names: short(include.slice(0, 2 * SHOWN), include.length) });
 }
 

@@ -102,7 +102,7 @@ const create: ConsolePage = {
   async show(visit, typed) {
     const place = await placeOf(visit);
     const fields = await ruleFields(visit, place.path.serverId, undefined, typed);
-    const [title, facts] = ['Create rule', ['It is looked at last, after those that are there.']];
+    const [title, facts] = ['Create rule', ['It is evaluated last, after the existing ones.']];
     return formPage({ title, crumbs: place.crumbs, facts, fields, submit: title, cancel: place.address }, typed);
   },
   async receive(visit, form) {
@@ -161,7 +161,7 @@ const move: ConsolePage = {
 const [activate, deactivate] = statusSteps({
   path: `${PATH}/:ruleId`,
   what: 'rule',
-  passedOver: 'Requests that it allowed are judged by the rules after it; where none fits, access is denied.',
+  passedOver: 'The next rules decide the requests that it allowed. If none matches, access is denied.',
   notices: ['rule-activated', 'rule-deactivated'],
   async find(visit) {
     const place = await placeOf(visit);
@@ -179,10 +179,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const place = await placeOf(visit);
     const { name } = await ruleOf(visit, place);
-    const facts = [
-      'Requests that it allowed are judged by the rules after it; where none fits, access is denied.',
-      'This cannot be undone.',
-    ];
+    const facts = ['The next rules decide the requests that it allowed. If none matches, access is denied.', 'This cannot be undone.'];
     const page = { title: phrase('Delete the rule “{name}”?', { name }), crumbs: place.crumbs, facts };
     return formPage({ ...page, submit: 'Delete rule', danger: true, cancel: place.address }, typed);
   },

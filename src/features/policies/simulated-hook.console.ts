@@ -5,7 +5,7 @@ import { inlineHookPath } from '../inline-hooks/inline-hook-page.console.ts';
 import type { SimulatedHook } from './simulation.service.ts';
 
 const HOOK_OUTCOMES: Readonly<Record<SimulatedHook['outcome'], string>> = {
-  NOT_RUN: 'The rule asks a hook. It was not asked for this preview.',
+  NOT_RUN: 'The rule calls a hook. This preview did not call it.',
   CHANGED: 'The hook changes the tokens.',
   UNCHANGED: 'The hook changes nothing.',
   DENIED: 'The hook refuses the request.',

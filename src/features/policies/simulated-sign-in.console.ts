@@ -13,7 +13,7 @@ const BROWSERS: readonly (readonly [value: string, label: string])[] = [
 ];
 
 const COUNTRIES: readonly (readonly [value: string, label: string])[] = [
-  ['', 'As the IP address says'],
+  ['', 'As the IP address'],
   ['known', 'Known to the user'],
   ['new', 'New to the user'],
 ];

@@ -9,8 +9,8 @@ import type { SimulatedAnswer } from './simulation.service.ts';
 export function lifetimesOf({ hookedLifetimes: hooked, access: { lifetimes, rule }, tokens }: SimulatedAnswer): Part {
   const says =
     rule?.actions.token === undefined
-      ? 'As the server says.'
-      : phrase('As the rule “{rule}” says, and where it says nothing the server.', { rule: rule.name });
+      ? 'As the server.'
+      : phrase('As the rule “{rule}”. Values that it leaves empty come from the server.', { rule: rule.name });
   const facts: Fact[] = [
     ...(tokens?.accessToken === undefined
       ? []
@@ -53,10 +53,10 @@ export function textsOf({ tokens, server }: SimulatedAnswer): readonly TextPart[
   const ofAccessToken =
     server.accessTokenFormat === 'jwt'
       ? 'What the JWT says, without its times and its id.'
-      : 'It is opaque; this is what introspection tells of it, without times.';
+      : 'It is opaque. This is the introspection response, without times.';
   return [
     ...text('access-token', 'Access token', ofAccessToken, tokens?.accessToken),
     ...text('id-token', 'ID token', 'Without its times, hashes, nonce, session and ways of authentication.', tokens?.idToken),
-    ...text('userinfo', 'Userinfo', 'What the endpoint answers to the access token.', tokens?.userinfo),
+    ...text('userinfo', 'Userinfo', 'The response of the endpoint to the access token.', tokens?.userinfo),
   ];
 }

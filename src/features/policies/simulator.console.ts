@@ -79,7 +79,7 @@ async function fieldsFor(visit: ConsoleRequest): Promise<readonly Field[]> {
       name: 'actor',
       label: 'Actor',
       hint: 'With token exchange: the application that acts for the user.',
-      none: 'The one that asks',
+      none: 'The requesting application',
     }),
     {
       name: 'scopes',
@@ -205,7 +205,7 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
   const { access, scopes, consent, tokens } = found;
   const { tone, sentence } = verdictOf(decided);
   return [
-    { kind: 'words', title: 'What happens', tone, paragraphs: [sentence] },
+    { kind: 'words', title: 'Result', tone, paragraphs: [sentence] },
     {
       kind: 'facts',
       title: 'Why',
@@ -236,8 +236,8 @@ function partsOf(found: SimulatedAnswer, decided: Decided): readonly Part[] {
     },
     {
       kind: 'table',
-      title: 'Policies and rules that were looked at',
-      name: 'Policies and rules that were looked at',
+      title: 'Evaluated policies and rules',
+      name: 'Evaluated policies and rules',
       columns: ['Policy', 'Rule', 'Result'],
       rows: access.reasons.map((step) => ({
         cells: [step.policy ?? '', step.rule === undefined ? { text: '–', soft: true } : step.rule, stepInWords(step)],

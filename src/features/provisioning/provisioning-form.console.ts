@@ -35,7 +35,7 @@ export function provisioningFormFields(target?: ProvisioningTarget): readonly Fi
       label: 'Token or client secret',
       kind: 'secret',
       alias: 'auth.secret',
-      hint: target === undefined ? 'Stored encrypted and never shown again.' : 'Empty: the one that is kept stays, at the same host.',
+      hint: target === undefined ? 'Stored encrypted and never shown again.' : 'Empty: the stored one is kept if the host stays the same.',
     },
     {
       name: 'leavers',

@@ -49,7 +49,7 @@ async function resourcesOf(visit: ConsoleRequest, application: Application, isFa
   return {
     kind: 'table',
     title: isFailed ? 'Failed' : 'Users and groups at the target',
-    ...(isFailed && { lead: 'They hold nobody else up. They are tried again when they change, or when you retry.' }),
+    ...(isFailed && { lead: 'They do not delay others. They are retried when they change, or when you retry.' }),
     name: isFailed ? 'failed users and groups' : 'users and groups at the target',
     columns: ['Name', 'Kind', 'Status', 'Last attempt', 'Error'],
     rows: items.map((one) => ({
@@ -62,7 +62,7 @@ async function resourcesOf(visit: ConsoleRequest, application: Application, isFa
       ],
       actions: changes ? [{ label: 'Retry', href: `${homeOf(application)}/${one.kind}/${encodeURIComponent(one.id)}/retry` }] : [],
     })),
-    empty: isFailed ? 'None.' : 'Nobody was pushed yet.',
+    empty: isFailed ? 'None.' : 'No users pushed yet.',
     ...(!isFailed && { pager: pagerOf(homeOf(application), visit.query, next) }),
   };
 }
@@ -116,8 +116,7 @@ export async function provisioningParts(visit: ConsoleRequest, application: Appl
         name: 'Provisioning',
         columns: [],
         rows: [],
-        empty:
-          'The application creates, changes and deactivates its users by itself or by hand. Set a SCIM target to keep them in step with the assignments.',
+        empty: 'Without a SCIM target, the application manages its own users. Set one to keep its users in step with the assignments.',
         ...(mayChangeApplication(visit, application) && { emptyAction }),
       },
     ];
@@ -130,7 +129,7 @@ export async function provisioningParts(visit: ConsoleRequest, application: Appl
             kind: 'words',
             tone: 'bad',
             paragraphs: [
-              'The target is away, or refuses the credentials. It is asked again every 20 seconds, or when it says.',
+              'The target is unreachable, or refuses the credentials. It is retried every 20 seconds, or when it asks for it.',
               verbatim(target.awayReason ?? ''),
             ],
           },
@@ -166,7 +165,7 @@ const edit: ConsolePage = {
       {
         title: 'SCIM target',
         crumbs: crumbsOf(application),
-        facts: ['After it is saved, all assigned users are matched with the target by user name, and created there if they are missing.'],
+        facts: ['After you save, all assigned users are matched with the target by user name, and created there if they are missing.'],
         fields: provisioningFormFields(target),
         submit: 'Save',
         cancel: homeOf(application),
@@ -199,13 +198,13 @@ const plan: ConsolePage = {
     const { items, next } = await dryRun(visit.services, application.id, { limit: LIMIT, after: afterIn(visit.query) });
     return detailPage({
       title: 'Dry run',
-      lead: 'What a push would do. The target was asked; nothing was changed.',
+      lead: 'Preview of a push. The target was read; nothing was changed.',
       crumbs: crumbsOf(application),
       parts: [
         {
           kind: 'table',
           name: 'dry run',
-          columns: ['Name', 'What would be done', 'What would be sent', 'Error'],
+          columns: ['Name', 'Changes', 'Preview', 'Error'],
           rows: items.map(({ id, name, action, resource, error }) => ({
             cells: [
               { text: name, href: `/admin/users/${encodeURIComponent(id)}` },
@@ -214,7 +213,7 @@ const plan: ConsolePage = {
               error ?? '',
             ],
           })),
-          empty: 'The application is assigned to nobody.',
+          empty: 'The application is not assigned.',
           pager: pagerOf(`${homeOf(application)}/plan`, visit.query, next),
         },
       ],
@@ -267,7 +266,7 @@ export const provisioningPages: readonly ConsolePage[] = [
   step({
     path: '/applications/:id/provisioning/remove',
     label: 'Remove provisioning',
-    facts: ['Users who are at the target stay there as they are.', 'Users who leave are not deactivated there any more.'],
+    facts: ['Users at the target stay unchanged.', 'Users who leave are not deactivated there any more.'],
     danger: true,
     notice: 'provisioning-removed',
     carryOut: ({ services, request }, id) => removeProvisioning(services, id, request),

@@ -93,7 +93,7 @@ const EXPIRIES: readonly Option[] = [
 ];
 
 const FIELDS: readonly Field[] = [
-  { name: 'name', label: 'Name', hint: 'Who or what the token is for, e.g. “Partner portal”.', required: true },
+  { name: 'name', label: 'Name', hint: 'The developer or system that uses the token, e.g. “Partner portal”.', required: true },
   {
     name: 'use',
     label: 'For',

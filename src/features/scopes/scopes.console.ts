@@ -48,7 +48,7 @@ const list: ConsolePage = {
           columns: ['Name', 'On the consent page', 'Consent', 'Asked for by default', 'In discovery'],
           rows: items.map((scope) => rowOf(subject, scope)),
           search: { label: 'The name begins with', q, isNarrowed },
-          empty: 'No scope begins with this. Look for something else, or show all.',
+          empty: 'No scopes match. Try other words, or show all.',
           pager: pagerOf(homeOf(subject), query, next),
         },
         ...(subject.isBuiltIn ? [] : [await detailTypesPart(visit, subject)]),
@@ -170,10 +170,10 @@ const edit: ConsolePage = {
     const scope = await scopeOf(visit, subject);
     requireEditable(subject, scope);
     const facts = subject.isBuiltIn
-      ? ['Of a scope of the built-in authorization server only the consent and the translations can be changed.']
+      ? ['You can change only the consent and the translations of a scope of the built-in authorization server.']
       : scope.system
         ? ['This is a standard scope: it keeps its name.']
-        : ['With another name it is another scope: what users allowed under the old one does not count for it.'];
+        : ['A new name makes a new scope. Consents for the old name do not apply to it.'];
     const page = {
       title: phrase('Scope {scope}', { scope: scope.name }),
       crumbs: crumbs(subject),
@@ -199,7 +199,7 @@ const remove: ConsolePage = {
     const subject = await subjectWithParts(visit);
     const { name } = await scopeOf(visit, subject);
     const facts = [
-      'Requests for it are refused from now on (invalid_scope), and what users allowed of it is forgotten. Tokens that are out keep it until they expire.',
+      'Requests for it are refused from now on (invalid_scope), and its consents are deleted. Issued tokens keep it until they expire.',
       'Claims and rules whose conditions name it must be changed first.',
       'This cannot be undone.',
     ];

@@ -15,7 +15,7 @@ export const SCOPE_SETTINGS = {
     schema: z.string(),
     column: 'name',
     label: 'Name',
-    hint: 'What applications write in their requests, e.g. “orders:read”: printable ASCII characters without spaces.',
+    hint: 'The name that applications use in requests, e.g. “orders:read”: printable ASCII characters without spaces.',
     input: 'line',
   },
   displayName: {
@@ -23,7 +23,7 @@ export const SCOPE_SETTINGS = {
     column: 'display_name',
     initial: '',
     label: 'Display name',
-    hint: 'How the consent page calls it, e.g. “See your orders”.',
+    hint: 'The name on the consent page, e.g. “See your orders”.',
     input: 'line',
   },
   description: {

@@ -59,8 +59,8 @@ const resetAll: ConsolePage = {
     const { user, name, crumbs } = await subjectToChange(visit);
     const title = phrase('Reset all factors of {name}?', { name });
     const facts = [
-      'Do this when the factors are lost, and only when you know who asks for it: afterwards the password alone may be enough.',
-      'The recovery codes go, too. Sessions go on.',
+      'Do this when the factors are lost, and only if you know who asks for it. Afterwards the password alone may be enough.',
+      'The recovery codes are deleted, too. Sessions continue.',
       'This cannot be undone.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Reset all factors', danger: true, cancel: homeOf(user.id) }, typed);
@@ -82,7 +82,7 @@ const resetOne: ConsolePage = {
     const { factor } = await getUserFactor(visit.services, user.id, visit.params.factorId ?? '', visit.request);
     const title = phrase('Reset “{factor}”?', { factor: factor.name });
     const facts = [
-      phrase('{factor}: opens nothing any more. With the last factor go the recovery codes.', { factor: phrase(typeOf(factor)) }),
+      phrase('{factor} stops working. The recovery codes are deleted with the last factor.', { factor: phrase(typeOf(factor)) }),
       'This cannot be undone.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Reset factor', danger: true, cancel: homeOf(user.id) }, typed);

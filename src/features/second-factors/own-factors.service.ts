@@ -79,7 +79,7 @@ export async function replaceOwnRecoveryCodes(
     await queueNotice(trx, userId, 'recovery-codes-replaced', {}, himself);
     await recordEvent(trx, {
       eventType: 'user.mfa.factor.update',
-      displayMessage: 'Make new recovery codes for user',
+      displayMessage: 'Create new recovery codes for user',
       request: himself,
       targets: [userTarget(user)],
       before,

@@ -45,7 +45,7 @@ const show: ConsolePage = {
           kind: 'words',
           paragraphs: [
             'The sessions of one user, and how to end them, are on the page of the user, under Sessions.',
-            'How long the tokens of applications live is said by each authorization server.',
+            'Each authorization server sets the lifetimes of its tokens.',
           ],
         },
       ],
@@ -62,7 +62,7 @@ const fieldsFor = ({ sessionIdleMinutes, sessionLifetimeDays }: SignInSettings):
     required: true,
     value: String(sessionIdleMinutes),
     hint: phrase(
-      'At most 30 days. A session that was not used for so long ends. Default: {hours} hours. Shorter is safer where people share computers.',
+      'At most 30 days. A session that is not used for this long ends. Default: {hours} hours. Shorter is safer where people share computers.',
       {
         hours: DEFAULT_SETTINGS['sign-in'].sessionIdleMinutes / 60,
       },
@@ -87,7 +87,7 @@ const edit: ConsolePage = {
   verb: 'write',
   async show({ services }, typed) {
     const fields = fieldsFor(await readSettings(services, 'sign-in'));
-    const facts = ['What you set holds for sessions that are there, too, from their next use on.'];
+    const facts = ['Changes also apply to existing sessions, from their next use.'];
     return formPage({ title: 'Change sessions', crumbs: CRUMBS, facts, fields, submit: 'Save', cancel: HOME }, typed);
   },
   async receive({ services, request }, form) {

@@ -69,7 +69,7 @@ const TOKENS: Field = {
   label: 'End the tokens of applications, too',
   kind: 'check',
   checked: true,
-  hint: 'Else applications that hold tokens go on until these expire.',
+  hint: 'Otherwise applications keep their tokens until they expire.',
 };
 
 const endAll: ConsolePage = {
@@ -96,7 +96,7 @@ const endOne: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, crumbs } = await subjectToChange(visit);
-    const facts = ['In that browser the user has to sign in again. Tokens that applications hold go on.', 'This cannot be undone.'];
+    const facts = ['The user must sign in again in that browser. Tokens of applications stay valid.', 'This cannot be undone.'];
     return formPage({ title: 'End this session?', crumbs, facts, submit: 'End session', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {

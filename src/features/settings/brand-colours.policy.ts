@@ -91,7 +91,7 @@ export function checkContrast(scheme: Scheme, colour: string, around: Surroundin
     check('Links on the card', '1.4.3', card),
     check('Links on the page', '1.4.3', ground),
     check('Links in notices', '1.4.3', tint),
-    check('Words on the main button', '1.4.3', on),
+    check('Text on the main button', '1.4.3', on),
     check('Edge of the main button', '1.4.11', card),
   ];
 }

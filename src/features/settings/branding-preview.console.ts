@@ -72,7 +72,7 @@ export function contrastTable(branding: Branding): TablePart {
   return {
     kind: 'table',
     title: 'Contrast',
-    lead: 'As WCAG 2.2 measures it, from 1:1 to 21:1. A colour that people could not read by is refused.',
+    lead: 'As WCAG 2.2 measures it, from 1:1 to 21:1. A colour with too little contrast is refused.',
     name: 'contrasts',
     columns: ['What', 'Needed', phrase('Light, {light}', { light }), phrase('Dark, {dark}', { dark })],
     rows: checkContrast('light', light, surroundingsOf('light', branding.css)).map(({ what, criterion, needed, ratio, passes }, at) => {

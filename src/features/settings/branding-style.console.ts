@@ -105,7 +105,7 @@ const editPage = (css: BrandCss | null, typed: Typed) =>
     {
       title: 'Change the style',
       crumbs: [...CRUMBS, { label: 'Style', href: STYLE }],
-      facts: ['Each colour must be readable on those around it (WCAG 2.2: 4.5:1 for text, 3:1 for edges). What is not is refused.'],
+      facts: ['Each colour must be readable on the colours around it (WCAG 2.2: 4.5:1 for text, 3:1 for edges). Others are refused.'],
       fields: fieldsOf(css),
       submit: 'Save',
       cancel: STYLE,

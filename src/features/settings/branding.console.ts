@@ -68,7 +68,7 @@ const fieldsOf = (held: Branding): readonly Field[] => [
 
 const link = (name: 'supportUrl' | 'privacyUrl' | 'termsUrl', label: string, value: string | null): Field => ({
   ...{ name, label, kind: 'url', group: 'Links at the foot of the pages', value: value ?? '' },
-  ...(name === 'supportUrl' && { hint: 'https:// addresses. Empty: there is no such link.' }),
+  ...(name === 'supportUrl' && { hint: 'https:// addresses. Empty: no link.' }),
 });
 
 /** What was typed, by the name of the field. */
@@ -132,7 +132,7 @@ const editPage = (held: Branding, typed: Typed) =>
       title: 'Change the branding',
       crumbs: CRUMBS,
       facts: [
-        'A colour that people could not read by is refused, and the nearest one that they can is told (WCAG 2.2: 4.5:1 for text, 3:1 for the edges of buttons).',
+        'A colour with too little contrast is refused, and the nearest accessible one is suggested (WCAG 2.2: 4.5:1 for text, 3:1 for the edges of buttons).',
       ],
       fields: fieldsOf(held),
       submit: 'Save',
@@ -194,7 +194,7 @@ const applications: ConsolePage = {
           ],
           actions: [{ label: 'Preview', href: `${at}/${encodeURIComponent(id)}` }],
         })),
-        empty: 'No application fits. Search for the beginning of its name.',
+        empty: 'No applications match. Try the beginning of the name.',
         search: { label: 'Name', q, isNarrowed: q !== '' },
         pager: pagerOf(at, query, next),
       },

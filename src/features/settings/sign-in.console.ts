@@ -79,7 +79,7 @@ const fieldsOf = ({
     kind: 'radios',
     value: String(identifierFirst),
     options: [
-      { value: 'false', label: 'User name and password together', hint: 'One step fewer, and what password managers know best.' },
+      { value: 'false', label: 'User name and password together', hint: 'One step fewer, and password managers work best with it.' },
       {
         value: 'true',
         label: 'The user name first',
@@ -93,7 +93,7 @@ const fieldsOf = ({
     label: 'Required from (UTC)',
     kind: 'date-time',
     value: mfaFrom?.slice(0, 16) ?? '',
-    hint: 'Until then only those who have a second factor are asked for it. Empty: required at once.',
+    hint: 'Until then, only users with a second factor are asked for it. Empty: required immediately.',
   },
   {
     name: 'messageFactors',
@@ -101,7 +101,7 @@ const fieldsOf = ({
     kind: 'checks',
     values: messageFactors,
     options: messageOptions,
-    hint: 'Weaker than apps and passkeys, which users can always set up. Users whose only factor is a type that you take away have no second factor any more.',
+    hint: 'Weaker than apps and passkeys, which users can always set up. Users lose their second factor if you turn off its type.',
   },
   {
     name: 'rememberBrowserDays',
@@ -111,7 +111,7 @@ const fieldsOf = ({
     required: true,
     value: String(rememberBrowserDays),
     hint: phrase(
-      '0 to {most}. For so long users may skip the second factor in a browser that they trust. Administrators never may. 0: nobody may.',
+      '0 to {most}. Users may skip the second factor for this long in a browser that they trust, administrators never. 0: nobody.',
       { most: LONGEST_TRUST },
     ),
   },
@@ -131,7 +131,7 @@ const policy: ConsolePage = {
         : [];
     return detailPage({
       title: 'Sign-in policy',
-      lead: 'What users are asked for when they sign in.',
+      lead: 'The second factors that users are asked for at sign-in.',
       crumbs: [{ label: 'Security' }],
       actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
       parts: [
@@ -162,7 +162,7 @@ const policy: ConsolePage = {
         signInRulesTable(visit, settings.rules),
         {
           kind: 'words',
-          title: 'What this means',
+          title: 'Explanation',
           paragraphs: [
             meaning,
             'An application may ask more of its users: by its own setting, or with acr_values in its request. None may ask less.',

@@ -18,10 +18,10 @@ const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Sign-in polic
 const addressOf = (name: string): string => `${HOME}/${encodeURIComponent(name)}`;
 
 const ACTIONS: Readonly<Record<SignInAction, readonly [label: string, hint: string]>> = {
-  ALLOW: ['Allow', 'As the rest of the sign-in policy says. Put such a rule before those that refuse.'],
+  ALLOW: ['Allow', 'As in the rest of the sign-in policy. Put such a rule before the rules that refuse.'],
   SECOND_FACTOR: [
     'Ask for a second factor',
-    'In trusted browsers too. Users who have none are refused: a factor set up at such a sign-in proves nothing.',
+    'Also in trusted browsers. Users without a factor are refused: a factor set up at such a sign-in proves nothing.',
   ],
   DENY: ['Refuse', 'Nobody signs in. Check that you do not lock yourself out: API tokens still work.'],
 };
@@ -69,7 +69,7 @@ export function signInRulesTable({ request }: ConsoleRequest, rules: readonly Si
       cells: [mayChange ? { text: name, href: addressOf(name) } : name, conditionsInWords(conditions), phrase(ACTIONS[action][0])],
       actions: mayChange ? [{ label: 'Delete', href: `${addressOf(name)}/delete` }] : [],
     })),
-    empty: 'No rules: where and how somebody signs in makes no difference.',
+    empty: 'No rules. The policy above applies to every sign-in.',
     ...(mayChange && { emptyAction: create }),
   };
 }
@@ -115,7 +115,7 @@ async function fieldsFor({ services }: ConsoleRequest, rules: readonly SignInRul
       kind: 'duration',
       unit: 'day',
       value: conditions.daysSinceLastSignIn === undefined ? '' : String(conditions.daysSinceLastSignIn),
-      hint: 'So many or more. Empty: however long ago. Users who never signed in do not match.',
+      hint: 'At least this many. Empty: any time. Users who never signed in do not match.',
       alias: 'conditions.daysSinceLastSignIn',
     },
     {
@@ -129,7 +129,7 @@ async function fieldsFor({ services }: ConsoleRequest, rules: readonly SignInRul
       name: 'place',
       label: 'Place',
       value: String(place),
-      options: [phrase('At first'), ...others.map(({ name }) => phrase('After “{name}”', { name }))].map((label, at) => ({
+      options: [phrase('First'), ...others.map(({ name }) => phrase('After “{name}”', { name }))].map((label, at) => ({
         value: String(at),
         label,
       })),

@@ -41,7 +41,7 @@ const plainFields = (settings: SignUpSettings, askable: Askable): readonly Field
   return [
     {
       ...{ name: 'enabled', label: 'Users can create their own accounts', kind: 'check', checked: settings.enabled },
-      hint: 'An application can say otherwise for its own sign-in page.',
+      hint: 'An application can change this for its own sign-in page.',
     },
     {
       ...{
@@ -54,7 +54,7 @@ const plainFields = (settings: SignUpSettings, askable: Askable): readonly Field
       hint: 'Beside the e-mail address, which is always asked for, and the password, where users sign in by one.',
     },
     {
-      ...{ name: 'required', label: 'Of these, required', kind: 'checks', options: attributes, isFolded: true },
+      ...{ name: 'required', label: 'Required attributes', kind: 'checks', options: attributes, isFolded: true },
       values: settings.fields.flatMap(({ name, required }) => (required ? [name] : [])),
     },
     { name: 'approval', label: 'The account is active', kind: 'radios', value: settings.approval, options: choices(APPROVALS) },
@@ -113,7 +113,7 @@ const show: ConsolePage = {
       actions: mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
       parts: [
         ...(isStuck
-          ? [{ kind: 'words' as const, tone: 'warning' as const, paragraphs: ['No mail can be sent from here: nobody can sign up.'] }]
+          ? [{ kind: 'words' as const, tone: 'warning' as const, paragraphs: ['This service cannot send e-mail, so nobody can sign up.'] }]
           : []),
         {
           kind: 'facts',

@@ -87,7 +87,7 @@ export async function streamFields(visit: ConsoleRequest, typed: Typed, stream?:
       hint:
         stream?.authorization == null
           ? 'E.g. “Bearer …”. Stored encrypted and never shown again. Empty: none.'
-          : 'Empty: the one that is kept stays, as long as the host does.',
+          : 'Empty: the stored one is kept if the host stays the same.',
     },
   ];
 }
@@ -126,21 +126,21 @@ export const signalStreamSteps: readonly ConsolePage[] = [
   step({
     path: '/api/signal-streams/:id/enable',
     label: 'Enable',
-    facts: ['The receiver is told. Events that wait are delivered at once.'],
+    facts: ['The receiver is notified. Waiting events are delivered immediately.'],
     notice: 'stream-enabled',
     carryOut: change('ENABLED'),
   }),
   step({
     path: '/api/signal-streams/:id/pause',
     label: 'Pause',
-    facts: ['The receiver is told. Events wait until the stream is enabled, for seven days at most.'],
+    facts: ['The receiver is notified. Events wait until the stream is enabled, for seven days at most.'],
     notice: 'stream-paused',
     carryOut: change('PAUSED'),
   }),
   step({
     path: '/api/signal-streams/:id/disable',
     label: 'Disable',
-    facts: ['The receiver is told. Events that wait, and events until it is enabled again, are never delivered.'],
+    facts: ['The receiver is notified. Waiting events, and events until it is enabled again, are never delivered.'],
     danger: true,
     notice: 'stream-disabled',
     carryOut: change('DISABLED'),

@@ -135,7 +135,7 @@ const one: ConsolePage = {
           lead: 'Failed deliveries are retried with growing pauses for three days. Events that are polled or paused are kept for seven days.',
           facts: [
             { label: 'Waiting', value: waiting.count.toLocaleString('en') },
-            { label: 'Oldest of them', value: { moment: momentOrNull(waiting.oldest) } },
+            { label: 'Oldest', value: { moment: momentOrNull(waiting.oldest) } },
             { label: 'Next attempt', value: { moment: momentOrNull(waiting.due) } },
             { label: 'Last delivery', value: { moment: momentOrNull(stream.lastDelivered) } },
             { label: 'Last failure', value: { moment: momentOrNull(stream.lastFailed) } },

@@ -14,7 +14,7 @@ const CRUMBS = [{ label: 'Settings' }, { label: 'Telephony', href: HOME }];
 
 const MEANING: Part = {
   kind: 'words',
-  title: 'What this means',
+  title: 'Explanation',
   paragraphs: [
     'Users get codes by text message or phone call as a second factor, if the sign-in policy allows it. Your webhook sends them; nothing is built in.',
     'Each message costs money. Allow only countries in which you have users, and keep the daily limit low.',
@@ -130,7 +130,7 @@ const PROBLEMS: Readonly<Record<Exclude<TriedTelephony['outcome'], 'SENT' | 'TEL
 
 const problemOf = ({ outcome, problem, status }: TriedTelephony): Text =>
   outcome === 'SENT' || outcome === 'TELEPHONY_FAILED'
-    ? phrase('The webhook did not take the message: {problem}, status {status}.', { problem: problem ?? '', status: status ?? '–' })
+    ? phrase('The webhook refused the message: {problem}, status {status}.', { problem: problem ?? '', status: status ?? '–' })
     : PROBLEMS[outcome];
 
 const test: ConsolePage = {

@@ -81,7 +81,7 @@ const list: ConsolePage = {
     };
     return detailPage({
       title: 'Mail',
-      lead: 'What each e-mail says, in each language. Choose one to read, change or test it.',
+      lead: 'The text of each e-mail in each language. Choose one to read, change or test it.',
       crumbs: CRUMBS.slice(0, 1),
       tabs: MAIL_TABS,
       parts: [

@@ -30,7 +30,7 @@ const list: ConsolePage = {
     const next = after + LIMIT < all.length ? after + LIMIT : undefined;
     return listPage({
       title: 'Page texts',
-      lead: 'The words of the pages for end users. Change those that your users should read differently.',
+      lead: 'The texts of the pages for end users. You can change each of them.',
       crumbs: SETTINGS,
       list: {
         name: 'texts',

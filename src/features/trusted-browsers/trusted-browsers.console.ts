@@ -49,7 +49,7 @@ const endAll: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
     const title = phrase('End the trust in all browsers of {name}?', { name });
-    const facts = ['The next sign-in in each of them asks for the second factor. Sessions go on.'];
+    const facts = ['The next sign-in in each of them asks for the second factor. Sessions continue.'];
     return formPage({ title, crumbs, facts, submit: 'End trust', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
@@ -65,7 +65,7 @@ const endOne: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, crumbs } = await subjectToChange(visit);
-    const facts = ['The next sign-in in that browser asks for the second factor. Sessions go on.'];
+    const facts = ['The next sign-in in that browser asks for the second factor. Sessions continue.'];
     return formPage(
       { title: 'End the trust in this browser?', crumbs, facts, submit: 'End trust', danger: true, cancel: homeOf(user.id) },
       typed,

@@ -51,7 +51,7 @@ export function fieldsOfAttribute(now: Attribute | undefined, name: string): rea
     },
   ];
   return [
-    { name: 'title', label: 'Title', hint: 'Forms show it.', required: true, value: now?.title },
+    { name: 'title', label: 'Label', hint: 'Forms show it.', required: true, value: now?.title },
     ...(now === undefined ? identity : []),
     { name: 'description', label: 'Description', kind: 'description', hint: 'Forms show it below the field.', value: now?.description },
     {

@@ -34,7 +34,7 @@ const list: ConsolePage = {
       actions: mayWrite ? [add] : [],
       list: {
         name: 'Attributes',
-        columns: ['Title', 'Name', 'Type', 'Rules', 'On the account page'],
+        columns: ['Label', 'Name', 'Type', 'Rules', 'On the account page'],
         rows: attributes.map((attribute) => ({
           cells: [
             mayWrite ? { text: verbatim(attribute.title), href: `${HOME}/${attribute.name}` } : verbatim(attribute.title),
@@ -50,7 +50,7 @@ const list: ConsolePage = {
             ],
           }),
         })),
-        empty: 'There are only the attributes of the service. Add one, e.g. a member number.',
+        empty: 'There are only the built-in attributes. Add one, e.g. a member number.',
         emptyAction: mayWrite ? add : undefined,
       },
     });

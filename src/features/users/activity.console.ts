@@ -23,7 +23,7 @@ export const activity: ConsolePage = {
     return userPage(visit, subject, [
       {
         kind: 'table',
-        lead: 'What the user did, and what was done to the account, the newest first.',
+        lead: 'Events by the user and about the account, newest first.',
         name: 'Activity',
         columns: ['What', 'When', 'By', 'To', 'Outcome'],
         rows: items.map((event) => ({

@@ -27,13 +27,13 @@ const byMail = async (visit: ConsoleRequest): Promise<Option> => ({
     address: await linkOutcome(visit, phrase('the email address above')),
   }),
 });
-const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'The user knows it from you.' };
+const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'You told the user.' };
 const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' };
 
 const waysFor = async (visit: ConsoleRequest): Promise<readonly Option[]> =>
   (await mayMail(visit))
     ? [await byMail(visit), BY_LINK, BY_PASSWORD, LATER]
-    : [{ ...BY_LINK, hint: phrase('{hint} No mail can be sent from here.', { hint: asPhrase(BY_LINK.hint ?? '') }) }, BY_PASSWORD, LATER];
+    : [{ ...BY_LINK, hint: phrase('{hint} This service cannot send e-mail.', { hint: asPhrase(BY_LINK.hint ?? '') }) }, BY_PASSWORD, LATER];
 
 const FIRST: ReadonlySet<string> = new Set(['login', 'email', 'firstName', 'lastName']);
 const PROFILE: readonly Field[] = ATTRIBUTE_GROUPS.flatMap(({ attributes }) => attributes)

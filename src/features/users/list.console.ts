@@ -25,7 +25,7 @@ const ANY = 'any';
 /** Sign-ups that an administrator has to approve. */
 const SIGN_UPS = 'waiting';
 export const WAITING_SIGN_UPS = `${USERS_HOME}?status=${SIGN_UPS}`;
-const NOT_SEARCHED = 'The search could not be carried out.';
+const NOT_SEARCHED = 'The search failed.';
 const NOBODY: Awaited<ReturnType<typeof searchUsers>> = { items: [], total: 0 };
 
 const COLUMNS: readonly (string | SortedBy<UserOrder>)[] = [

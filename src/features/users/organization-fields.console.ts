@@ -23,7 +23,7 @@ export async function placeFields(
   return [
     await pickField(organizations, organization, typed),
     orgId === undefined
-      ? { ...department, hint: 'Its name or a part of it. Empty: directly in the organization.' }
+      ? { ...department, hint: 'The name or a part of it. Empty: directly in the organization.' }
       : await pickField(await departmentsIn(visit, orgId), { ...department, none: NO_DEPARTMENT }, typed),
   ];
 }

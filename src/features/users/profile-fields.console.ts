@@ -56,7 +56,7 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
   {
     group: 'Work',
     attributes: [
-      { name: 'title', label: 'Title' },
+      { name: 'title', label: 'Job title' },
       { name: 'userType', label: 'User type', hint: 'e.g. Employee' },
       { name: 'employeeNumber', label: 'Employee number' },
       { name: 'costCenter', label: 'Cost centre' },

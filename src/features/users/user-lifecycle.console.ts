@@ -80,7 +80,7 @@ const passwordFields = (rules: Phrase): readonly Field[] => [
   { name: 'password', label: 'New password', kind: 'secret', required: true, alias: 'credentials.password.value', hint: rules },
   {
     name: 'expire',
-    label: 'The user chooses another one at the next sign-in',
+    label: 'The user chooses a new one at the next sign-in',
     kind: 'check',
     checked: true,
     hint: 'You then no longer know it.',
@@ -118,7 +118,7 @@ const remove: ConsolePage = {
     if (status !== 'DEPROVISIONED') throw notFound('delete', 'Step');
     const title = phrase('Delete {name}?', { name });
     const facts = [
-      'The account goes with its profile, memberships, groups, assignments, consents, factors and links. In the audit log its data is taken out; what happened stays.',
+      'The account is deleted with its profile, memberships, groups, assignments, consents, factors and links. Its personal data is removed from the audit log; the events stay.',
       'This cannot be undone.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Delete user', danger: true, cancel: addressOfUser(user.id) }, typed);

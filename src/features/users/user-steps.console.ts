@@ -33,7 +33,7 @@ export const STEPS: Readonly<Record<LifecycleStep, Step>> = {
   unsuspend: { label: 'Unsuspend', does: 'Lets the user sign in again. The password stays the same.', notice: 'user-unsuspended' },
   expire_password: {
     label: 'Expire the password',
-    does: 'At the next sign-in the user types the present password and chooses another one. Sessions end.',
+    does: 'At the next sign-in, the user enters the current password and chooses a new one. Sessions end.',
     notice: 'password-expired',
     danger: true,
   },

@@ -47,9 +47,9 @@ const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
       application: application.label,
     }),
   'no scope was requested, and the authorization server has no default one': () =>
-    phrase('no scope was asked for, and the authorization server has none that is asked for by default'),
+    phrase('no scope was requested, and the authorization server has no default scopes'),
   'the application is not assigned to the user': ({ application, user }) =>
-    phrase('the application “{application}” is for those only to whom it is assigned, and “{login}” is not among them', {
+    phrase('the application “{application}” is not assigned to “{login}”', {
       application: application.label,
       login: user?.login ?? '',
     }),
@@ -58,9 +58,9 @@ const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
     phrase('the user would have to choose an organization, and the prompt forbids it'),
   'no access policy of the authorization server allows this': ({ access }) =>
     access.policy === undefined
-      ? phrase('no active access policy is for this application')
-      : phrase('no active rule of the access policy “{name}” fits', { name: access.policy.name }),
-  'none of the requested scopes can be granted': () => phrase('none of the scopes asked for can be granted'),
+      ? phrase('no active access policy applies to this application')
+      : phrase('no active rule of the access policy “{name}” matches', { name: access.policy.name }),
+  'none of the requested scopes can be granted': () => phrase('none of the requested scopes can be granted'),
   'the user would have to be asked, and the prompt forbids it': ({ user }) =>
     phrase('“{login}” would have to be asked for consent, and prompt=none forbids it', { login: user?.login ?? '' }),
 };
@@ -135,16 +135,16 @@ export const heldRoleInWords = ({ name, direct, groups }: HeldRole) => ({
 });
 
 const ACCESS: Readonly<Record<AccessReason, string>> = {
-  'the policy is for other clients': 'Passed over: it is for other applications.',
-  'the policy is for this client': 'It is for this application, so its rules decide.',
-  'the rule is for another grant type': 'Passed over: it is for other grants.',
-  'the rule is for other people': 'Passed over: it is for other users.',
-  'the rule is for other scopes': 'Passed over: the request is also for scopes that it does not name.',
-  'the rule is for other authorization details': 'Passed over: the request has authorization details of types that it does not name.',
-  'the rule is for other actors': 'Passed over: it is for other actors, or for token exchanges alone.',
-  'the rule fits': 'It fits, and allows.',
-  'no rule of the policy fits': 'None of its active rules fits, so access is denied. Policies after it are not looked at.',
-  'no policy is for this client': 'No active policy is for this application, so access is denied.',
+  'the policy is for other clients': 'Skipped: it is for other applications.',
+  'the policy is for this client': 'It applies to this application, so its rules decide.',
+  'the rule is for another grant type': 'Skipped: it is for other grants.',
+  'the rule is for other people': 'Skipped: it is for other users.',
+  'the rule is for other scopes': 'Skipped: the request is also for scopes that it does not name.',
+  'the rule is for other authorization details': 'Skipped: the request has authorization details of types that it does not name.',
+  'the rule is for other actors': 'Skipped: it is for other actors, or only for token exchanges.',
+  'the rule fits': 'It matches and grants access.',
+  'no rule of the policy fits': 'None of its active rules matches, so access is denied. Later policies are not evaluated.',
+  'no policy is for this client': 'No active policy applies to this application, so access is denied.',
 };
 
 /** What came of one look at a policy or rule. */
@@ -155,8 +155,8 @@ export function accessInWords({ allowed, policy, rule }: Pick<AccessDecision, 'a
   if (allowed && policy && rule)
     return phrase('The rule “{rule}” of the access policy “{policy}” allows it.', { rule: rule.name, policy: policy.name });
   return policy === undefined
-    ? phrase('No active access policy is for this application, so access is denied.')
-    : phrase('The access policy “{policy}” decides, and none of its active rules fits, so access is denied.', { policy: policy.name });
+    ? phrase('No active access policy applies to this application, so access is denied.')
+    : phrase('The access policy “{policy}” decides. None of its active rules matches, so access is denied.', { policy: policy.name });
 }
 
 interface NamedAccess {
@@ -214,13 +214,13 @@ export function scopeInWords(scope: string, { scopes, outcome, consent, grantTyp
 }
 
 const CLAIMS: Readonly<Record<ClaimReason, string>> = {
-  included: 'Told.',
-  'the claim is inactive': 'Left out: it is not in force.',
+  included: 'Included.',
+  'the claim is inactive': 'Left out: it is not active.',
   'the claim is for other scopes': 'Left out: none of its scopes is granted.',
-  'the application chose other claims': 'Left out of the ID token: the application chose which claims it holds. Userinfo tells it.',
-  'the claim is told at userinfo': 'Left out of the ID token: it is told at userinfo.',
+  'the application chose other claims': 'Left out of the ID token: the application chose its claims. Userinfo returns it.',
+  'the claim is told at userinfo': 'Left out of the ID token: userinfo returns it.',
   'there is no user': 'Left out: there is no user.',
-  'the user has no value for it': 'Left out: there is nothing to tell of this user.',
+  'the user has no value for it': 'Left out: this user has no value.',
 };
 
 /** What became of a claim of the server's own. */

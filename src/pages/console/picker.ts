@@ -52,7 +52,7 @@ export async function pickField(candidates: Candidates, { none, value = '', hint
     if (found.length > 1 && found.length <= FOUND) return listed(found);
   }
   const chosen = value === '' ? undefined : await candidates.byId(value);
-  const type = phrase('Type its name or the beginning of it; where several fit, you choose.');
+  const type = phrase('Type the beginning of its name. If several match, you choose one.');
   const how = none === undefined ? type : phrase('{how} Empty: {none}.', { how: type, none: asPhrase(none) });
   return {
     ...field,

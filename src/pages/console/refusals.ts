@@ -11,10 +11,10 @@ const WRONG_STATE = 'E0000038';
 /** What the services say in the words of the API. */
 const PLAIN: Readonly<Record<string, Phrase>> = {
   'mail is not set up: ask for the link with sendEmail=false': phrase(
-    'No mail can be sent from here any more. Have the link shown to you.',
+    'This service can no longer send e-mail. Choose to have the link shown to you.',
   ),
   'the user has no e-mail address: ask for the link with sendEmail=false': phrase(
-    'The user has no address any more that mail can be sent to. Have the link shown to you.',
+    'The user no longer has a usable e-mail address. Choose to have the link shown to you.',
   ),
   [LAST_SUPER_ADMIN]: phrase(
     'This is the last super administrator who can sign in. Without one, nobody could administer the service. Give another account this role first.',
@@ -44,7 +44,7 @@ interface Refusal {
 
 const refusal = (status: number, title: string, lead: Text): Refusal => ({ status, page: { view: 'refusal', title, lead } });
 
-export const NOT_FOUND = refusal(404, 'There is no such page', 'Perhaps it was deleted meanwhile, or the address has a mistake in it.');
+export const NOT_FOUND = refusal(404, 'There is no such page', 'It may have been deleted, or the address is wrong.');
 export const NOT_ALLOWED = refusal(
   403,
   'You may not do this',
@@ -56,7 +56,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (error.status === 404) return NOT_FOUND;
   if (error.status === 403 && error.errorCode !== WRONG_STATE) return NOT_ALLOWED;
-  if (error.status === 429) return refusal(429, 'Others are searching just now', 'Try again in a moment.');
+  if (error.status === 429) return refusal(429, 'Too many searches are running', 'Try again in a moment.');
   const problems = fieldMessages(error);
   return (
     problems &&

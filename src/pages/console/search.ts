@@ -106,7 +106,7 @@ function pages({ request }: ConsoleRequest, q: string): Found {
 
 const inLog = (q: string): Found => ({
   title: 'System log',
-  columns: ['Search', 'What is searched'],
+  columns: ['Search', 'Fields'],
   rows: [
     [
       { text: phrase('Events with “{q}”', { q }), href: `/admin/reports/log?q=${encodeURIComponent(q)}` },

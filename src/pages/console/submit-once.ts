@@ -9,7 +9,7 @@ import type { ConsoleRequest } from './page.ts';
 /** The hidden field that such a form has. */
 export const formKey = (): { readonly key: string } => ({ key: randomToken() });
 
-const SENT_BEFORE = 'This form was sent before with other values, and carried out then. Send it again to carry it out with these, too.';
+const SENT_BEFORE = 'This form was already processed with other values. Send it again to process these values, too.';
 
 /**
  * @param content all that makes the form what it is

@@ -43,7 +43,7 @@ export function backchannelLogout(servers: AuthorizationServers, outbound: Outbo
       const { serverId, clientId } = note.parse(payload);
       return {
         eventType: 'app.oauth2.backchannel_logout',
-        displayMessage: 'Tell application of the end of a session',
+        displayMessage: 'Notify application of the end of a session',
         targets: [
           { id: clientId, type: 'AppInstance', displayName: clientId },
           { id: serverId, type: 'AuthorizationServer', displayName: serverId },

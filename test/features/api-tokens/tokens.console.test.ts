@@ -49,7 +49,7 @@ test('a form posted twice makes one token and is answered the same; with other v
 
   const changed = await submit('Twice');
   assert.equal(changed.status, 400);
-  assert.match(wordsOf(changed), /This form was sent before with other values/);
+  assert.match(wordsOf(changed), /This form was already processed with other values/);
   assert.equal(typedIn(changed, 'name'), 'Twice');
   const second = await agent.submit(changed, 'console-form', { name: 'Twice', expires: 'never' });
   assert.match(wordsOf(second), /Token created/);

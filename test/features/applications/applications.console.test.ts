@@ -132,7 +132,7 @@ test('the form sent eight times at once makes one application with one secret; w
   assert.equal(await tokenStatus(service, all[0].id, factIn(pages[0] as Page, 'Client secret') ?? ''), 200);
   const changed = await agent.submit(form, 'console-form', { label: 'Twice' });
   assert.equal(changed.status, 400);
-  assert.match(wordsOf(changed), /This form was sent before with other values/);
+  assert.match(wordsOf(changed), /This form was already processed with other values/);
   assert.match(wordsOf(await agent.submit(changed, 'console-form')), /Application created.*Twice/);
 });
 

@@ -18,13 +18,21 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
   ['an unknown user', { kind: 'password', reason: 'UNKNOWN_USER' }, /No account has the user name/, /not kept/],
   ['a wrong password', { ...password, reason: 'WRONG_PASSWORD' }, /Wrong passwords in a row: 3; 10 lock/, /in no browser/],
   ['in a known browser', { ...password, reason: 'WRONG_PASSWORD', knownBrowser: true }, /a count of their own/],
-  ['one that locks', { ...password, reason: 'WRONG_PASSWORD', failures: 0, lockedUntil }, new RegExp(`one too many: .* until ${UNTIL}`)],
-  ['a locked account', { ...password, reason: 'LOCKED', lockedUntil }, new RegExp(`locked until ${UNTIL}\\. Until then a right password`)],
+  [
+    'one that locks',
+    { ...password, reason: 'WRONG_PASSWORD', failures: 0, lockedUntil },
+    new RegExp(`The limit was reached: .* until ${UNTIL}`),
+  ],
+  [
+    'a locked account',
+    { ...password, reason: 'LOCKED', lockedUntil },
+    new RegExp(`locked until ${UNTIL}\\. Until then even the correct password`),
+  ],
   ['a suspended one', { ...password, reason: 'NOT_ACTIVE', status: 'SUSPENDED' }, /password was right.*it is suspended/],
   ['a status without words', { ...password, reason: 'NOT_ACTIVE', status: 'ODD' }, /its status was ODD/],
   ['an expired password', { ...password, reason: 'EXPIRED' }, /had expired/],
   ['changed meanwhile', { ...password, reason: 'CHANGED_MEANWHILE' }, /at the same moment/],
-  ['a right code', { kind: 'second-factor', reason: 'RIGHT', method: 'code', failures: 0 }, /^The code of the app was right/],
+  ['a right code', { kind: 'second-factor', reason: 'RIGHT', method: 'code', failures: 0 }, /^The code from the app was correct/],
   [
     'a wrong one',
     { kind: 'second-factor', reason: 'WRONG', method: 'recovery', failures: 2 },
@@ -33,12 +41,12 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
   [
     'the last one',
     { kind: 'second-factor', reason: 'WRONG', method: 'code', failures: 0, lockedUntil },
-    new RegExp(`no code is taken until ${UNTIL}`),
+    new RegExp(`every code is refused until ${UNTIL}`),
   ],
   [
     'locked codes',
     { kind: 'second-factor', reason: 'LOCKED', method: 'code', failures: 0, lockedUntil },
-    new RegExp(`until ${UNTIL}, a right one`),
+    new RegExp(`until ${UNTIL}, even a correct one`),
   ],
   ['a barred address', { kind: 'address', failures: 100, seconds: 870 }, /100 sign-ins.*15 minutes/],
   [
@@ -54,14 +62,14 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
   [
     'one that the API could not set up',
     { kind: 'session', amr: ['pwd'], secondFactor: { enrolled: false, demandedBy: 'ADMINISTRATORS' } },
-    /by a password\..*administrators.*by the API.*none can be set up/,
+    /by a password\..*administrators.*cannot set one up through the API/,
   ],
   [
     'by two factors',
     { kind: 'session', amr: ['pwd', 'otp', 'mfa'], secondFactor: { enrolled: true } },
     /a password and a one-time code.*was used: the user has one/,
   ],
-  ['not assigned', { kind: 'not-assigned', request }, /open only to the users that it is assigned to/],
+  ['not assigned', { kind: 'not-assigned', request }, /Only assigned users and groups.*This user is not assigned/],
   [
     'a second factor in vain',
     { kind: 'second-factor-needed', request, demandedBy: 'APPLICATION' },
@@ -96,12 +104,12 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
       ],
       left: 2,
     },
-    /has no rule that fits.*2 more policies.*“Others”.*other applications.*Rule “Night” of “Staff”.*other users/,
+    /has no rule that matches.*2 more policies.*“Others”.*other applications.*Rule “Night” of “Staff”.*other users/,
   ],
   [
     'no policy',
     { kind: 'access-policy', request, steps: [{ reason: 'no policy is for this client' }] },
-    /No access policy .* is for this application.*In the end/,
+    /No access policy .* applies to this application.*Result/,
   ],
 ];
 

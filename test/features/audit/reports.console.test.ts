@@ -80,7 +80,7 @@ test('the system log is searched, narrowed by every field, paged with what narro
       assert.equal(rows.length, count, JSON.stringify([query, rows]));
       assert.match(rows[0] ?? '', words, JSON.stringify(query));
       assert.match(page.text, /id="show-all"/);
-      if (count === 0) assert.match(wordsOf(page), /Nothing fits\./);
+      if (count === 0) assert.match(wordsOf(page), /No matches\./);
     }
     const page = await search({ q: 'org-07', type: 'org.lifecycle.create', outcome: 'SUCCESS', since: '2020-01-01T00:00' });
     assert.match(page.text, /name="q" type="search" value="org-07"/);
@@ -128,7 +128,7 @@ test('the system log is searched, narrowed by every field, paged with what narro
     const page = await search({ q: 'a b c d e f g h i j k', type: 'org.update' });
     assert.equal(page.status, 200);
     assert.match(page.text, /id="q-problem">Must have at most 10 words</);
-    assert.match(wordsOf(page), /The search could not be carried out/);
+    assert.match(wordsOf(page), /The search failed/);
     assert.match(page.text, /value="a b c d e f g h i j k"/);
     for (const [field, typed] of [
       ['since', 'yesterday'],
@@ -250,9 +250,9 @@ test('explain: what decided then, with links, and what it would come to today', 
   const list = await agent.visit(`${LOG}?type=app.oauth2.as.authorize`);
   const explained = await agent.visit(linkTo(list, 'Explain'));
   const words = wordsOf(explained);
-  assert.match(words, /It failed, .*has no rule that fits this request/);
-  assert.match(words, /Rule “Rule 0” of “Policy 0” Passed over: the request is also for scopes/);
-  assert.match(words, /What it would come to today .* gets no token .*access_denied/);
+  assert.match(words, /It failed, .*has no rule that matches this request/);
+  assert.match(words, /Rule “Rule 0” of “Policy 0” Skipped: the request is also for scopes/);
+  assert.match(words, /Result today .* gets no token .*access_denied/);
   const policy = linkTo(explained, 'Access policy “Policy 0”');
   assert.equal((await agent.visit(policy)).status, 200);
   const simulator = linkTo(explained, 'Open in the simulator');
@@ -261,17 +261,17 @@ test('explain: what decided then, with links, and what it would come to today', 
 
   await setPolicies(service, 'default', [{ rules: [{}] }]);
   const later = await agent.visit(explained.url.pathname);
-  assert.match(wordsOf(later), /has no rule that fits this request.*What it would come to today .*gets an access token/, 'then, and now');
+  assert.match(wordsOf(later), /has no rule that matches this request.*Result today .*gets an access token/, 'then, and now');
   const { name } = server;
   assert.equal((await service.api('PUT', '/authorizationServers/default', { name, audiences: ['https://other.example'] })).status, 200);
   const without = wordsOf(await agent.visit(explained.url.pathname));
-  assert.match(without, /What it would come to today .*invalid_target/, 'for the audience that was requested');
+  assert.match(without, /Result today .*invalid_target/, 'for the audience that was requested');
 
   await service.api('DELETE', `/users/${user.id}`);
   await service.api('DELETE', `/users/${user.id}`);
   assert.match(
     wordsOf(await agent.visit(explained.url.pathname)),
-    /cannot be told: the user, the application or the authorization server is not there any more/,
+    /no result for today: the user, the application or the authorization server no longer exists/,
   );
 
   const failed = await agent.visit(`${await entryOf(service, 'user.session.start')}/explain`);

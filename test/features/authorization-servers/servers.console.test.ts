@@ -83,12 +83,12 @@ test('a server is created with what was typed, found, changed, deactivated, acti
   const list = await agent.visit(`${HOME}?q=ORDERS`);
   assert.match(wordsOf(list), /Orders &lt;b&gt; Active https:\/\/api\.example/);
   assert.doesNotMatch(list.text, /servers\/built-in/);
-  assert.match(wordsOf(await agent.visit(`${HOME}?q=none-of-them`)), /No authorization server has this/);
+  assert.match(wordsOf(await agent.visit(`${HOME}?q=none-of-them`)), /No authorization servers match/);
 
   const taken = await fill(agent, `${HOME}/orders/edit`, { name: 'default' });
   assert.equal(problemOf(taken, 'name'), 'Another authorization server has this name');
   const changed = await agent.submit(taken, 'console-form', { name: 'Orders', accessTokenFormat: 'opaque', rotationMode: 'MANUAL' });
-  assert.match(wordsOf(changed), /The authorization server is changed.*Opaque, live for 5 minutes.*By hand/);
+  assert.match(wordsOf(changed), /The authorization server is changed.*Opaque, live for 5 minutes.*Manual/);
   assert.equal((await service.api('GET', '/authorizationServers/orders')).body.accessTokenFormat, 'opaque');
 
   const stopped = await fill(agent, `${HOME}/orders/deactivate`);

@@ -46,7 +46,7 @@ test('a hook is created, its secret told once, verified, and told of events that
   assert.equal(secretIn(again), secret, 'sent again, it tells the same');
   assert.equal((await service.api('GET', '/eventHooks')).body.length, 1, 'and makes no second one');
   const other = await agent.submit(form, 'console-form', { ...typed, name: 'Other' });
-  assert.match(wordsOf(other), /This form was sent before with other values/);
+  assert.match(wordsOf(other), /This form was already processed with other values/);
   const page = await agent.visit(`${HOME}/${id}`);
   assert.match(wordsOf(page), /no events are sent.*To be verified/);
   for (const hidden of [secret, 'here: and there', 'of-the-receiver']) assert.ok(!page.text.includes(hidden), hidden);
@@ -57,7 +57,7 @@ test('a hook is created, its secret told once, verified, and told of events that
   await service.createUser();
   assert.match(wordsOf(await agent.visit(`${HOME}/${id}`)), /Waiting 0 /, 'of what happened before it is not told');
   const verified = await agent.submit(await agent.visit(`${HOME}/${id}/verify`), 'console-form');
-  assert.match(wordsOf(verified), /the event hook is verified.*Active/);
+  assert.match(wordsOf(verified), /The event hook is verified.*Active/);
   const told = await service.createUser();
   const [message] = await receiver.received(1);
   assert.deepEqual([message?.event.eventType, message?.event.target[0].id], ['user.lifecycle.create', told.id]);
@@ -84,9 +84,7 @@ test('an address that does not answer is told on the form; what waits, and why, 
   await receiver.received(1);
   await eventually(
     async () =>
-      /Waiting 1 Oldest of them .* Next attempt .* Last failure the hook answered 503/.test(
-        wordsOf(await agent.visit(`${HOME}/${idIn(busy)}`)),
-      ),
+      /Waiting 1 Oldest .* Next attempt .* Last failure the hook answered 503/.test(wordsOf(await agent.visit(`${HOME}/${idIn(busy)}`))),
     'the failure is told',
   );
 });
@@ -146,7 +144,7 @@ test('a hook is changed with its header values kept, gets another secret, is swi
   const [message] = await receiver.received(1);
   assert.deepEqual([message?.event.eventType, message?.headers['x-where']], ['system.settings.update', 'here']);
   const moved = await agent.submit(await agent.visit(`${at}/edit`), 'console-form', { uri: `${receiver.uri}&moved` });
-  assert.match(wordsOf(moved), /has to be verified.*To be verified/);
+  assert.match(wordsOf(moved), /Verify its new address.*To be verified/);
 
   const form = await agent.visit(`${at}/secret`);
   const renewed = await agent.submit(form, 'console-form');

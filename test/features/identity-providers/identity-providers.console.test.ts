@@ -125,7 +125,7 @@ test('the form sent twice makes one provider', async (t) => {
   assert.equal(first.url.pathname, again.url.pathname);
   const renamed = await agent.submit(form, 'console-form', { ...typed, name: 'GitHub again' });
   assert.equal(renamed.status, 400);
-  assert.match(wordsOf(renamed), /This form was sent before with other values/);
+  assert.match(wordsOf(renamed), /This form was already processed with other values/);
   const anew = await agent.submit(await agent.visit(`${HOME}/new/github`), 'console-form', typed);
   assert.match(anew.text, /id="name-problem">Another identity provider has this name</);
   assert.equal((await service.api('GET', '/idps')).body.length, 1);
@@ -236,7 +236,7 @@ test('the list is searched by the beginning of the name and by kind', async (t) 
   for (const query of ['q=%00', 'q=%F0%9F%94%91', `q=${'x'.repeat(10_000)}`, 'type=SAML&q=nothing']) {
     const page = await agent.visit(`${HOME}?${query}`);
     assert.equal(page.status, 200, query);
-    assert.match(wordsOf(page), /No identity provider fits/, query);
+    assert.match(wordsOf(page), /No identity providers match/, query);
   }
 });
 

@@ -163,7 +163,7 @@ test('the mail server is set up, tried and changed in the console, without JavaS
   const saved = await agent.submit(await agent.visit('/admin/settings/mail/edit'), 'console-form', typed);
   assert.match(wordsOf(saved), /The mail server is changed\..*127\.0\.0\.1:\d+ Encryption STARTTLS where offered.*Sender id@acme\.example/);
   const sent = await agent.submit(await agent.visit('/admin/settings/mail/test'), 'console-form');
-  assert.match(wordsOf(sent), /The mail server has taken the test mail/);
+  assert.match(wordsOf(sent), /The mail server accepted the test e-mail/);
   await server.mail('admin@example.com');
   const emptied = await agent.submit(await agent.visit('/admin/settings/mail/edit'), 'console-form', { host: '' });
   assert.match(wordsOf(emptied), /There is no mail server/);

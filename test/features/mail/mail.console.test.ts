@@ -46,7 +46,7 @@ test('the page of mail tells the server without its password, and what follows f
   const page = await agent.visit(MAIL);
   assert.match(
     wordsOf(page),
-    /SMTP_URL and MAIL_FROM name the mail server\. They win.*smtp\.example:465 Set by SMTP_URL Encryption TLS.*user name and password are not shown.*Queued None.*New users are invited by a link/,
+    /SMTP_URL and MAIL_FROM name the mail server\. They win.*smtp\.example:465 Set by SMTP_URL Encryption TLS.*user name and password are not shown.*Queued None.*New users get an invitation link/,
   );
   for (const secret of ['top-secret', 'mailer']) assert.ok(!page.text.includes(secret), secret);
 });
@@ -54,7 +54,10 @@ test('the page of mail tells the server without its password, and what follows f
 test('a test mail goes to the administrator’s own address and to no other, in his language, and is in the log', async (t) => {
   const { server, service, agent, sendTest } = await begin(t);
   const without = await agent.visit(TEST);
-  assert.match(wordsOf(without), /Your account has no address that mail can be sent to.*Edit your profile|Edit your profile.*no address/);
+  assert.match(
+    wordsOf(without),
+    /Your account has no usable e-mail address.*Edit your profile|Edit your profile.*no usable e-mail address/,
+  );
   assert.doesNotMatch(without.text, /console-form/);
   const subjects = {
     en: 'A test message from Gatehouse',
@@ -72,7 +75,7 @@ test('a test mail goes to the administrator’s own address and to no other, in 
     const elsewhere = { to: 'victim@example.com', email: 'victim@example.com', address: 'victim@example.com' };
     const sent = await agent.submit(form, 'console-form', elsewhere);
     // The console speaks the administrator's language, too.
-    if (at === 0) assert.match(wordsOf(sent), /The mail server has taken the test mail/);
+    if (at === 0) assert.match(wordsOf(sent), /The mail server accepted the test e-mail/);
     assert.equal(sent.status, 200);
     // The first is the one that verifies the new address.
     assert.ok(
@@ -87,7 +90,7 @@ test('a test mail goes to the administrator’s own address and to no other, in 
     [SUPER.login, 'SUCCESS', { kind: 'test', to: ADDRESS }],
   );
   await own(service, { preferredLanguage: 'en' });
-  assert.match(wordsOf(await sendTest()), /taken the test mail/, 'the fifth within an hour');
+  assert.match(wordsOf(await sendTest()), /accepted the test e-mail/, 'the fifth within an hour');
   const many = await sendTest();
   assert.match(many.text, /id="error-summary"[\s\S]*Many e-mails were sent to you recently\. Try again in an hour\./);
   assert.equal(server.mails.filter(({ subject }) => /test|Test|prueba|测试/.test(subject)).length, 5);
@@ -98,14 +101,14 @@ test('what the mail server answers stands beside the form, and in the log and on
   await onServer(service.database.url, (sql) => sql.query("UPDATE users SET email = $1 WHERE login = 'admin'", [ADDRESS]));
   assert.match(wordsOf(await agent.visit('/admin')), /Mail A mail server is configured Undelivered e-mails None/);
   const refused = await sendTest();
-  assert.match(refused.text, /role="alert"[\s\S]*The mail server takes no mail for your address\. It says: 550 not this one</);
+  assert.match(refused.text, /role="alert"[\s\S]*The mail server does not accept e-mail for your address\. It says: 550 not this one</);
   assert.equal(refused.url.pathname, TEST);
   const [event] = await testMails(service);
   assert.deepEqual(event.outcome, { result: 'FAILURE', reason: '550 not this one' });
   const page = await agent.visit(MAIL);
   assert.match(
     wordsOf(page),
-    /Failed in the last 7 days 1 The last of them \S+ \S+ UTC 550 not this one|Failed in the last 7 days 1 The last of them .*550 not this one/,
+    /Failed in the last 7 days 1 Latest \S+ \S+ UTC 550 not this one|Failed in the last 7 days 1 Latest .*550 not this one/,
   );
   assert.match((await agent.visit(`/admin/reports/log/${event.uuid}`)).text, /system\.email\.delivery/);
   assert.ok(page.text.includes(`/admin/reports/log/${event.uuid}"`));
@@ -144,7 +147,7 @@ test('a mail server that says nothing is not waited for without an end', async (
   assert.match(wordsOf(told), /The mail server did not answer in time.*It says: (Greeting never received|Connection timeout)/);
 });
 
-test('without a mail server, the test mail lies in the dev inbox; through a proxy there is none', async (t) => {
+test('without a mail server, the test e-mail is in the dev inbox; through a proxy there is none', async (t) => {
   const service = await startService(t, { sendsOutbox: true });
   await onServer(service.database.url, (sql) => sql.query("UPDATE users SET email = $1 WHERE login = 'admin'", [ADDRESS]));
   const { agent } = await enter(service);
@@ -152,14 +155,14 @@ test('without a mail server, the test mail lies in the dev inbox; through a prox
   assert.match(wordsOf(page), /e-mails stay in the dev inbox for one day/);
   assert.match(page.text, /href="\/dev\/inbox"/);
   const sent = await agent.submit(await agent.visit(TEST), 'console-form');
-  assert.match(wordsOf(sent), /The test mail lies in the dev inbox/);
+  assert.match(wordsOf(sent), /The test e-mail is in the dev inbox/);
   assert.match((await agent.visit('/dev/inbox')).text, /A test message from Gatehouse/);
   assert.match(wordsOf(await agent.visit('/admin')), /Set up mail.*Mail Dev inbox/);
 
   const proxied = new ViaProxy(service.baseUrl);
   await proxied.signIn(await proxied.visit('/admin'), SUPER);
   const far = await proxied.visit(MAIL);
-  assert.match(wordsOf(far), /you came through a proxy.*Hand them over yourself.*offers no “Forgot password”/);
+  assert.match(wordsOf(far), /you came through a proxy.*Pass them on yourself.*offers no “Forgot password”/);
   assert.doesNotMatch(far.text, /\/dev\/inbox"|\/mail\/test"/);
   const form = await agent.visit(TEST);
   const tried = await proxied.submit({ ...form, text: form.text }, 'console-form').catch((error: unknown) => error);

@@ -160,7 +160,7 @@ test('for ten different settings the simulator’s words agree with what a real 
   assert.equal(jsonIn(first, 'userinfo')?.nick, 'Lady <b>');
   assert.match(
     wordsOf(first),
-    /nick Access token Told\. .*nick ID token Told\. .*dep ID token Left out: there is nothing to tell of this user\. .*groups ID token Left out: none of its scopes is granted\./,
+    /nick Access token Included\. .*nick ID token Included\. .*dep ID token Left out: this user has no value\. .*groups ID token Left out: none of its scopes is granted\./,
   );
   assert.match(
     wordsOf(first),
@@ -182,10 +182,7 @@ test('for ten different settings the simulator’s words agree with what a real 
   await made('DELETE', `/users/${user.id}/grants`);
   await compare({ ...asking, prompt: 'none' }, /would have to be asked for consent, and prompt=none forbids it \(consent_required\)/);
   // 7: the application is for others.
-  await compare(
-    { application: 'Closed', prompt: 'none' },
-    /“Closed” is for those only to whom it is assigned, and “user-\w+” is not among them \(access_denied\)/,
-  );
+  await compare({ application: 'Closed', prompt: 'none' }, /“Closed” is not assigned to “user-\w+” \(access_denied\)/);
   await made('PUT', `/apps/${clients.Closed?.clientId}/users/${user.id}`);
   assert.match(
     wordsOf(await compare({ application: 'Closed' }, /^“Closed” gets/)),
@@ -214,15 +211,15 @@ test('for ten different settings the simulator’s words agree with what a real 
   const passed = wordsOf(await compare({}, /^“Trusted” gets/));
   assert.match(
     passed,
-    /Policy 0 – Passed over: it is for other applications\. Policy 1 – It is for this application, so its rules decide\. Policy 1 Rule 0 Passed over: it is for other grants\. Policy 1 Rule 1 Passed over: it is for other users\. Policy 1 Rule 2 It fits, and allows\./,
+    /Policy 0 – Skipped: it is for other applications\. Policy 1 – It applies to this application, so its rules decide\. Policy 1 Rule 0 Skipped: it is for other grants\. Policy 1 Rule 1 Skipped: it is for other users\. Policy 1 Rule 2 It matches and grants access\./,
   );
   await compare({ grant: 'password', scopes: 'profile' }, /^“Trusted” gets an access token for/);
   const denied = wordsOf(
-    await compare({ scopes: 'openid profile' }, /no active rule of the access policy “Policy 1” fits \(access_denied\)/),
+    await compare({ scopes: 'openid profile' }, /no active rule of the access policy “Policy 1” matches \(access_denied\)/),
   );
   assert.match(
     denied,
-    /Rule 2 Passed over: the request is also for scopes that it does not name\. Policy 1 – None of its active rules fits/,
+    /Rule 2 Skipped: the request is also for scopes that it does not name\. Policy 1 – None of its active rules matches/,
   );
   // And a server, an application and a user that are out of work.
   await made('POST', `/users/${user.id}/lifecycle/suspend`);
@@ -264,6 +261,6 @@ test('the simulator tells what is wrong with a question, keeps it, and is of use
   assert.equal((await agent.visit('/admin/api/servers/none/simulator')).status, 404);
   assert.match(
     wordsOf(await agent.visit(`/admin/api/servers/built-in/simulator?application=${clientId}&user=${reader.login}`)),
-    /No scope was asked for|no scope was asked for/,
+    /no scope was requested/,
   );
 });

@@ -118,7 +118,7 @@ test('in the console: change, preview without saving, test to oneself, reset; al
   assert.match(wordsOf(saved), /The template is changed/);
   assert.equal((await service.api('GET', '/settings/mail-templates/invitation/en')).body.heading, 'Good to see you');
   const sent = await agent.submit(await agent.visit(`${at}/test`), 'console-form');
-  assert.match(wordsOf(sent), /The mail server has taken the test mail/);
+  assert.match(wordsOf(sent), /The mail server accepted the test e-mail/);
   assert.match((await server.mail('admin@example.com')).text, /^Good to see you/);
   await agent.submit(await agent.visit(`${at}/reset`), 'console-form');
   assert.equal((await service.api('GET', '/settings/mail-templates/invitation/en')).body.customized, false);

@@ -15,7 +15,7 @@ test('an attribute is added, changed and removed in the console', async (t) => {
   const service = await startService(t);
   const { agent } = await enter(service);
   const custom = async () => (await service.api('GET', SCHEMA)).body.definitions.custom.properties;
-  assert.match(wordsOf(await agent.visit('/admin/attributes')), /There are only the attributes of the service/);
+  assert.match(wordsOf(await agent.visit('/admin/attributes')), /There are only the built-in attributes/);
   const form = await agent.visit('/admin/attributes/new');
   const typed = { name: 'tier', title: 'Tier <b>', type: 'string', choices: 'gold = Gold customer\nsilver', self: 'READ_WRITE' };
   assert.match(wordsOf(await agent.submit(form, 'console-form', typed)), /The attribute is added.*tier Text/);

@@ -39,7 +39,7 @@ test('a user is invited by mail, which is what is offered first; the form sent t
   assert.match(form.text, /value="mail" checked/);
   const typed = { login: 'anna', email: 'anna@example.com', firstName: 'Anna' };
   const [created, again] = await Promise.all([agent.submit(form, 'console-form', typed), agent.submit(form, 'console-form', typed)]);
-  for (const page of [created, again]) assert.match(wordsOf(page), /on its way by mail.*User name anna/);
+  for (const page of [created, again]) assert.match(wordsOf(page), /on its way by e-mail.*User name anna/);
   assert.equal(idIn(created), idIn(again));
   const { subject, link } = await server.mail('anna@example.com');
   assert.equal(subject, 'Your account at Gatehouse');
@@ -49,7 +49,7 @@ test('a user is invited by mail, which is what is offered first; the form sent t
   assert.ok(await canSignIn(service, { login: 'anna', password: GOOD }));
   assert.match(wordsOf(await agent.visit(`/admin/users/${idIn(created)}`)), /anna@example\.com confirmed/);
   const other = await agent.submit(form, 'console-form', { ...typed, login: 'bert', email: 'bert@example.com' });
-  assert.match(wordsOf(other), /This form was sent before with other values/);
+  assert.match(wordsOf(other), /This form was already processed with other values/);
   assert.equal((await service.api('GET', '/users/bert')).status, 404);
   assert.equal(server.mails.filter((mail) => mail.to === 'anna@example.com' && mail.subject === subject).length, 1);
 });
@@ -80,7 +80,7 @@ test('a link is shown where that is wished, or where there is no address, with t
   assert.ok(await canSignIn(service, { login: 'anna', password: GOOD }));
   const nobody = await service.createUser();
   const reset = await agent.visit(`/admin/users/${nobody.id}/life-cycle/reset_password`);
-  assert.match(wordsOf(reset), /You get a link, shown once, and hand it over: the user has no address that mail can be sent to/);
+  assert.match(wordsOf(reset), /You see a link once and pass it on\. The user has no usable e-mail address/);
   assert.doesNotMatch(reset.text, /name="way"/);
   assert.match(linkOn(await agent.submit(reset, 'console-form')), /choose-password/);
   assert.deepEqual(
@@ -133,12 +133,12 @@ test('where no mail can be sent there is only the link, and the form says why', 
   await agent.signIn(await agent.visit('/admin'), SUPER);
   const form = await agent.visit(NEW);
   assert.doesNotMatch(form.text, /value="mail"/);
-  assert.match(wordsOf(form), /Show me the link .* No mail can be sent from here/);
+  assert.match(wordsOf(form), /Show me the link .* This service cannot send e-mail/);
   const forced = await agent.submit(form, 'console-form', { login: 'anna', email: 'anna@example.com', way: 'mail' });
   assert.match(forced.text, /id="way-problem">By mail is not possible/);
   assert.match(linkOn(await agent.submit(form, 'console-form', { login: 'anna', email: 'anna@example.com' })), /choose-password/);
   const reset = await agent.visit(`/admin/users/${user.id}/life-cycle/reset_password`);
-  assert.match(wordsOf(reset), /You get a link, shown once, and hand it over\. No mail can be sent from here/);
+  assert.match(wordsOf(reset), /You see a link once and pass it on\. This service cannot send e-mail/);
   const late = await agent.submit(reset, 'console-form', { way: 'mail' });
   assert.equal(late.status, 400);
   assert.ok(await canSignIn(service, user), 'the password is as before');
@@ -176,7 +176,7 @@ test('an address is confirmed by a mail that an administrator sends: where that 
   const profile = await agent.visit(home);
   assert.match(profile.text, new RegExp(`href="${home}/verify-email"`));
   const sent = await agent.submit(await agent.visit(`${home}/verify-email`), 'console-form');
-  assert.match(wordsOf(sent), /The mail to confirm the address is on its way/);
+  assert.match(wordsOf(sent), /The confirmation e-mail is on its way/);
   const [event] = await eventsOf(service, 'user.account.send_verification', user.id);
   assert.equal(event?.actor.displayName, SUPER.login);
   const browser = new UserAgent(service.baseUrl);
@@ -216,7 +216,7 @@ test('an organization’s administrator sends it to his own people alone, and is
   assert.equal((await agent.visit(`/admin/users/${shared.id}/verify-email`)).status, 403);
   for (const path of [NEW, `/admin/users/${his.id}/life-cycle/set-password`]) {
     const form = await agent.visit(path);
-    assert.match(wordsOf(form), /13 characters at least/, path);
+    assert.match(wordsOf(form), /At least 13 characters/, path);
     assert.doesNotMatch(wordsOf(form), /Security, Passwords|Settings, Mail/, 'pages that he does not have');
   }
 });

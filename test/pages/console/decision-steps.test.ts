@@ -69,8 +69,11 @@ test('the verdict is one sentence that names the application, the user, what is 
   );
   const denied = { ...decided().access, allowed: false, policy: undefined, rule: undefined };
   const noPolicy = 'no access policy of the authorization server allows this';
-  assert.match(refused('access_denied', noPolicy, { access: denied }), /no active access policy is for this application \(access_denied\)/);
-  assert.match(refused('access_denied', noPolicy), /no active rule of the access policy “P” fits/);
+  assert.match(
+    refused('access_denied', noPolicy, { access: denied }),
+    /no active access policy applies to this application \(access_denied\)/,
+  );
+  assert.match(refused('access_denied', noPolicy), /no active rule of the access policy “P” matches/);
   assert.match(refused('login_required', 'the user is SUSPENDED'), /the user is SUSPENDED \(login_required\)/);
 });
 
@@ -87,7 +90,7 @@ test('assignment, policy, rule and consent each have a sentence that tells them 
     t(accessInWords({ allowed: true, policy: { name: 'P' }, rule: { name: 'R' } })),
     'The rule “R” of the access policy “P” allows it.',
   );
-  assert.match(t(accessInWords({ allowed: false, policy: { name: 'P' } })), /“P” decides, and none of its active rules fits/);
+  assert.match(t(accessInWords({ allowed: false, policy: { name: 'P' } })), /“P” decides\. None of its active rules matches/);
   const reasons = [
     'scope is granted without a dialog',
     'application is trusted',
@@ -123,6 +126,6 @@ test('of each scope it is told whether it is granted, left out or refused', () =
 });
 
 test('each step says what came of it', () => {
-  assert.equal(t(stepInWords({ policy: 'Q', reason: 'the policy is for other clients' })), 'Passed over: it is for other applications.');
-  assert.equal(t(stepInWords({ policy: 'P', rule: 'R', reason: 'the rule is for other people' })), 'Passed over: it is for other users.');
+  assert.equal(t(stepInWords({ policy: 'Q', reason: 'the policy is for other clients' })), 'Skipped: it is for other applications.');
+  assert.equal(t(stepInWords({ policy: 'P', rule: 'R', reason: 'the rule is for other people' })), 'Skipped: it is for other users.');
 });

@@ -27,7 +27,7 @@ test('words, IDs, e-mail addresses and request IDs lead to what they name, withi
     [user.id, /fern-anna/],
     [clientId, /Fern shop/],
     ['system log', /Pages Page Section System log Reports/],
-    ['0123456789abcdef', /System log Search What is searched Events with “0123456789abcdef”/],
+    ['0123456789abcdef', /System log Search Fields Events with “0123456789abcdef”/],
     ['%', /Events with “%”/],
     ['\u0000', /Nothing matches/],
     ['', /Type words of a name/],

@@ -289,7 +289,7 @@ test('a form posted after the session’s end is not carried out; after the sign
   assert.match(signIn.text, /id="sign-in-form"/);
   const back = await agent.signIn(signIn, SUPER);
   assert.equal(back.url.pathname, `/admin/organizations/${orgId}/rename`);
-  assert.match(wordsOf(back), /was not carried out/);
+  assert.match(wordsOf(back), /was not processed/);
   assert.equal((await service.api('GET', `/account/org/${orgId}`)).body.name, 'Acme');
   const carriedOut = await agent.submit(back, 'console-form', { name: 'Renamed' });
   assert.match(wordsOf(carriedOut), /The organization has its new name/);

@@ -124,7 +124,7 @@ test('only for targets of the application, from its own ID token, while the sess
   assert.equal(denied.debugContext.decision.request.idJag, true);
   const explained = wordsOf(await (await enter(home)).agent.visit(`/admin/reports/log/${denied.uuid}/explain`));
   assert.match(explained, /the request is also for scopes/);
-  assert.doesNotMatch(explained, /What it would come to today/, 'the simulator does not know the scopes of another server');
+  assert.doesNotMatch(explained, /Result today/, 'the simulator does not know the scopes of another server');
   await home.api('POST', `/users/${user.id}/lifecycle/suspend`);
   refused(await ask({ scope: 'profile' }), 'invalid_request', /cannot have tokens/, 'suspended');
   await home.api('POST', `/users/${user.id}/lifecycle/unsuspend`);

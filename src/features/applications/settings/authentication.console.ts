@@ -6,7 +6,7 @@ import type { TLS_SUBJECTS } from '../application-settings.policy.ts';
 import { code, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
 
 const METHODS: readonly Option[] = [
-  { value: 'client_secret_basic', label: 'A secret, in the header (client_secret_basic)', hint: 'What most libraries do by themselves.' },
+  { value: 'client_secret_basic', label: 'A secret, in the header (client_secret_basic)', hint: 'Most libraries do this.' },
   { value: 'client_secret_post', label: 'A secret, in the form (client_secret_post)' },
   { value: 'client_secret_jwt', label: 'A JWT signed with a secret (client_secret_jwt)', hint: 'The secret never travels.' },
   {
@@ -17,7 +17,7 @@ const METHODS: readonly Option[] = [
   {
     value: 'tls_client_auth',
     label: 'A certificate of an authority (tls_client_auth)',
-    hint: 'Issued by an authority of MTLS_CA_FILE. Say below whom it names.',
+    hint: 'Issued by an authority of MTLS_CA_FILE. Enter below the name in the certificate.',
   },
   {
     value: 'self_signed_tls_client_auth',
@@ -47,14 +47,14 @@ export const authenticationSettings: SettingGroup = {
       label: 'Client authentication',
       options: METHODS,
       value: settings.token_endpoint_auth_method,
-      hint: 'A method that uses no secret takes the secrets away, at once and for good. One that needs the first secret makes it and shows it once.',
+      hint: 'Choosing a method without a secret deletes the secrets permanently. Choosing one that needs a secret creates it and shows it once.',
     }),
     setting({
       kind: 'url',
       name: 'jwks_uri',
       label: 'Address of its public keys (jwks_uri)',
       value: settings.jwks_uri,
-      hint: 'So it can change its keys by itself. https, or http on localhost.',
+      hint: 'The application can then change its keys without an administrator. https, or http on localhost.',
     }),
     setting({
       kind: 'long',

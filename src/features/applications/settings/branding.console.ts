@@ -17,14 +17,14 @@ export const brandingSettings: SettingGroup = {
       name: 'brand_color',
       label: 'Colour',
       value: settings.brand_color,
-      hint: 'Of its sign-in pages, as #rrggbb. Empty: that of the service.',
+      hint: 'The colour of its sign-in pages, as #rrggbb. Empty: the colour of the service.',
     }),
     setting({
       kind: 'url',
       name: 'client_uri',
       label: 'Home page',
       value: settings.client_uri,
-      hint: 'Where users go to find the application. https or http.',
+      hint: 'The address of the application’s home page. https or http.',
     }),
     setting({
       kind: 'url',

@@ -54,7 +54,7 @@ const GRANTS: readonly Option[] = [
 ];
 
 const RESPONSES: readonly Option[] = [
-  { value: 'code', label: verbatim('code'), hint: 'The right one for nearly all.' },
+  { value: 'code', label: verbatim('code'), hint: 'Right for nearly all.' },
   { value: 'id_token', label: verbatim('id_token') },
   { value: 'token', label: verbatim('token') },
   { value: 'id_token token', label: verbatim('id_token token') },
@@ -71,7 +71,7 @@ const DELIVERY_MODES: readonly Option[] = [
 export const flow: SettingGroup = {
   id: 'flow',
   title: 'Flow',
-  lead: 'How the application gets its tokens.',
+  lead: 'The ways the application gets tokens.',
   tab: 'settings',
   fields: ({ settings }) => [
     setting({
@@ -80,7 +80,7 @@ export const flow: SettingGroup = {
       label: 'Grant types',
       options: GRANTS,
       values: settings.grant_types,
-      hint: 'Those that a response type below runs on are added by themselves.',
+      hint: 'Grants that a response type below needs are added automatically.',
     }),
     setting({
       kind: 'checks',
@@ -88,14 +88,14 @@ export const flow: SettingGroup = {
       label: 'Response types',
       options: RESPONSES,
       values: settings.response_types,
-      hint: 'What the authorization endpoint may answer with. None: nobody signs in to this application.',
+      hint: 'The responses that the authorization endpoint may give. None: nobody signs in to this application.',
     }),
     setting({
       name: 'backchannel_token_delivery_mode',
       label: 'Answers to sign-in requests',
       options: DELIVERY_MODES,
       value: settings.backchannel_token_delivery_mode === 'ping' ? 'ping' : '',
-      hint: 'How the application learns that a user has answered its sign-in request (CIBA).',
+      hint: 'The application learns in this way that a user answered its sign-in request (CIBA).',
     }),
     setting({
       kind: 'url',
@@ -109,7 +109,7 @@ export const flow: SettingGroup = {
       name: 'pkce_required',
       label: 'PKCE is required',
       checked: settings.pkce_required,
-      hint: 'A stolen code is of no use. Safe for every application whose library knows PKCE; without a secret it is always required.',
+      hint: 'A stolen code is useless. Safe for every application whose library supports PKCE; without a secret it is always required.',
     }),
     setting({
       kind: 'check',

@@ -20,14 +20,14 @@ export const general: SettingGroup = {
       name: 'redirect_uris',
       label: 'Redirect URIs',
       value: lines(settings.redirect_uris),
-      hint: 'Where the browser comes back to after the sign-in, one a line; compared character by character. https, or http on localhost.',
+      hint: 'The browser returns to one of these addresses after the sign-in. One per line, compared character by character; https, or http on localhost.',
     }),
     setting({
       kind: 'lines',
       name: 'post_logout_redirect_uris',
       label: 'Post-logout redirect URIs',
       value: lines(settings.post_logout_redirect_uris),
-      hint: 'Where the browser may go when users have signed out, one a line.',
+      hint: 'The browser may return to these addresses after users sign out. One per line.',
     }),
     setting({
       kind: 'lines',
@@ -42,7 +42,7 @@ export const general: SettingGroup = {
       name: 'initiate_login_uri',
       label: 'Initiate-login URI',
       value: settings.initiate_login_uri,
-      hint: 'Where the application’s own sign-in starts; users are led there when a sign-in has taken too long. https.',
+      hint: 'The https address that starts the application’s own sign-in. Users go there when a sign-in takes too long.',
     }),
   ],
   facts: ({ label, settings }) => [

@@ -12,7 +12,7 @@ export const logoutSettings: SettingGroup = {
       name: 'backchannel_logout_uri',
       label: 'Back-channel logout URI',
       value: settings.backchannel_logout_uri,
-      hint: 'https, or http on localhost. Empty: it is not told.',
+      hint: 'https, or http on localhost. Empty: no notification.',
     }),
     setting({
       kind: 'check',

@@ -14,7 +14,7 @@ import {
 } from './response-algorithms.policy.ts';
 
 const named = (values: readonly string[]): readonly Option[] => values.map((value) => ({ value, label: verbatim(value) }));
-const SERVERS: Option = { value: '', label: 'As the authorization server says' };
+const SERVERS: Option = { value: '', label: 'As the authorization server' };
 const ALGS: readonly Option[] = [SERVERS, ...named(SIGNING_ALGS)];
 const USERINFO_ALGS: readonly Option[] = [{ value: '', label: 'Not signed' }, ...named(SIGNING_ALGS)];
 const KEY_ALGS: readonly Option[] = [{ value: '', label: 'Not encrypted' }, ...named(ENCRYPTION_ALGS)];

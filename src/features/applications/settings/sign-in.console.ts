@@ -22,11 +22,11 @@ const CONSENTS: readonly Option[] = [
   },
 ];
 const FACTORS: readonly Option[] = [
-  { value: '', label: 'As the sign-in policy says' },
+  { value: '', label: 'As the sign-in policy' },
   { value: 'true', label: 'Always, for everyone' },
 ];
 const REGISTRATIONS: readonly Option[] = [
-  { value: 'INHERIT', label: 'As sign-up under Security says' },
+  { value: 'INHERIT', label: 'As set under Security → Sign-up' },
   { value: 'ON', label: 'Offered' },
   { value: 'OFF', label: 'Not offered' },
 ];
@@ -35,7 +35,7 @@ const ORGANIZATIONS: readonly Option[] = [
   { value: 'REQUIRED', label: 'Always', hint: 'Users of several organizations choose one. Users without an organization have no access.' },
 ];
 const PROFILES: readonly Option[] = [
-  { value: '', label: 'As the authorization server says' },
+  { value: '', label: 'As the authorization server' },
   { value: 'service', label: 'Service: state is required, of letters, digits and , . _ -' },
   { value: 'openid', label: 'OpenID Connect: state may be absent, or any printable ASCII' },
   { value: 'fapi2', label: 'FAPI 2.0: pushed requests, bound tokens, keys or certificates in the place of secrets' },
@@ -74,7 +74,7 @@ export const signInSettings: SettingGroup = {
         label: 'Second factor',
         options: FACTORS,
         value: settings.mfa_required === true ? 'true' : '',
-        hint: 'The policy stands under Security. This application can only ask for more than it.',
+        hint: 'The policy is under Security. This application can only be stricter.',
       }),
     ];
     fields.push(
@@ -98,7 +98,7 @@ export const signInSettings: SettingGroup = {
         label: 'Protocol profile',
         options: PROFILES,
         value: settings.profile ?? '',
-        hint: 'Which requests are accepted. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need OpenID Connect.',
+        hint: 'Decides the requests that are accepted. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need OpenID Connect.',
       }),
     );
     if (providers.length === 0) return fields;

@@ -14,7 +14,7 @@ const TYPES: readonly Option[] = [
 export const subjectSettings: SettingGroup = {
   id: 'subjects',
   title: 'User identifier',
-  lead: 'What the application gets as sub in ID tokens, access tokens and userinfo. A change makes every user a new one to it.',
+  lead: 'The value of sub in ID tokens, access tokens and userinfo. After a change, the application sees every user as a new one.',
   tab: 'settings',
   fields: ({ settings }) => [
     setting({ kind: 'radios', name: 'subject_type', label: 'Identifier', options: TYPES, value: settings.subject_type ?? 'public' }),

@@ -41,7 +41,7 @@ export const tokenSettings: SettingGroup = {
       name: 'dpop_bound_access_tokens',
       label: 'Access tokens are bound to a key (DPoP)',
       checked: settings.dpop_bound_access_tokens === true,
-      hint: 'A stolen access token is of no use. The application’s library and its APIs must know DPoP.',
+      hint: 'A stolen access token is useless. The application’s library and its APIs must support DPoP.',
       group: 'Access token',
     }),
     setting({
@@ -69,7 +69,7 @@ export const tokenSettings: SettingGroup = {
       when: { field: 'rotation_type', value: 'ROTATE' },
       value: String(settings.refresh_token.leeway),
       alias: 'refresh_token.leeway',
-      hint: 'How long a used token can be repeated after a lost response, 0 to 60. 30 is safe.',
+      hint: 'A used token can be repeated for this long after a lost response, 0 to 60. 30 is safe.',
       group: 'Refresh token',
     },
     setting({

@@ -70,7 +70,7 @@ const hasKnownAuthentication = (facts: Facts): boolean => sendsSecret(facts) || 
 export const curlSnippet: Snippet = {
   id: 'curl',
   label: 'curl',
-  about: 'Every step by hand, in a shell: to see what is sent, or to try whether the settings are right.',
+  about: 'Each step by hand in a shell, to see the requests or to test the settings.',
   firstFor: [],
   fits: (facts) => hasKnownAuthentication(facts) && (signsIn(facts) || isMachine(facts)),
   files: (facts) => [...(signsIn(facts) ? [signIn(facts)] : []), ...(isMachine(facts) ? [machine(facts)] : [])],

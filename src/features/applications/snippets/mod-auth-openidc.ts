@@ -32,7 +32,7 @@ export const modAuthOpenidcSnippet: Snippet = {
   id: 'mod-auth-openidc',
   label: 'mod_auth_openidc (Apache)',
   about:
-    'Puts the sign-in before whatever Apache serves, e.g. PHP or a proxied application. It gets the claims in headers, OIDC_CLAIM_email for one, and the user in REMOTE_USER.',
+    'Protects anything that Apache serves, e.g. PHP or a proxied application. The application gets the claims in headers such as OIDC_CLAIM_email, and the user in REMOTE_USER.',
   firstFor: ['web'],
   fits: (facts) => facts.kind === 'web' && sendsSecret(facts) && signsIn(facts) && listensOnWeb(facts),
   files: (facts) => (signsIn(facts) ? [{ name: 'gatehouse.conf', text: site(facts) }] : []),
