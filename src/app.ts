@@ -152,7 +152,7 @@ export function createApp(services: Services): App {
     await next();
   });
   koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
-  // An authorization server that cannot be reached fails before any of its pages: whoever visits it gets this service's own.
+  // An authorization server that cannot be reached fails before any of its pages. Visitors get a page of this service.
   const failures = new WeakMap<IncomingMessage, unknown>();
   koa.use((ctx, next) => {
     if (failures.has(ctx.req)) throw failures.get(ctx.req);

@@ -20,7 +20,7 @@ const LOOK = 50;
 const GRACE = 200;
 /** Milliseconds that a connection without any request is left: browsers open some in advance, but a first request may be on its way. */
 const SILENCE = 1000;
-/** Milliseconds: whoever takes longer for the head of a request, or for all of it, is answered 408 (RFC 9110 section 15.5.9). */
+/** Milliseconds: a slower request, or a slower head of one, gets 408 (RFC 9110 section 15.5.9). */
 const SLOW_CLIENTS = { headersTimeout: 10_000, requestTimeout: 60_000, connectionsCheckingInterval: 2000 };
 /**
  * Milliseconds that a connection is kept for its next request. A proxy that keeps it longer sends one just as it is closed, and answers 502 for it: the

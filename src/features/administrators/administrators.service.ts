@@ -1,4 +1,4 @@
-/** Who somebody is to the console: his name and his current roles. None: no administrator. And who administers anything. */
+/** A user as the console sees them: name and current roles. Without roles they are no administrator. Also lists the administrators. */
 
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

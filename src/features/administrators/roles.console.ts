@@ -98,7 +98,7 @@ const take: ConsolePage = {
   async receive(visit) {
     const { user } = await userSubject(visit);
     await revokeRole(visit.services, user.id, visit.params.roleId ?? '', visit.request);
-    // Whoever took the last one from himself is an administrator no more, and told so by the page.
+    // Administrators who remove their own last role are no longer administrators. The page says so.
     return { goTo: homeOf(user.id), notice: 'role-taken' };
   },
 };

@@ -1,4 +1,4 @@
-/** Administrators' roles. The only SQL on that table but for look-ups that read a person's roles along with him. */
+/** Administrators' roles. The only SQL on that table, except for look-ups that read users with their roles. */
 
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -89,7 +89,7 @@ export async function isLastSuperAdmin(executor: Executor, userId: string): Prom
   return rows.length === 1 && rows[0]?.user_id === userId;
 }
 
-/** A user with his roles. */
+/** A user with their roles. */
 export interface Administrator {
   readonly userId: string;
   readonly login: string;

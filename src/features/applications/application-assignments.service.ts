@@ -143,7 +143,7 @@ export async function listGroupApplications(services: Services, groupId: string,
   return listApplicationsOfGroup(services.database.knex, id, window);
 }
 
-/** The applications that are assigned to a user, to himself or by his groups, oldest first. @throws {ApiError} not found */
+/** The applications that are assigned to a user, directly or by a group, oldest first. @throws {ApiError} not found */
 export async function listUserAssignments(
   services: Services,
   idOrLogin: string,

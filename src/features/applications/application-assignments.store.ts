@@ -99,7 +99,7 @@ const IS_ASSIGNED = `SELECT EXISTS (SELECT FROM application_users WHERE applicat
   OR EXISTS (SELECT FROM application_groups a JOIN group_members m ON m.group_id = a.group_id
     WHERE a.application_id = :applicationId AND m.user_id = :userId) AS assigned`;
 
-/** Is the application open to the user, by himself or by one of his groups? */
+/** Is the application assigned to the user, directly or by a group? */
 export async function isAssigned(executor: Executor, applicationId: string, userId: string): Promise<boolean> {
   const { rows } = await executor.raw<{ rows: { assigned: boolean }[] }>(IS_ASSIGNED, { applicationId, userId });
   return rows[0]?.assigned === true;
@@ -116,14 +116,14 @@ export function listAssignedUserIds(
   return readPage(executor('users').whereRaw(`id IN (${assigned})`, { applicationId }), { id: 'id', login: 'login' }, window);
 }
 
-/** An application that is assigned to a user, to himself or by his groups. */
+/** An application that is assigned to a user, directly or by a group. */
 export interface UserAssignment {
   readonly applicationId: string;
   readonly label: string;
   readonly status: 'ACTIVE' | 'INACTIVE';
-  /** To himself. */
+  /** Directly. */
   readonly isDirect: boolean;
-  /** The names of his groups that have it. */
+  /** The names of the user's groups that have it. */
   readonly groups: readonly string[];
 }
 

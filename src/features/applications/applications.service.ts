@@ -143,7 +143,7 @@ export interface ApplicationChanges {
   readonly settings: GivenSettings;
 }
 
-/** Changes these settings and leaves the others as they are, whoever changes them at the same time. @throws {ApiError} as updateApplication */
+/** Changes these settings and leaves the others as they are, even when they change at the same time. @throws {ApiError} as updateApplication */
 export const changeApplicationSettings = (
   services: Services,
   id: string,

@@ -136,7 +136,7 @@ export function listApplicationsOfGroup(executor: Executor, groupId: string, win
   return readPage(executor('applications').whereIn('id', assigned), APPLICATION, window);
 }
 
-/** Is it open to the user: to everyone, or assigned to him or to one of his groups? */
+/** Is it open to everyone, or assigned to the user or one of their groups? */
 const OPEN_TO_USER = `(settings->>'assignment' = 'EVERYONE'
   OR id IN (SELECT application_id FROM application_users WHERE user_id = :userId)
   OR id IN (SELECT a.application_id FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE m.user_id = :userId))`;

@@ -1,4 +1,4 @@
-/** The applications of a user: those that are assigned to him or to his groups, and those where he may begin. */
+/** The applications of a user: those that are assigned, directly or by a group, and those that they can open. */
 
 import { applicationsIn } from '../../pages/console/candidates.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';

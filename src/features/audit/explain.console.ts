@@ -53,7 +53,7 @@ const steps = (told: readonly ToldStep[]): Part => ({
 });
 
 const GONE = 'There is no result for today: the user, the application or the authorization server no longer exists.';
-/** The simulator supposes that whoever asks has proved himself. */
+/** The simulator assumes an authenticated user. */
 const NO_FACTOR = 'This preview does not include second factors.';
 
 export const explainPage: ConsolePage = {

@@ -67,7 +67,7 @@ export class RefusedRequests {
   /** @param request who made it, as far as the connection tells */
   async note(refused: RefusedRequest, request: Connection): Promise<void> {
     const { endpoint, userId, server, decision } = refused;
-    // Not the scopes: whoever asks decides which, in which order and how often, and so would decide how much is written.
+    // Not the scopes: the caller chooses them, and could decide how much is written.
     const { clientId, grantType } = decision.request;
     await this.#once([endpoint, userId, server.id, decision.kind, clientId, grantType], () => this.#write(refused, request));
   }
@@ -135,7 +135,7 @@ export class RefusedRequests {
       targets: [
         { id: clientId, type: 'AppInstance', displayName: label },
         { id: server.id, type: 'AuthorizationServer', displayName: server.name },
-        // A target, so that what decided about him goes with him when he is deleted.
+        // A target, so that deleting the user deletes the decision about them, too.
         ...(user === undefined ? [] : [userTarget(user)]),
       ],
       failure: REASONS[decision.kind],

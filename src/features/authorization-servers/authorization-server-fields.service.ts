@@ -1,4 +1,4 @@
-/** What the settings of authorization servers and of what belongs to them may be, whoever takes them in: the management API or the console. */
+/** Valid settings of authorization servers and their parts, for the management API and the console. */
 import { z } from 'zod';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { ACCESS_GRANT_TYPES, ANY } from '../policies/access-policy.policy.ts';

@@ -8,7 +8,7 @@ import { getGroup } from './groups.service.ts';
 export const GROUPS_HOME = '/admin/groups';
 export const GROUPS_PATH: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];
 
-/** What follows for whoever is taken out of a group. */
+/** The consequences for users who are removed from a group. */
 export const LEAVING_FACTS: readonly string[] = [
   'From the next sign-in, the user loses access that only this group gives. The account itself stays.',
 ];

@@ -112,7 +112,7 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
 
 const FINDERS = { 'choose-password': findOneTimeLink, 'verify-email': findVerification, code: findCodeOfLink } as const;
 
-/** Was a link that works once neither used nor replaced since? Whoever gets it would find it broken, and the newer one is on its way. */
+/** Was a link that works once neither used nor replaced since? Otherwise the receiver gets a broken link, and the newer one is on its way. */
 async function isOfUse(executor: Executor, link: string): Promise<boolean> {
   const [, page, token = ''] = /\/(choose-password|verify-email|code)\/([\w-]+)$/.exec(link) ?? [];
   if (page === undefined) return true;

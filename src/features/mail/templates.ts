@@ -20,7 +20,7 @@ export interface MailLook {
 }
 
 export interface MailFacts {
-  /** Whose account it is about. A login alone: a name that somebody gives himself is no text for another one's mailbox. */
+  /** The login of the account. Not the display name: users choose it, and it must not reach somebody else's mailbox. */
   readonly login: string;
   /** Placeholders beside those that every mail has. */
   readonly values?: Readonly<Record<string, string>>;

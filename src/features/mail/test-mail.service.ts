@@ -1,6 +1,6 @@
 /**
  * A mail by which an administrator tries whether mail goes out. Sent in the request, unlike all others, so that the mail server's answer can be told: for
- * 20 seconds at most, and once. It goes to his own address and to no other, so that nobody makes a relay of it.
+ * 20 seconds at most, and once. It goes only to the administrator's own address, so that nobody can use it as a relay.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';

@@ -163,7 +163,7 @@ const move: ConsolePage = {
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
-    // Whoever was removed meanwhile is not brought back by a form about his department.
+    // A form about the department must not bring back a member who was removed since.
     const { userId } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
     await putMember(visit.services, orgId, userId, await departmentIn(visit, form), visit.request);
     return { goTo: homeOf(orgId), notice: 'member-changed' };

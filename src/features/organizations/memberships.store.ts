@@ -51,7 +51,7 @@ export function insertMembership(
   return missing(executor('memberships').insert({ org_id: orgId, user_id: userId, dep_id: depId ?? null, created, is_joined: isJoined }));
 }
 
-/** Puts a member into another department. @returns what does not exist and kept him where he was */
+/** Puts a member into another department. @returns the missing object, if the member was not moved */
 export function moveMembership(executor: Executor, { orgId, userId, depId }: Membership): Promise<Missing | undefined> {
   return missing(
     executor('memberships')

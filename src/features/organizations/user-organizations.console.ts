@@ -1,4 +1,4 @@
-/** The organizations that a user belongs to, and his department in each. */
+/** The organizations that a user belongs to, and their department in each. */
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { formPage } from '../../pages/console/form.ts';
@@ -105,7 +105,7 @@ const move: ConsolePage = {
     );
   },
   async receive(visit, form) {
-    // Whoever was removed meanwhile is not brought back by a form about his department.
+    // A form about the department must not bring back a member who was removed since.
     const { user, organization } = await affiliationToChange(visit);
     const depId = await pickedId(await departmentsIn(visit, organization.id), 'depId', form.get('depId') ?? '');
     await putMember(visit.services, organization.id, user.id, depId, visit.request);

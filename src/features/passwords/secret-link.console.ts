@@ -18,7 +18,7 @@ import { isMailPossible, mailRoute } from '../mail/mail-route.service.ts';
 import { addressOfUser, USERS } from '../users/user-page.console.ts';
 import type { User } from '../users/users.resource.ts';
 
-/** Can a link be mailed to whoever has an address, when this administrator asks for it from where he is? */
+/** Can this administrator have links sent by e-mail, from their address? */
 export const mayMail = ({ services, request }: ConsoleRequest): Promise<boolean> => isMailPossible(services, request);
 
 /** Where a mail to this address arrives. */

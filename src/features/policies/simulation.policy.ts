@@ -1,6 +1,6 @@
 /**
  * What a request for tokens would come to, and why: the decisions that are made at run time, made in the same order by the same functions on facts
- * that were read beforehand. It supposes a user who has proved himself and who allows what he is asked for. Second factors are not here.
+ * that were read beforehand. It assumes a user who has signed in and gives every consent. It leaves out second factors.
  */
 
 import { consentMethodOf } from '../applications/application-settings.policy.ts';

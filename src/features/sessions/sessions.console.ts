@@ -1,4 +1,4 @@
-/** What a user is signed in with: his browser sessions, one ended or all. */
+/** The browser sessions of a user. One or all of them can be ended. */
 
 import { z } from 'zod';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';

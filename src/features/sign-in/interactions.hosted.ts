@@ -28,7 +28,7 @@ interface UpstreamWishes {
   readonly idpScope?: string;
   /** The ids of those that the sign-in page offers; absent: all that are active. */
   readonly identityProviders?: readonly string[];
-  /** Seconds that an authentication may be old; 0: the user is to be asked anew. Absent: any will do. */
+  /** Seconds that an authentication may be old; 0: the user must authenticate again. Absent: any age is accepted. */
   readonly maxAge?: number;
 }
 
@@ -66,7 +66,7 @@ export interface InteractionDetails {
   readonly upstream?: UpstreamWishes;
   /** Requested authentication context classes, the best first. */
   readonly acrValues?: readonly string[];
-  /** Somebody is signed in, and only a second factor is asked of him. */
+  /** The user is signed in and needs only a second factor. */
   readonly stepUp?: {
     readonly user: { readonly id: string; readonly login: string };
     readonly amr: readonly string[];
@@ -107,7 +107,7 @@ export type InteractionResult =
   | { readonly error: 'access_denied'; readonly error_description: string };
 
 export interface Interactions {
-  /** @returns the application for which a sign-in waits, whoever's browser it is; undefined when it is over */
+  /** @returns the application of a pending sign-in, in any browser; undefined when it is over */
   waiting(
     serverId: string,
     uid: string,

@@ -30,7 +30,7 @@ export function keyOfPart(kind: string, part: TemplatePart): MessageKey | undefi
 
 export const partsOf = (kind: string): readonly TemplatePart[] => PARTS.filter((part) => keyOfPart(kind, part) !== undefined);
 
-/** Those that every e-mail has. A display name is none: whoever chooses it would write into another one's mailbox. */
+/** Those that every e-mail has. The display name is none: users choose it, and would write into somebody else's mailbox. */
 const COMMON = ['service', 'login'] as const;
 
 /** @returns the variables of a kind, those that its introduction must have, and whether it has a link */

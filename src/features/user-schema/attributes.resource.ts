@@ -33,7 +33,7 @@ export interface Attribute extends ValueRules {
   readonly title: string;
   readonly description?: string | undefined;
   readonly type: AttributeValueType;
-  /** Whoever creates a user, or replaces the profile, must give it. */
+  /** Required when a user is created or the profile is replaced. */
   readonly required: boolean;
   /** No two users have the same value, whatever the case of its letters. */
   readonly unique: boolean;

@@ -96,7 +96,7 @@ export async function userSubject({ services, request, params }: ConsoleRequest)
   };
 }
 
-/** For a page that changes him. @throws {ApiError} not found, forbidden */
+/** For a page that changes the user. @throws {ApiError} not found, forbidden */
 export async function subjectToChange(visit: ConsoleRequest): Promise<UserSubject> {
   const subject = await userSubject(visit);
   if (!subject.isChangeable) throw forbidden();

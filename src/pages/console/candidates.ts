@@ -17,7 +17,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import type { ConsoleRequest } from './page.ts';
 import type { Candidate, Candidates } from './picker.ts';
 
-/** What does not exist, or not for him who asks, is undefined. */
+/** undefined: it does not exist, or not for this administrator. */
 async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;

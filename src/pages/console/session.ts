@@ -1,5 +1,5 @@
 /**
- * The console's own cookie: who signed in, and his ID token for the logout, sealed. By itself it opens nothing: each request also asks for the
+ * The console's own cookie: the signed-in user and their ID token for the logout, sealed. The cookie alone opens nothing: each request also asks for the
  * browser's session at the authorization server, and for the user's roles.
  */
 import type Koa from 'koa';

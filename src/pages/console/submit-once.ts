@@ -1,4 +1,4 @@
-/** A form that is carried out once, however often it is sent: what it made, e.g. a secret, is told again to whoever sends it again. */
+/** A form that is processed once, however often it is sent. A repeat gets the first result again, e.g. a secret. */
 
 import { once } from '../../features/idempotency/idempotency.service.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';

@@ -144,7 +144,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     };
   }
 
-  /** Is only a second factor asked of whoever is signed in? The time of his sign-in is the session's. */
+  /** Does the signed-in user need only a second factor? The session keeps the time of their sign-in. */
   async function stepUp({ provider }: BuiltServer, { prompt, session }: Interaction, user: User | undefined) {
     const onlyFactor = prompt.reasons.length > 0 && prompt.reasons.every((reason) => reason === SECOND_FACTOR_NEEDED);
     if (!onlyFactor || user === undefined || session?.uid === undefined) return {};
@@ -289,7 +289,7 @@ function stored(result: Exclude<Result, { error: string }>, deviceId: string): N
 const keptOrganization = ({ prompt: { details } }: Interaction, result: Result) =>
   'login' in result && typeof details.organization === 'string' ? { organization: details.organization } : {};
 
-/** Whoever signs in with an account that they have has answered prompt=create, too. */
+/** A sign-in with an existing account answers prompt=create, too. */
 const answersCreate = ({ prompt }: Interaction, result: Result) => (prompt.name === CREATE && 'login' in result ? { [CREATE]: {} } : {});
 
 const present = <T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } =>

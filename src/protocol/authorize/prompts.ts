@@ -52,7 +52,7 @@ export interface PromptRules {
 /**
  * @param remembered reads what the user allowed before; asked only where it can change the decision
  * @param judge asked before consent; throws where the access policies do not allow the request
- * @param secondFactor what demands of the signed-in user a second factor that he has not proved himself by yet
+ * @param secondFactor why the signed-in user needs a second factor that they have not used yet
  * @param describe where a request comes from
  * @param isAssigned asked for applications that are open only to whom they are assigned
  * @param organizations decides for which one a user signs in

@@ -117,7 +117,7 @@ async function introspection(
   if (Array.isArray(form?.token_type_hint)) return undefined;
 
   const client = await findClient(credentials.id);
-  // Asked at the last moment: a body may come long after its head, and whoever was barred meanwhile learns nothing by it.
+  // Asked at the last moment: a body may come long after its head, and a client that was barred since must learn nothing.
   // Of an encrypted response the library says how to ask for it.
   if (client === undefined || client.introspectionEncryptedResponseAlg !== undefined) return undefined;
   if (!wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;

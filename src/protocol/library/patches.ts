@@ -114,7 +114,7 @@ const knownClients = new WeakMap<ClientClass, KnownClients>();
 /** A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out. */
 async function findByMetadata(this: ClientClass, id: string): Promise<object | undefined> {
   const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
-  // Not asked a second time: whoever sends ids that nobody has must not cost twice.
+  // Not asked a second time: requests with unknown IDs must not cost twice.
   if (metadata === undefined) return undefined;
   const clients = knownClients.get(this);
   if (clients === undefined) throw new Error('oidc-provider: clients are looked up by another class');

@@ -43,7 +43,7 @@ export async function commitWrites(ctx: KoaContextWithOIDC, server: ServerState)
   const request = requestStateOf(ctx);
   if (request === undefined) return;
   if (ctx.status >= 400) discardTokens(request);
-  // By an answer alone an application has a part in the session: who was refused, by the user or by a rule, is not told of him when it ends.
+  // An application joins a session when it receives an authorization response. Refused applications get no logout notice.
   if (!request.writes.bySession) request.writes.sessionClients = [];
   await server.commit(request);
 }

@@ -238,7 +238,7 @@ export function buildServer(
       checkAssertion(assertionAudiences(config, issuer, ctx.path), claims, header.typ);
     },
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired || isFapi2(client, server) },
-    // Which pages may read the answer is decided by its headers (cors.ts); the request is carried out whoever sends it.
+    // The response headers decide which pages may read it (cors.ts). The request is carried out for every sender.
     clientBasedCORS: () => true,
     renderError: (ctx, out, cause) =>
       showProtocolError(deps.pages, ctx, { status: ctx.status, code: out.error, description: out.error_description ?? '', cause }),

@@ -36,7 +36,7 @@ export class ModelAdapter extends NoAdapter {
   }
 
   /**
-   * An interaction is his who has signed in by it: whatever ends his sessions ends this sign-in.
+   * Ending a user's sessions also ends their pending sign-ins.
    * @throws {InteractionOver} when it is to be answered and is no more: it must not come back
    */
   override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
