@@ -149,7 +149,7 @@ test('how to: calls of the management API', async (t) => {
   await page(t, withEnv(at, { APP: CLIENT_ID }), 'provision-applications');
 
   const { orgId: ORG_ID } = await create('/account/org', { orgName: 'Acme' });
-  await at.service.api('POST', `/account/org/${ORG_ID}/member`, { userId: USER_ID });
+  await at.service.api('PUT', `/account/org/${ORG_ID}/member/${USER_ID}`, {});
   await page(t, withEnv(at, { ORG_ID, USER_ID }), 'sell-to-companies');
   const own = withEnv(at, { ORG_ID, IDP_ID: 'idp_GoogleGoogleGoogle00' });
   const [setUp = '', claim = '', verify = '', connect = ''] = codeBlocks('how-to/customers-own-provider', 'sh');
