@@ -31,6 +31,7 @@ const SERVER = { accessTokenFormat: 'jwt', audience: 'self-test', signingAlg: 'E
 /** @throws {assert.AssertionError} naming the touch that lost its hold */
 export async function selfTest(): Promise<void> {
   const asked: string[] = [];
+  const idTokenEnd = epochSeconds() + 77;
   const format = accessTokenFormat(
     SERVER,
     ISSUER,
@@ -71,7 +72,7 @@ export async function selfTest(): Promise<void> {
     aliasOf: (_req, url) => url,
     claimOnce: async (...claimed) => asked.push(claimed.join(' ')) > 0,
     judge: async () => void asked.push('judgement'),
-    changeIdToken: async (_ctx, token) => ({ payload: { ...(await token.payload()), changed: true }, expiresAt: epochSeconds() + 77 }),
+    changeIdToken: async (_ctx, token) => ({ payload: { ...(await token.payload()), changed: true }, expiresAt: idTokenEnd }),
     beforeSecret: () => {},
     afterSecret: () => {},
   });
@@ -150,8 +151,9 @@ export async function selfTest(): Promise<void> {
   };
   const changing = new Issued({ sub: 'user' }, { ctx: {}, client });
   changing.scope = 'openid';
-  const { changed, iat = 0, exp } = decodeJwt(await changing.issue({ use: 'idtoken' }));
-  assert.deepEqual([changed, exp], [true, iat + 77], 'oidc-provider: what an ID token says is made elsewhere');
+  const { changed, exp = 0 } = decodeJwt(await changing.issue({ use: 'idtoken' }));
+  // The library looks at the clock again. Its own end would be an hour away.
+  assert.ok(changed === true && Math.abs(exp - idTokenEnd) < 60, 'oidc-provider: what an ID token says is made elsewhere');
 
   const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user', jti: 'hint' }).setIssuedAt();
   const { IdToken } = provider as unknown as { IdToken: { validate(token: string, client: object): Promise<unknown> } };
