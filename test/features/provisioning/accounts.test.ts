@@ -163,7 +163,10 @@ test('a push that was under way says nothing of a target that was set meanwhile'
   await set(second);
   held[0]?.();
   await eventually(() => second.named('ada@under-way.example') !== undefined, 'she is at the second');
-  const [there] = await ok('GET', `/apps/${app}/provisioning/resources`);
+  const there = await eventually(
+    async () => (await ok('GET', `/apps/${app}/provisioning/resources`))[0],
+    'the service knows who she is there',
+  );
   assert.deepEqual([there.id, there.remoteId], [ada, second.named('ada@under-way.example')?.id]);
   assert.deepEqual(
     second.users.map(({ id }) => id),
