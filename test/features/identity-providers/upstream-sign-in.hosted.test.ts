@@ -201,6 +201,8 @@ test('sign-in by an OpenID provider (OpenID Connect Core 1.0 section 3.1)', asyn
     assert.ok(isAdmitted(await agent.submit(shown, 'enrolled-form')));
     const session = (await (await agent.send('/api/v1/sessions/me')).json()) as { idp: unknown; amr: string[] };
     assert.deepEqual([session.idp, [...session.amr].sort()], [{ id: idp, type: 'FEDERATION' }, ['fed', 'mfa', 'otp']]);
+    // From now on the user has one, and nothing need demand it.
+    assert.match((await signInAt(new UserAgent(service.baseUrl), request(), idp)).text, /id="factor-form"/);
     upstream.behaviour.idToken = {};
     upstream.behaviour.subject = 'subject-2';
     upstream.behaviour.claims = { email: 'second@example.com', email_verified: true };
