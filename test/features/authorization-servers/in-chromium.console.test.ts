@@ -71,7 +71,7 @@ test(
     await write('#user', user.login);
     await tabTo(page, '[name=scopes][value=openid]');
     await page.keyboard.press('Space');
-    assert.match(await ask(), /gets no token .* no active rule of the access policy “Mine” fits/);
+    assert.match(await ask(), /gets no token .* no active rule of the access policy “Mine” matches/);
     await press('.tabs a[href$="/policies"]');
     await press('tr:has-text("Everything") button[name=place]');
     await page.goBack();
