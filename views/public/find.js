@@ -73,8 +73,18 @@ field.addEventListener('input', () => {
   clearTimeout(timer);
   timer = setTimeout(look, PAUSE);
 });
+// A menu closes by a click beside it, when the focus leaves it, and by Escape.
+function closeMenusWithout(target) {
+  for (const menu of document.querySelectorAll('details.more[open]')) if (!menu.contains(target)) menu.open = false;
+}
 document.addEventListener('click', (event) => {
   if (!field.form.contains(event.target)) found.hidden = true;
-  // A menu closes by a click beside it.
-  for (const menu of document.querySelectorAll('details.more[open]')) if (!menu.contains(event.target)) menu.open = false;
+  closeMenusWithout(event.target);
+});
+document.addEventListener('focusin', (event) => closeMenusWithout(event.target));
+document.addEventListener('keydown', (event) => {
+  const menu = event.target.closest('details.more[open]');
+  if (event.key !== 'Escape' || menu === null) return;
+  menu.open = false;
+  menu.querySelector('summary').focus();
 });

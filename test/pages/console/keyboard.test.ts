@@ -1,0 +1,88 @@
+/** The frame and the lists of the console by the keyboard alone: what has the focus is seen, and menus close. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { inBrowser } from '../../support/browser.ts';
+import { type ServiceCalls, startService } from '../../support/service.ts';
+import { openWindow, signIn } from '../../support/watched-page.ts';
+import { SUPER } from './administrators.ts';
+
+/** Stops that the tabulator makes on a page at most. */
+const MOST_STOPS = 200;
+
+/** What has the focus, and whether its middle or a corner can be seen; null: the page itself. */
+const FOCUSED = `(() => {
+  const focused = document.activeElement;
+  if (focused === document.body) return null;
+  const { left, top, right, bottom } = focused.getBoundingClientRect();
+  const points = [[(left + right) / 2, (top + bottom) / 2], [left + 3, top + 3], [right - 3, bottom - 3]];
+  const isSeen = points.some(([x, y]) => {
+    const there = document.elementFromPoint(x, y);
+    return focused.contains(there) || there?.closest('label')?.contains(focused);
+  });
+  return { name: focused.id || focused.textContent.trim() || focused.outerHTML, isSeen };
+})()`;
+
+async function signedIn(browser: Browser, service: ServiceCalls, path = '') {
+  const window = await openWindow(browser);
+  const page = await window.open();
+  await page.goto(`${service.baseUrl}/admin`);
+  await signIn(page, SUPER);
+  await page.waitForURL(`${service.baseUrl}/admin`);
+  if (path !== '') await page.goto(`${service.baseUrl}/admin${path}`);
+  return { window, page };
+}
+
+/** The names of all stops of the page; fails where one cannot be seen. */
+async function walk(page: Page, name: string): Promise<readonly string[]> {
+  await page.evaluate('document.activeElement.blur()');
+  const stops: string[] = [];
+  while (stops.length < MOST_STOPS) {
+    await page.keyboard.press('Tab');
+    const focused = (await page.evaluate(FOCUSED)) as { name: string; isSeen: boolean } | null;
+    if (focused === null) return stops;
+    assert.ok(focused.isSeen, `${name}: ${focused.name} has the focus and is not seen`);
+    stops.push(focused.name);
+  }
+  return assert.fail(`${name}: no end after ${MOST_STOPS} stops`);
+}
+
+for (const width of [1280, 390])
+  test(
+    `what has the focus is seen, at ${width} pixels (WCAG 2.2, 2.4.11)`,
+    inBrowser(async (browser, t) => {
+      const service = await startService(t);
+      const { window, page } = await signedIn(browser, service);
+      await page.setViewportSize({ width, height: 800 });
+      for (const path of ['', '/users', '/groups', '/applications', '/reports/log', '/users/new']) {
+        await page.goto(`${service.baseUrl}/admin${path}`);
+        const stops = await walk(page, path);
+        assert.ok(stops.length > 5, path);
+      }
+      window.assertQuiet();
+    }),
+  );
+
+test(
+  'a menu closes by Escape, which leads back to its button, and when the focus leaves it (WCAG 2.2, 2.1.1)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const { window, page } = await signedIn(browser, service, '/users');
+    for (const selector of ['#user-menu', 'main .actions details']) {
+      const menu = page.locator(selector);
+      const isOpen = async () => (await menu.getAttribute('open')) !== null;
+      await menu.locator('summary').focus();
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      assert.ok(await isOpen(), selector);
+      await page.keyboard.press('Escape');
+      assert.ok(!(await isOpen()), `${selector} after Escape`);
+      assert.equal(await menu.locator('summary:focus').count(), 1, `${selector} leads back to its button`);
+      await page.keyboard.press('Enter');
+      assert.ok(await isOpen(), selector);
+      await page.keyboard.press('Shift+Tab');
+      assert.ok(!(await isOpen()), `${selector} after the focus has left it`);
+    }
+    window.assertQuiet();
+  }),
+);
