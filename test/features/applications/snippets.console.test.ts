@@ -80,8 +80,9 @@ test('curl: without a secret, and with the secret in the form (RFC 6749 section 
   }
 });
 
-test('a machine gets a token for an API: curl and openid-client (RFC 6749 section 4.4)', async (t) => {
+test('a machine gets a token for an API, with a scope that asks nobody: curl and openid-client (RFC 6749 section 4.4)', async (t) => {
   const service = await startService(t);
+  await service.api('POST', '/authorizationServers/default/scopes', { name: 'orders:delete', consent: 'REQUIRED' });
   await service.api('POST', '/authorizationServers/default/scopes', { name: 'orders:read' });
   const { agent } = await enter(service);
   const { id, secret } = await createApplication(agent, 'service', { label: 'Nightly job' });

@@ -2,6 +2,7 @@
  * What a snippet is: a pure function from the facts of an application at an authorization server to files that run as they are. Each was run
  * against this service before it was offered. What is secret stands in none of them: it comes from the environment.
  */
+import { clientCredentialsScopes, type OfferedScope } from '../../scopes/granted-scopes.policy.ts';
 import type { ApplicationSettings, ApplicationType, GrantType, TokenEndpointAuthMethod } from '../application-settings.policy.ts';
 
 /** All that a snippet says of the application and its authorization server. */
@@ -45,12 +46,13 @@ const isPlain = (uri: string): boolean => new URL(uri).href === uri && !uri.incl
 
 type Registered = { readonly id: string; readonly settings: ApplicationSettings };
 
-/** @param scopes the names of the server's scopes, `isStandard` those of OpenID Connect */
+/** @param server with its scopes; `system` are those of OpenID Connect */
 export function snippetFacts(
   { id, settings }: Registered,
-  server: { readonly issuer: string; readonly scopes: readonly { readonly name: string; readonly system: boolean }[] },
+  server: { readonly issuer: string; readonly scopes: readonly (OfferedScope & { readonly system: boolean })[] },
 ): Facts {
   const offered = new Set(server.scopes.map(({ name }) => name));
+  const custom = server.scopes.filter(({ system }) => !system);
   const wanted = ['openid', 'profile', 'email', ...(settings.grant_types.includes('refresh_token') ? ['offline_access'] : [])];
   return {
     kind: settings.application_type,
@@ -62,7 +64,11 @@ export function snippetFacts(
     postLogoutRedirectUri: settings.post_logout_redirect_uris[0],
     issuer: server.issuer,
     scope: wanted.filter((name) => offered.has(name)).join(' '),
-    machineScope: server.scopes.find(({ system }) => !system)?.name ?? '',
+    machineScope:
+      clientCredentialsScopes(
+        custom.map(({ name }) => name),
+        custom,
+      ).granted[0] ?? '',
   };
 }
 
