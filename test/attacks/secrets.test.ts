@@ -85,8 +85,11 @@ async function signInsOfEveryKind(service: RunningService, keep: Keep): Promise<
       nonce: keep('nonce', random('nonce')),
     }),
   );
+  keep('sign-in under way', page.url.pathname.split('/').at(-1));
   await browser.signIn(page, { ...user, password: keep('wrong password', random('wrong')) });
   await browser.signIn(page, { login: keep('a password in the place of the name', random('as-a-name')), password: 'x' });
+  // A right password goes on below the authorize endpoint, at an address with the same id.
+  await browser.signIn(page, user);
   const { body } = await tokensFor(service, browser, user, client, { serverId: 'default' });
   for (const name of ['access_token', 'refresh_token', 'id_token']) keep(name, body[name]);
   for (const name of ['gatehouse-session', 'gatehouse-session.sig', 'gatehouse-device']) keep(name, browser.cookie(name));

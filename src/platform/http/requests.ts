@@ -72,7 +72,7 @@ function family(path: string, apiResources: ReadonlySet<string>): string {
 
 /** Everything after these is a secret or names a sign-in under way, in any spelling: the router is not strict either. */
 const withoutToken = (path: string): string =>
-  path.replace(/(\/(?:choose-password|verify-email|interaction)|^\/+(?:invitation|setup|code))\/.*/is, '$1/...');
+  path.replace(/(\/(?:choose-password|verify-email|interaction|authorize|device)|^\/+(?:invitation|setup|code))\/.*/is, '$1/...');
 
 /** Why a request was refused, in the words of its answer. */
 export interface Refusal {
