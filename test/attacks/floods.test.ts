@@ -101,6 +101,8 @@ test('a packet that Node cannot parse is one short line of the log, without its 
   );
   assert.ok(!decoded.includes(secret), 'the secret is not in the log, in whichever form');
   assert.ok(!/rawPacket/.test(printed));
+  const line = service.output.stdout.split('\n').find((one) => one.includes('HPE_')) ?? '';
+  assert.deepEqual(Object.keys(JSON.parse(line)), ['level', 'time', 'pid', 'code', 'msg'], line);
 });
 
 test('behind a proxy that adds the port, limits count the address (CWE-307)', async (t) => {

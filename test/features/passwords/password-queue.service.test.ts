@@ -11,6 +11,9 @@ import { holdHashes } from '../../support/held-hashes.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
+/** 32 bytes that no password hashes to. */
+const KEY = Buffer.alloc(32).toString('base64');
+
 /** Works that end when they are let. */
 function held() {
   let release = (): void => {};
@@ -65,6 +68,31 @@ test('comparisons with imported hashes have a queue of their own: one at a time,
   assert.ok((await Promise.all(others)).every(Boolean));
   await release();
   assert.equal(await answers[1], false);
+});
+
+test('guesses at a locked account with an imported hash are compared with it no more, and take no place in its queue', async (t) => {
+  const service = await startService(t);
+  const stored = (salt: string, rounds: number) => `$pbkdf2-sha256$i=${rounds}$${Buffer.from(salt).toString('base64')}$${KEY}`;
+  const hash = { algorithm: 'PBKDF2', digestAlgorithm: 'SHA256_HMAC', iterationCount: 1000, keySize: 32, salt: 'c2FsdA==', value: KEY };
+  const { status: created } = await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password: { hash } } });
+  assert.equal(created, 200);
+  const guess = async () => {
+    const answer = await fetch(`${service.listensAt}/api/v1/authn`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'imported', password: 'wrong' }),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const fill = () => Array.from({ length: MOST_IMPORTED_WAITING + 1 }, (_, n) => verifyPassword(stored(`salt ${n}`, 200_000), 'wrong'));
+  const before = fill();
+  assert.equal(await guess(), 503, 'until it is locked, a guess has to wait for its turn');
+  await Promise.all(before);
+  for (let n = 0; n < 10; n += 1) assert.equal(await guess(), 401);
+  const after = fill();
+  assert.equal(await guess(), 401);
+  await Promise.all(after);
 });
 
 test('a full queue: 503 and Retry-After at every door, the same for everybody, and nothing is counted', async (t) => {
