@@ -146,6 +146,14 @@ describe('the OpenAPI document of the management API ("Management API")', () => 
     assert.equal(nameOf('get', '/logs', '200'), 'Log');
   });
 
+  it('says which clients need the profile openid, of an application and of a server', () => {
+    for (const path of ['/apps', '/apps/{id}', '/authorizationServers', '/authorizationServers/{id}']) {
+      const method = path.endsWith('}') ? 'put' : 'post';
+      const told = /"profile":(\{[^{}]*"description":"[^"]*")/.exec(JSON.stringify(served.body.paths[path]?.[method]?.requestBody))?.[1];
+      assert.match(told ?? '', /openid \(OpenID Connect Core\), which Spring Security, Auth\.js, oauth2-proxy/, path);
+    }
+  });
+
   it('describes the tag of every operation', () => {
     const described = new Set(served.body.tags.map(({ name }) => name));
     for (const { tags, operationId } of all()) for (const tag of tags) assert.ok(described.has(tag), `${operationId}: ${tag}`);

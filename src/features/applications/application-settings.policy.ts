@@ -101,9 +101,9 @@ export interface ApplicationSettings
   readonly id_jag_targets?: IdJagTarget[] | undefined;
   /** Types of authorization details that it may ask for (RFC 9396 section 10); absent: none. */
   readonly authorization_details_types?: string[] | undefined;
-  /** May it introspect other applications' tokens? */
   /** Must its authorization requests be signed request objects (RFC 9101 section 10.5)? Absent: false. */
   readonly require_signed_request_object?: boolean | undefined;
+  /** May it introspect other applications' tokens? */
   readonly introspect_any: boolean;
   /** May it manage its own signal streams (Shared Signals Framework)? Absent: false. */
   readonly manage_signal_streams?: boolean | undefined;

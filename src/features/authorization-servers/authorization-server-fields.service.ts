@@ -35,9 +35,17 @@ export const serverFields = {
     .refine((all) => new Set(all).size === all.length, 'must not contain the same audience twice')
     // A request lists several with spaces between them. The first one is also what is issued to a request that names none.
     .refine(([, ...further]) => further.every((one) => !/\s/.test(one)), 'only the first may contain spaces'),
-  profile: z.enum(['service', 'openid', 'fapi2']),
-  accessTokenFormat: z.enum(['opaque', 'jwt']),
-  accessTokenType: z.enum(['at+jwt', 'JWT']),
+  profile: z.enum(['service', 'openid', 'fapi2']).meta({
+    description:
+      'Whose rules count for requests: service, where state is required and has letters, digits, comma, period, underscore and hyphen only; openid (OpenID Connect Core), which Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need; or fapi2 (FAPI 2.0 Security Profile). An application may choose for itself',
+  }),
+  accessTokenFormat: z.enum(['opaque', 'jwt']).meta({
+    description: 'jwt: APIs verify access tokens by the keys of the server (RFC 9068). opaque: they ask the introspection endpoint',
+  }),
+  accessTokenType: z.enum(['at+jwt', 'JWT']).meta({
+    description:
+      'The header typ of JWT access tokens: at+jwt (RFC 9068), or JWT for APIs that refuse others, such as Spring Boot without further settings',
+  }),
   accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS),
   refreshTokenLifetimeMinutes: z.int().min(1).max(LONGEST_REFRESH),
   signingAlg: z.enum(SIGNING_ALGS),

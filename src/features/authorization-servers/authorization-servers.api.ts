@@ -30,7 +30,6 @@ const serverSettings = z.strictObject({
   audiences: serverFields.audiences.exactOptional(),
   profile: serverFields.profile.exactOptional(),
   accessTokenFormat: serverFields.accessTokenFormat.exactOptional(),
-  /** The header `typ` of JWT access tokens: JWT for resource servers that do not know RFC 9068. */
   accessTokenType: serverFields.accessTokenType.exactOptional(),
   /** At most a day. */
   accessTokenLifetimeMinutes: serverFields.accessTokenLifetimeMinutes.exactOptional(),
@@ -61,8 +60,8 @@ const server = z.object({
   description: z.string().optional(),
   audiences: z.array(z.string()),
   issuer: z.url(),
-  profile: z.string(),
-  accessTokenFormat: z.string(),
+  profile: serverFields.profile,
+  accessTokenFormat: serverFields.accessTokenFormat,
   accessTokenType: serverFields.accessTokenType,
   accessTokenLifetimeMinutes: z.number(),
   refreshTokenLifetimeMinutes: z.number(),
