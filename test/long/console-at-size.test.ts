@@ -26,6 +26,7 @@ test('lists and searches at the size of a help desk', async (t) => {
     ['/users/usr_777/groups', /Family777/],
     ['/users/usr_777/activity', /Family777/],
     ['/groups', /Team/],
+    ['/groups?sort=-members', /Everybody in sales.*20,000/s],
     ['/groups?q=sales', /Everybody in sales/],
     [`/groups/${groupId}`, /Everybody in sales/],
     [`/groups/${groupId}/members`, /Family/],

@@ -13,6 +13,7 @@ import { deleteExpiredApplications } from '../applications/expired-applications.
 import { deleteRetiredKeys } from '../authorization-servers/signing-keys.store.ts';
 import { deleteExpiredJobs } from '../bulk/bulk-jobs.store.ts';
 import { deleteExpiredCodes } from '../email-codes/email-codes.store.ts';
+import { foldGroupCounts } from '../groups/groups.store.ts';
 import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
 import { deleteExpiredInvitations } from '../organization-invitations/organization-invitations.store.ts';
@@ -66,6 +67,7 @@ async function sweep(services: Services): Promise<number> {
     await deleteExpiredApplications(services),
     await eraseRemovedAttributes(services, BATCH),
     await foldMemberCounts(services.database.knex, BATCH),
+    await foldGroupCounts(services.database.knex, BATCH),
   );
 }
 

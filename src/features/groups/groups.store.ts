@@ -3,6 +3,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
+import { foldCounts, type KeptCounts, keptCount } from '../../platform/database/kept-counts.ts';
 import {
   type NumberedPage,
   type NumberedWindow,
@@ -36,6 +37,11 @@ export const GROUP_ATTRIBUTES: AttributeColumns = {
   // The same for every one, as the API shows them.
   type: { sql: `'OKTA_GROUP'`, type: 'text' },
 };
+
+const GROUP_COUNTS: KeptCounts = { table: 'group_counts', owner: 'group_id' };
+
+/** @returns of how many groups, at most `limit` */
+export const foldGroupCounts = (executor: Executor, limit: number): Promise<number> => foldCounts(executor, GROUP_COUNTS, limit);
 
 /** @returns false when another group has that name */
 export async function insertGroup(executor: Executor, group: Group): Promise<boolean> {
@@ -105,7 +111,7 @@ export const readGroupsSlice = (
 const ORDERS: Readonly<Record<GroupOrder, string>> = {
   name: 'lower(name)',
   created: 'seq',
-  members: '(SELECT count(*) FROM group_members WHERE group_id = groups.id)',
+  members: keptCount(GROUP_COUNTS, 'groups.id'),
 };
 
 /** With how many members it has. */
@@ -166,7 +172,7 @@ export const listGroupIds = (executor: Executor, userId: string): Promise<string
 /** What goes with a group: its memberships and its assignments of applications. */
 export async function countOfGroup(executor: Executor, id: string): Promise<{ readonly members: number; readonly applications: number }> {
   const { rows } = await executor.raw<{ rows: { members: number; applications: number }[] }>(
-    `SELECT (SELECT count(*) FROM group_members WHERE group_id = :id)::int AS members,
+    `SELECT ${keptCount(GROUP_COUNTS, ':id')} AS members,
             (SELECT count(*) FROM application_groups WHERE group_id = :id)::int AS applications`,
     { id },
   );

@@ -1,17 +1,11 @@
-/** How many members organizations have. The database writes a row for each change of memberships (migration 075); their sum is the number. */
+/** How many members organizations have. */
 import type { Executor } from '../../platform/database/database.ts';
+import { foldCounts, type KeptCounts, keptCount } from '../../platform/database/kept-counts.ts';
 
-/** @param o the alias of the organization's row @returns an expression: the number of its members, exact in every snapshot */
-export const memberCountOf = (o: string): string => `(SELECT coalesce(sum(n), 0)::int FROM member_counts WHERE org_id = ${o}.id)`;
+const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_id' };
 
-const FOLD = `WITH due AS (SELECT DISTINCT org_id FROM member_counts WHERE NOT folded LIMIT :limit),
-  mine AS MATERIALIZED (SELECT ctid AS place FROM member_counts WHERE org_id IN (SELECT org_id FROM due) FOR UPDATE SKIP LOCKED),
-  taken AS (DELETE FROM member_counts WHERE ctid IN (SELECT place FROM mine) RETURNING org_id, n),
-  sums AS (INSERT INTO member_counts (org_id, n, folded) SELECT org_id, sum(n), true FROM taken GROUP BY org_id HAVING sum(n) <> 0)
-  SELECT count(*)::int AS count FROM due`;
+/** @param o the alias of the organization's row @returns an expression: the number of its members */
+export const memberCountOf = (o: string): string => keptCount(MEMBER_COUNTS, `${o}.id`);
 
-/** Adds the rows of organizations up to one each, in one statement: the sums stay what they are. @returns of how many, at most `limit` */
-export async function foldMemberCounts(executor: Executor, limit: number): Promise<number> {
-  const { rows } = await executor.raw<{ rows: { count: number }[] }>(FOLD, { limit });
-  return rows[0]?.count ?? 0;
-}
+/** @returns of how many organizations, at most `limit` */
+export const foldMemberCounts = (executor: Executor, limit: number): Promise<number> => foldCounts(executor, MEMBER_COUNTS, limit);
