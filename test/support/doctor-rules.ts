@@ -9,7 +9,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   ...['service.social', 'transitions.expired', 'transitions.code-expired', 'logout.expired-hint'],
   ...['code.server_error', 'code.temporarily_unavailable', 'limits.code'],
   ...INSTALLATION.map(({ id }) => id).filter((id) =>
-    /^(database|data|mail|mutual-tls|countries|organizations|passwords)\.|^clock\.database|\.https$|\.administrators-factor$|\.failures-counted$|\.secret-key$/.test(
+    /^(applications|database|data|mail|mutual-tls|countries|organizations|passwords)\.|^clock\.database|\.https$|\.administrators-factor$|\.failures-counted$|\.secret-key$/.test(
       id,
     ),
   ),

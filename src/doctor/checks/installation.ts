@@ -1,5 +1,6 @@
 /** All that is checked about the installation, before the specification is. */
 import type { Rule } from '../rule.ts';
+import { applicationChecks } from './applications.ts';
 import type { CheckContext } from './check-context.ts';
 import { clock } from './clock.ts';
 import { configurationChecks } from './configuration.ts';
@@ -23,6 +24,7 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...clock,
   ...mail,
   ...mutualTls,
+  ...applicationChecks,
   ...passwordChecks,
   ...countryChecks,
   ...signInChecks,

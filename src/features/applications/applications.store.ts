@@ -271,6 +271,15 @@ export async function listExpiredApplications(executor: Executor, now: Date, lim
   return rows.map(({ id }) => id);
 }
 
+/** Active ones with at least one of the settings; the first by ID. */
+export const listApplicationsWithSetting = async (executor: Executor, names: readonly string[], limit: number): Promise<Application[]> =>
+  executor('applications')
+    .where({ status: 'ACTIVE' })
+    .whereRaw('jsonb_exists_any(settings, ?)', [[...names]])
+    .orderBy('id')
+    .limit(limit)
+    .select<Application[]>(APPLICATION);
+
 /** Without the service's own. */
 export async function countApplications(executor: Executor): Promise<number> {
   const row = await executor('applications').where({ system: false }).count<{ count: number }[]>({ count: '*' }).first();

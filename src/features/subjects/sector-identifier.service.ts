@@ -18,7 +18,7 @@ export interface SectorDocument {
 
 /** Fetches the document that the settings name, by the guarded client. To be called before a transaction begins. */
 export async function readSectorDocument(
-  { config }: Services,
+  { config }: Pick<Services, 'config'>,
   { sector_identifier_uri: uri }: GivenSettings,
 ): Promise<SectorDocument | undefined> {
   if (uri === undefined) return undefined;
@@ -32,13 +32,17 @@ export async function readSectorDocument(
   }
 }
 
+/** @returns why the document does not name the addresses of the application; undefined: it does, or none is needed */
+export function sectorDocumentProblem(settings: ApplicationSettings, document: SectorDocument | undefined): string | undefined {
+  const uri = settings.sector_identifier_uri;
+  if (uri === undefined) return undefined;
+  return document?.uri !== uri || document.members === undefined
+    ? 'must be a public address that answers with a JSON list of redirect URIs'
+    : sectorProblem(settings, document.members);
+}
+
 /** @throws {ApiError} validation: the document does not name the addresses of the application */
 export function requireSector(settings: ApplicationSettings, document: SectorDocument | undefined): void {
-  const uri = settings.sector_identifier_uri;
-  if (uri === undefined) return;
-  const problem =
-    document?.uri !== uri || document.members === undefined
-      ? 'must be a public address that answers with a JSON list of redirect URIs'
-      : sectorProblem(settings, document.members);
+  const problem = sectorDocumentProblem(settings, document);
   if (problem !== undefined) throw validation([{ field: FIELD, message: problem }]);
 }

@@ -17,6 +17,8 @@ export const signedAlg = (kind: ResponseKind) => `${kind}_signed_response_alg` a
 export const encryptedAlg = (kind: ResponseKind) => `${kind}_encrypted_response_alg` as const;
 export const encryptedEnc = (kind: ResponseKind) => `${kind}_encrypted_response_enc` as const;
 
+export const ENCRYPTION_SETTINGS = RESPONSE_KINDS.map(encryptedAlg);
+
 /** All of them, in the order of the API. */
 export const RESPONSE_SETTINGS = RESPONSE_KINDS.flatMap((kind) => [signedAlg(kind), encryptedAlg(kind), encryptedEnc(kind)]);
 
@@ -48,7 +50,11 @@ export function encryptionProblems(settings: ResponseSettings & KeysOf): readonl
 }
 
 /** The use must be given: a signature key must not be used for encryption (RFC 8725 section 3.1). */
-function encryptsBy(key: Readonly<Record<string, unknown>>, alg: string): boolean {
+const encryptsBy = (key: Readonly<Record<string, unknown>>, alg: string): boolean => key.use === 'enc' && encryptsTo(key, alg);
+
+/** Can the service encrypt to this key? One at a `jwks_uri` may leave its use open. Ed25519 is for signatures only (RFC 8037 section 2). */
+export function encryptsTo(key: Readonly<Record<string, unknown>>, alg: string): boolean {
   const types = alg.startsWith('RSA') ? ['RSA'] : ['EC', 'OKP'];
-  return key.use === 'enc' && types.includes(String(key.kty)) && (key.alg === undefined || key.alg === alg);
+  const isOpen = (value: unknown, wanted: string) => value === undefined || value === wanted;
+  return types.includes(String(key.kty)) && key.crv !== 'Ed25519' && isOpen(key.use, 'enc') && isOpen(key.alg, alg);
 }

@@ -1,0 +1,70 @@
+/** Do the documents that applications keep elsewhere still serve their settings: keys to encrypt to, and members of a sector? */
+import type { Application } from '../../features/applications/applications.resource.ts';
+import { listApplicationsWithSetting } from '../../features/applications/applications.store.ts';
+import { readEncryptionProblems } from '../../features/applications/settings/encryption-keys.service.ts';
+import { ENCRYPTION_SETTINGS } from '../../features/applications/settings/response-algorithms.policy.ts';
+import { readSectorDocument, sectorDocumentProblem } from '../../features/subjects/sector-identifier.service.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { must, type Rule, Skipped, section } from '../rule.ts';
+import { type CheckContext, ownConfig } from './check-context.ts';
+
+/** The number of applications whose documents are read. */
+const MOST = 50;
+/** The number of applications that are listed by name. */
+const TOLD = 10;
+
+interface Looked {
+  /** Each with the application's name. */
+  readonly problems: readonly string[];
+  readonly words: string;
+}
+
+/** Reads the documents of the applications that have one of the settings, all at once. @throws {Skipped} there is none */
+async function look(
+  ground: CheckContext,
+  settings: readonly string[],
+  problemsOf: (config: Config, application: Application) => Promise<readonly string[]>,
+): Promise<Looked> {
+  const config = ownConfig(ground);
+  const found = await ground
+    .database()
+    .then(({ knex }) => listApplicationsWithSetting(knex, settings, MOST + 1))
+    .catch(() => {
+      throw new Skipped('the applications cannot be read from the database');
+    });
+  if (found.length === 0) throw new Skipped('no application needs one');
+  const looked = found.slice(0, MOST);
+  const problems = await Promise.all(
+    looked.map(async (application) => (await problemsOf(config, application)).map((problem) => `${application.label}: ${problem}`)),
+  );
+  const more = found.length > MOST ? `, the first ${MOST} by ID` : '';
+  return { problems: problems.flat(), words: `${looked.length} ${looked.length === 1 ? 'application' : 'applications'}${more}` };
+}
+
+const listed = (problems: readonly string[]): string => problems.slice(0, TOLD).join('; ') + (problems.length > TOLD ? '; and more' : '');
+
+export const applicationChecks: readonly Rule<CheckContext>[] = section('Applications', [
+  {
+    id: 'applications.encryption-keys',
+    sentence: 'Every application whose responses are encrypted has a key for it.',
+    async run(ground) {
+      const { problems, words } = await look(ground, ENCRYPTION_SETTINGS, (config, { settings }) =>
+        readEncryptionProblems(config, settings),
+      );
+      must(problems.length === 0, `${listed(problems)}. Requests for these responses fail: publish a key with use enc`);
+      return words;
+    },
+  },
+  {
+    id: 'applications.sectors',
+    sentence: 'The document at each sector_identifier_uri lists the redirect URIs of its application.',
+    async run(ground) {
+      const { problems, words } = await look(ground, ['sector_identifier_uri'], async (config, { settings }) => {
+        const problem = sectorDocumentProblem(settings, await readSectorDocument({ config }, settings));
+        return problem === undefined ? [] : [`${settings.sector_identifier_uri} ${problem}`];
+      });
+      must(problems.length === 0, `${listed(problems)}. The applications cannot be saved until the document is right`);
+      return words;
+    },
+  },
+]);
