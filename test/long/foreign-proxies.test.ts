@@ -19,7 +19,11 @@ test('oauth2-proxy signs in by its documented flags, tells who it is, and signs 
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   // Its state has a colon and a slash.
-  const { clientId, clientSecret = '' } = await service.createApp({ redirect_uris: [`${origin}/oauth2/callback`], profile: 'openid' });
+  const { clientId, clientSecret = '' } = await service.createApp({
+    redirect_uris: [`${origin}/oauth2/callback`],
+    post_logout_redirect_uris: [`${origin}/`],
+    profile: 'openid',
+  });
   await startApplication(
     t,
     cwd,
@@ -36,17 +40,25 @@ test('oauth2-proxy signs in by its documented flags, tells who it is, and signs 
     '--email-domain=*',
     '--upstream=static://202',
     '--code-challenge-method=S256',
+    `--whitelist-domain=${new URL(service.baseUrl).host}`,
   );
   const application = new UserAgent(origin);
   // It tells that it is configured, not that it listens.
   await eventually(() => application.visit('/').catch(() => undefined), 'oauth2-proxy answers');
   assert.equal((await application.visit('/')).status, 403, 'its own sign-in page');
-  await signInBy(service, application, '/oauth2/start', user);
+  const browser = new UserAgent(service.baseUrl);
+  const back = await browser.signIn(await browser.visit((await application.visit('/oauth2/start')).url), user);
+  await application.visit(back.url);
   assert.equal((await application.visit('/')).status, 202);
   const { email, user: subject } = JSON.parse((await application.visit('/oauth2/userinfo')).text);
   assert.deepEqual([subject, email], [user.id, 'ada@example.com']);
-  await application.visit('/oauth2/sign_out');
+  const logout = `${service.issuer('default')}/logout?${new URLSearchParams({ client_id: clientId, post_logout_redirect_uri: `${origin}/` })}`;
+  const left = await application.visit(`/oauth2/sign_out?${new URLSearchParams({ rd: logout })}`);
+  assert.equal(left.url.href, logout);
   assert.equal((await application.visit('/')).status, 403);
+  const out = await browser.submit(await browser.visit(left.url), 'logout-form');
+  assert.equal(out.url.href, `${origin}/`);
+  assert.equal((await browser.visit('/account')).url.pathname, '/signin', 'the session has ended');
 });
 
 const MODULES = '/usr/lib/apache2/modules';
