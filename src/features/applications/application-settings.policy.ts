@@ -10,6 +10,7 @@ import { CIBA_GRANT, DEVICE_GRANT, JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from
 import type { ApplicationRegistration } from '../sign-up/sign-up.policy.ts';
 import { pairwiseProblems, type SubjectSettings } from '../subjects/pairwise.policy.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
+import { type RequestAlgSettings, requestAlgProblems } from './settings/request-algorithms.policy.ts';
 import { encryptionProblems, type ResponseSettings } from './settings/response-algorithms.policy.ts';
 
 /** The service's own applications, by id; no other one may be called so. */
@@ -58,6 +59,7 @@ export type Profile = 'service' | 'openid' | 'fapi2';
 export interface ApplicationSettings
   extends ResponseSettings,
     SubjectSettings,
+    RequestAlgSettings,
     Readonly<Partial<Record<(typeof TLS_SUBJECTS)[number], string | undefined>>> {
   readonly token_endpoint_auth_method: TokenEndpointAuthMethod;
   readonly pkce_required: boolean;
@@ -264,7 +266,7 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     'jwks',
     'jwks with a certificate in x5c, or jwks_uri, is required with token_endpoint_auth_method self_signed_tls_client_auth',
   );
-  problems.push(...(encryptionProblems(settings) as SettingProblem[]), ...pairwiseProblems(settings));
+  problems.push(...(encryptionProblems(settings) as SettingProblem[]), ...pairwiseProblems(settings), ...requestAlgProblems(settings));
   for (const setting of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
     const right = settings[setting].every((uri) => (type === 'native' ? isNativeUri(uri) : /^https?:/i.test(uri)));
     unless(right, setting, type === 'native' ? NATIVE_URIS : 'may have a scheme of its own only in a native application');

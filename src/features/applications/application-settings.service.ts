@@ -14,7 +14,7 @@ import { APPLICATION_REGISTRATION } from '../sign-up/sign-up.policy.ts';
 import { isUserId } from '../users/user-profile.service.ts';
 import { APPLICATION_GRANT_TYPES, type SettingProblem } from './application-settings.policy.ts';
 import { subjectProblem } from './federated-credentials.policy.ts';
-import { responseFields } from './settings/response-fields.service.ts';
+import { requestFields, responseFields } from './settings/signature-fields.service.ts';
 
 const MOST_URIS = 100;
 
@@ -163,6 +163,7 @@ export const credentialFields = {
       'none',
     ])
     .optional(),
+  token_endpoint_auth_signing_alg: requestFields.token_endpoint_auth_signing_alg,
   pkce_required: z.boolean().optional(),
   federated: z.array(federatedCredential).max(MOST_FEDERATED).optional().meta({
     description:
@@ -253,6 +254,7 @@ export const clientFields = {
   require_signed_request_object: z.boolean().optional().meta({
     description: 'Must its authorization requests be request objects that it has signed (RFC 9101)? Others are refused.',
   }),
+  request_object_signing_alg: requestFields.request_object_signing_alg,
   token_exchange_audiences: listOfTexts(1000).meta({
     description: 'Audiences of access tokens that it may exchange beside its own: the APIs that it is (RFC 8693)',
   }),

@@ -80,6 +80,7 @@ export const app = z.object({
       client_id: z.string(),
       client_secret: z.string().optional(),
       token_endpoint_auth_method: z.string(),
+      token_endpoint_auth_signing_alg: z.string().optional(),
       pkce_required: z.boolean(),
       autoKeyRotation: z.literal(true).optional().meta({ description: 'Shown to clients of Okta alone' }),
       federated: z
@@ -126,6 +127,7 @@ export const app = z.object({
       sector_identifier_uri: z.string().optional(),
       profile: z.enum(['service', 'openid', 'fapi2']).nullable(),
       require_signed_request_object: z.boolean(),
+      request_object_signing_alg: z.string().optional(),
       identity_providers: z.array(z.string()).optional(),
       require_pushed_authorization_requests: z.boolean(),
       dpop_bound_access_tokens: z.boolean(),
@@ -259,7 +261,8 @@ export function presentApp(
   baseUrl: string,
   { secret, ...caller }: Caller & { readonly secret?: string | undefined } = {},
 ): z.input<typeof app> {
-  const { token_endpoint_auth_method, pkce_required, federated, ...stored } = application.settings;
+  const { token_endpoint_auth_method, token_endpoint_auth_signing_alg, pkce_required, federated, ...stored } = application.settings;
+  const authentication = { token_endpoint_auth_method, token_endpoint_auth_signing_alg, pkce_required, federated };
   const settings = {
     ...stored,
     require_pushed_authorization_requests: stored.require_pushed_authorization_requests ?? false,
@@ -283,7 +286,7 @@ export function presentApp(
     lastUsed: writeTimeOrNull(application.lastUsed),
     signOnMode: 'OPENID_CONNECT',
     credentials: {
-      oauthClient: { client_id: application.id, client_secret: secret, token_endpoint_auth_method, pkce_required, federated, ...rotation },
+      oauthClient: { client_id: application.id, client_secret: secret, ...authentication, ...rotation },
     },
     settings: { implicitAssignment: settings.assignment === 'EVERYONE', oauthClient: { ...settings, ...oktaClient } },
     _links: { self: { href: `${baseUrl}/api/v1/apps/${encodeURIComponent(application.id)}` } },

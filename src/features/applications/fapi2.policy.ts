@@ -33,6 +33,8 @@ export function fapi2Problems(settings: ApplicationSettings): SettingProblem[] {
     'dpop_bound_access_tokens',
     'dpop_bound_access_tokens or tls_client_certificate_bound_access_tokens must be true',
   );
+  for (const setting of ['request_object_signing_alg', 'token_endpoint_auth_signing_alg'] as const)
+    unless(FAPI2_ALGS.includes(settings[setting] ?? 'ES256'), setting, `must be ${FAPI2_ALGS.join(', ')}, or absent`);
   unless(
     settings.response_types.every((type) => type === 'code'),
     'response_types',

@@ -33,5 +33,10 @@ export const lines = (values: readonly string[] | undefined): string => (values 
 export const codes = (values: readonly string[] | undefined): Content => (values ?? []).map((text): Piece => ({ text, code: true }));
 export const code = (text: string | undefined): Content => ({ text: text ?? '', code: true });
 export const yes = (is: boolean | undefined): Phrase => phrase(is ? 'Yes' : 'No');
+/** Options for an algorithm, none of them first. */
+export const algOptions = (algs: readonly string[]): readonly Option[] => [
+  { value: '', label: 'Any that is supported' },
+  ...algs.map((alg) => ({ value: alg, label: verbatim(alg) })),
+];
 export const labelled = (options: readonly Option[], value: string): Phrase =>
   asPhrase(options.find((option) => option.value === value)?.label ?? verbatim(value));

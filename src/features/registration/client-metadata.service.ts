@@ -7,7 +7,7 @@ import { isLoopbackHost } from '../../platform/config/config.ts';
 import type { GivenSettings } from '../applications/application-settings.policy.ts';
 import { applicationLabel, clientFields, clientSecret, credentialFields } from '../applications/application-settings.service.ts';
 import type { Application } from '../applications/applications.resource.ts';
-import { responseFields } from '../applications/settings/response-fields.service.ts';
+import { responseFields } from '../applications/settings/signature-fields.service.ts';
 import { foreignRedirect, type RegistrationSettings } from './registration.policy.ts';
 
 /** RFC 7591 section 3.2.2, and RFC 6750 section 3.1 where a token is wrong. */
@@ -38,6 +38,7 @@ const GRANTS = ['authorization_code', 'refresh_token'] as const;
 const settingFields = {
   redirect_uris: z.array(z.string()).min(1).pipe(clientFields.redirect_uris.unwrap()),
   token_endpoint_auth_method: credentialFields.token_endpoint_auth_method,
+  token_endpoint_auth_signing_alg: credentialFields.token_endpoint_auth_signing_alg,
   grant_types: z.array(z.string()).max(20).optional(),
   response_types: z.array(z.literal('code', 'must be code')).max(20).optional(),
   application_type: z.enum(['web', 'native']).optional(),
@@ -55,6 +56,7 @@ const settingFields = {
   sector_identifier_uri: clientFields.sector_identifier_uri,
   require_pushed_authorization_requests: clientFields.require_pushed_authorization_requests,
   require_signed_request_object: clientFields.require_signed_request_object,
+  request_object_signing_alg: clientFields.request_object_signing_alg,
   authorization_details_types: clientFields.authorization_details_types,
   dpop_bound_access_tokens: clientFields.dpop_bound_access_tokens,
   tls_client_certificate_bound_access_tokens: clientFields.tls_client_certificate_bound_access_tokens,

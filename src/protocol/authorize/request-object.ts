@@ -14,19 +14,17 @@ import {
   errors as joseErrors,
 } from 'jose';
 import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
+import { REQUEST_OBJECT_ALGS, signsBySecret } from '../../features/applications/settings/request-algorithms.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import { verifyByAny } from '../client-authentication/foreign-jwt.ts';
 import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
 import { type AdapterPayload, errors } from '../library/oidc-provider.ts';
+import { clientSettings } from '../servers/client-settings.ts';
 import { CLOCK_OFFSET, isFromFuture } from '../token/clock-offset.ts';
 import { MANY, PARAMETERS } from './parameters.ts';
 
 export type RequestParameters = Record<string, string | string[] | undefined>;
-
-const BY_SECRET = ['HS256', 'HS384', 'HS512'];
-const BY_KEY = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
-export const REQUEST_OBJECT_ALGS: readonly string[] = [...BY_SECRET, ...BY_KEY];
 
 /** RFC 9101 section 10.8: a JWT made for another purpose says so in its type, a media type in any case (RFC 7515 section 4.1.9). */
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
@@ -67,7 +65,7 @@ const refuse = (description: string, cause?: unknown) => new errors.InvalidReque
 /** @returns what verifies and merges the request objects of one authorization server */
 export function requestObjects(rules: RequestObjectRules) {
   function keysOf(client: AdapterPayload, alg: string): JWTVerifyGetKey {
-    if (BY_SECRET.includes(alg)) {
+    if (signsBySecret(alg)) {
       const usesSecret = client.token_endpoint_auth_method?.startsWith('client_secret_');
       if (!usesSecret || client.client_secret === undefined) throw refuse('the application may not sign requests with a secret');
       const secret = new TextEncoder().encode(client.client_secret);
@@ -80,12 +78,15 @@ export function requestObjects(rules: RequestObjectRules) {
 
   async function verify(jwt: string, client: AdapterPayload, guard: SecretGuard): Promise<JWTPayload> {
     const { alg = '', typ } = headerOf(jwt);
-    if (!REQUEST_OBJECT_ALGS.includes(alg)) throw refuse('the request object is not signed by an algorithm that is supported');
+    if (!(REQUEST_OBJECT_ALGS as readonly string[]).includes(alg))
+      throw refuse('the request object is not signed by an algorithm that is supported');
     if (!TYPES.includes(typ?.toLowerCase())) throw refuse('the request object is a JWT of another type');
     if (rules.isFapi2(client) && !FAPI2_ALGS.includes(alg))
       throw refuse(`the request object must be signed by ${FAPI2_ALGS.join(', ')} (profile fapi2)`);
+    const wanted = clientSettings(client).requestObjectAlg ?? alg;
+    if (alg !== wanted) throw refuse(`the request object must be signed by ${wanted}, as the application has chosen`);
     const keys = keysOf(client, alg);
-    const bySecret = BY_SECRET.includes(alg);
+    const bySecret = signsBySecret(alg);
     if (bySecret) guard.before(client.client_id ?? '');
     const options = {
       algorithms: [alg],

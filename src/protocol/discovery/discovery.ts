@@ -34,7 +34,6 @@ export function completeDiscovery(
 ): void {
   if ((ctx.path !== OPENID_CONFIGURATION && ctx.path !== OAUTH_METADATA) || ctx.status !== 200) return;
   const withheld = new Set(scopes.filter(({ metadataPublish }) => metadataPublish === 'NO_CLIENTS').map(({ name }) => name));
-  // Request objects are read before the library, which announces that it would decrypt them.
   const {
     request_object_encryption_alg_values_supported: _alg,
     request_object_encryption_enc_values_supported: _enc,
@@ -49,6 +48,8 @@ export function completeDiscovery(
     ...(resources.length > 0 && { protected_resources: resources }),
     ...(detailTypes.length > 0 && { authorization_details_types_supported: detailTypes.map(({ name }) => name) }),
     ...(server.registration.mode !== 'OFF' && { registration_endpoint: `${document.issuer}${REGISTRATION}` }),
+    // CIBA section 4: the library takes the parameter, the service refuses it (ciba/sign-in-requests.ts).
+    backchannel_user_code_parameter_supported: false,
     ...ID_JAG_METADATA,
     ...(server.clientIdMetadata.enabled && { client_id_metadata_document_supported: true }),
   };

@@ -32,6 +32,8 @@ export interface ClientSettings {
   /** The first setting that FAPI 2.0 does not allow, with the rule. */
   readonly breaksFapi2: string | undefined;
   readonly signedRequestRequired: boolean;
+  /** The only algorithm that its request objects may be signed by; undefined: any that is supported. */
+  readonly requestObjectAlg: string | undefined;
   /** The external providers that its sign-in page offers; undefined: all. */
   readonly identityProviders: readonly string[] | undefined;
   /** Of its pages. */

@@ -4,6 +4,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIFETIMES } from '../../../config/defaults.ts';
+import { CLIENT_ASSERTION_ALGS, REQUEST_OBJECT_ALGS } from '../../features/applications/settings/request-algorithms.policy.ts';
 import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { openSigningKeys } from '../../features/authorization-servers/signing-keys.service.ts';
@@ -20,7 +21,6 @@ import { interactionAddress } from '../authorize/interaction-address.ts';
 import { signInOrganizations } from '../authorize/organization.ts';
 import { promptRules } from '../authorize/prompts.ts';
 import { requestChecks } from '../authorize/request-checks.ts';
-import { REQUEST_OBJECT_ALGS } from '../authorize/request-object.ts';
 import { cibaFeature, orNobody } from '../ciba/sign-in-requests.ts';
 import { assertionAudiences, checkAssertion, noteAssertion } from '../client-authentication/client-authentication.ts';
 import { deviceFlow } from '../device/device-flow.ts';
@@ -158,7 +158,7 @@ export function buildServer(
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', ...TLS_METHODS, 'none'],
     clientDefaults: { id_token_signed_response_alg: server.signingAlg, authorization_signed_response_alg: server.signingAlg },
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
-    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS], ...responseAlgs(server) },
+    enabledJWA: { dPoPSigningAlgValues: [...PROOF_ALGS], clientAuthSigningAlgValues: [...CLIENT_ASSERTION_ALGS], ...responseAlgs(server) },
     cookies: cookies(config, keyring),
     clockTolerance: 0,
     conformIdTokenClaims: false,

@@ -152,6 +152,7 @@ function metadataOf(
     profile: settings.profile ?? undefined,
     breaksFapi2: fapi2Refusal(settings),
     signedRequestRequired: settings.require_signed_request_object ?? false,
+    requestObjectAlg: settings.request_object_signing_alg,
     identityProviders: settings.identity_providers,
     brandColor: settings.brand_color,
     sector: sectorOf(settings),
@@ -197,6 +198,7 @@ function metadataOf(
       ...(settings.grant_types.includes(CIBA_GRANT) && {
         backchannel_token_delivery_mode: settings.backchannel_token_delivery_mode ?? 'poll',
       }),
+      token_endpoint_auth_signing_alg: settings.token_endpoint_auth_signing_alg,
       dpop_bound_access_tokens: settings.dpop_bound_access_tokens,
       tls_client_certificate_bound_access_tokens: settings.tls_client_certificate_bound_access_tokens,
       ...Object.fromEntries(TLS_SUBJECTS.map((name) => [name, settings[name]])),

@@ -121,6 +121,7 @@ test('what a client says of DPoP, pushed and signed requests, signed responses a
     require_pushed_authorization_requests: true,
     require_signed_request_object: true,
     authorization_signed_response_alg: 'ES256',
+    request_object_signing_alg: 'HS512',
   };
   const { body, status } = await register(service, { ...METADATA, ...metadata });
   assert.equal(status, 201, JSON.stringify(body));
@@ -198,6 +199,13 @@ test('signed and encrypted responses and pairwise subjects, as OpenID Connect re
     [{ subject_type: 'pairwise', sector_identifier_uri: 'https://sector.invalid/list' }, /sector_identifier_uri: must be a public address/],
     [{ userinfo_signed_response_alg: 'HS256' }, /userinfo_signed_response_alg/],
     [{ userinfo_encrypted_response_alg: 'RSA-OAEP-256' }, /jwks/],
+    [{ request_object_signing_alg: 'none' }, /request_object_signing_alg/],
+    [{ request_object_signing_alg: 'ES256' }, /request_object_signing_alg: ES256 needs jwks or jwks_uri/],
+    [
+      { token_endpoint_auth_signing_alg: 'ES256' },
+      /token_endpoint_auth_signing_alg: ES256 has no use with token_endpoint_auth_method client_secret_basic/,
+    ],
+    [{ token_endpoint_auth_method: 'client_secret_jwt', token_endpoint_auth_signing_alg: 'HS384' }, /token_endpoint_auth_signing_alg/],
   ] as const) {
     const refused = await register(service, { ...METADATA, ...wrong });
     assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_client_metadata'], JSON.stringify(refused.body));

@@ -55,6 +55,12 @@ test('signed requests at the authorize endpoint', async (t) => {
     return { page, answer: answerOf(page) };
   };
 
+  const chosen = await createClient(
+    service,
+    { ...EVERYTHING, jwks, request_object_signing_alg: 'ES256' },
+    { token_endpoint_auth_method: 'private_key_jwt' },
+  );
+
   const good: [what: string, make: () => Making, client?: () => TestClient][] = [
     ...['HS256', 'HS384', 'HS512'].map((alg): (typeof good)[number] => [`${alg} with the client secret`, () => ({ alg })]),
     ...['RS256', 'RS384', 'RS512', 'PS256'].map((alg): (typeof good)[number] => [
@@ -64,6 +70,7 @@ test('signed requests at the authorize endpoint', async (t) => {
     ]),
     ['EdDSA with a registered key', () => ({ alg: 'EdDSA', key: ed, client: byKey }), () => byKey],
     ['ES256, whose key is one of two of its kind', () => ({ alg: 'ES256', key: ec, client: byKey }), () => byKey],
+    ['the algorithm that the application has chosen', () => ({ alg: 'ES256', key: ec, client: chosen }), () => chosen],
     ['the type of RFC 9101', () => ({ header: { typ: 'oauth-authz-req+jwt' } })],
     ['the type of RFC 9101 in any case', () => ({ header: { typ: 'OautH-auThZ-REQ+jWt' } })],
     ['an nbf a few seconds ahead', () => ({ claims: { nbf: now() + 8 } })],
@@ -116,6 +123,7 @@ test('signed requests at the authorize endpoint', async (t) => {
         object({ alg: 'ES512', key: await exportJWK((await generateKeyPair('ES512', { extractable: true })).privateKey), client: byKey }),
       () => byKey,
     ],
+    ['another algorithm than the application has chosen', () => ({ alg: 'RS256', key: rsa, client: chosen }), () => chosen],
     [
       'alg none',
       async () =>

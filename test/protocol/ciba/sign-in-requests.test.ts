@@ -40,6 +40,7 @@ for (const serverId of ['built-in', 'default']) {
     const { service, user, one, browser } = await begun(t);
     const config = await client.discovery(new URL(service.issuer(serverId)), one.clientId, one.clientSecret, undefined, { execute });
     assert.deepEqual(config.serverMetadata().backchannel_token_delivery_modes_supported, ['poll', 'ping']);
+    assert.equal(config.serverMetadata().backchannel_user_code_parameter_supported, false);
     const asked = await client.initiateBackchannelAuthentication(config, {
       scope: 'openid profile offline_access',
       login_hint: user.login,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
 import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { setScope } from '../../support/scopes.ts';
@@ -241,6 +241,37 @@ test('with client_secret_jwt the newest secret signs, and no other', async (t) =
   assert.deepEqual(
     [await present(service, clientId, old, 'jwt'), await present(service, clientId, made.client_secret, 'jwt')],
     [RIGHT, WRONG],
+  );
+});
+
+test('an application signs its assertions by the algorithm that it has chosen, and by no other', async (t) => {
+  const service = await startService(t);
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const jwks = { keys: [await exportJWK(publicKey)] };
+  const credentials = { token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_signing_alg: 'PS256' };
+  const { clientId } = await service.createApp({ application_type: 'service', jwks }, credentials);
+  const { credentials: shown } = (await service.api('GET', `/apps/${clientId}`)).body;
+  assert.equal(shown.oauthClient.token_endpoint_auth_signing_alg, 'PS256');
+  const answerTo = async (alg: string) => {
+    const assertion = await new SignJWT({ iss: clientId, sub: clientId, aud: service.issuer('default'), jti: alg })
+      .setProtectedHeader({ alg })
+      .setIssuedAt()
+      .setExpirationTime('1m')
+      .sign(await importJWK(await exportJWK(privateKey), alg));
+    const form = {
+      grant_type: 'client_credentials',
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: assertion,
+    };
+    const answer = await fetch(`${service.issuer('default')}/token`, { method: 'POST', body: new URLSearchParams(form) });
+    return [answer.status, ((await answer.json()) as { error?: string }).error];
+  };
+  assert.deepEqual(
+    [await answerTo('RS256'), await answerTo('PS256')],
+    [
+      [401, 'invalid_client'],
+      [200, undefined],
+    ],
   );
 });
 

@@ -3,7 +3,8 @@
 import type { Piece } from '../../../pages/console/detail-page.ts';
 import type { Option } from '../../../pages/console/form.ts';
 import type { TLS_SUBJECTS } from '../application-settings.policy.ts';
-import { code, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
+import { algOptions, code, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
+import { CLIENT_ASSERTION_ALGS } from './request-algorithms.policy.ts';
 
 const METHODS: readonly Option[] = [
   { value: 'client_secret_basic', label: 'A secret, in the header (client_secret_basic)', hint: 'Most libraries do this.' },
@@ -35,6 +36,8 @@ const SUBJECTS: readonly (readonly [name: (typeof TLS_SUBJECTS)[number], label: 
   ['tls_client_auth_san_email', 'E-mail address', 'An alternative name.'],
 ];
 
+const ASSERTION_ALGS = algOptions(CLIENT_ASSERTION_ALGS);
+
 export const authenticationSettings: SettingGroup = {
   id: 'authentication',
   title: 'Authentication',
@@ -48,6 +51,13 @@ export const authenticationSettings: SettingGroup = {
       options: METHODS,
       value: settings.token_endpoint_auth_method,
       hint: 'Choosing a method without a secret deletes the secrets permanently. Choosing one that needs a secret creates it and shows it once.',
+    }),
+    setting({
+      name: 'token_endpoint_auth_signing_alg',
+      label: 'Its JWT is signed with',
+      options: ASSERTION_ALGS,
+      value: settings.token_endpoint_auth_signing_alg ?? '',
+      hint: 'For the two methods with a JWT. Any other algorithm is refused.',
     }),
     setting({
       kind: 'url',
@@ -77,6 +87,7 @@ export const authenticationSettings: SettingGroup = {
   ],
   facts: ({ settings }) => [
     { label: 'Client authentication', value: labelled(METHODS, settings.token_endpoint_auth_method) },
+    { label: 'Its JWT is signed with', value: labelled(ASSERTION_ALGS, settings.token_endpoint_auth_signing_alg ?? '') },
     { label: 'Its certificate names', value: code(SUBJECTS.map(([name]) => settings[name]).find((value) => value !== undefined)) },
     { label: 'Address of its public keys', value: code(settings.jwks_uri) },
     {

@@ -3,7 +3,8 @@
 import type { Option } from '../../../pages/console/form.ts';
 import { series, verbatim } from '../../../platform/i18n/phrase.ts';
 import { CIBA_GRANT, DEVICE_GRANT, JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from '../../policies/access-policy.policy.ts';
-import { code, codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
+import { algOptions, code, codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
+import { REQUEST_OBJECT_ALGS } from './request-algorithms.policy.ts';
 
 const GRANTS: readonly Option[] = [
   {
@@ -68,6 +69,8 @@ const DELIVERY_MODES: readonly Option[] = [
   { value: 'ping', label: 'The application is notified (ping)' },
 ];
 
+const REQUEST_ALGS = algOptions(REQUEST_OBJECT_ALGS);
+
 export const flow: SettingGroup = {
   id: 'flow',
   title: 'Flow',
@@ -119,6 +122,13 @@ export const flow: SettingGroup = {
       hint: 'The application signs each request (request object, JAR). Its keys or its secret must be known here.',
     }),
     setting({
+      name: 'request_object_signing_alg',
+      label: 'Requests are signed with',
+      options: REQUEST_ALGS,
+      value: settings.request_object_signing_alg ?? '',
+      hint: 'A signed request with any other algorithm is refused.',
+    }),
+    setting({
       kind: 'check',
       name: 'require_pushed_authorization_requests',
       label: 'Pushed requests are required',
@@ -136,6 +146,7 @@ export const flow: SettingGroup = {
     { label: 'Notification endpoint', value: code(settings.backchannel_client_notification_endpoint) },
     { label: 'PKCE is required', value: yes(settings.pkce_required) },
     { label: 'Signed requests are required', value: yes(settings.require_signed_request_object) },
+    { label: 'Requests are signed with', value: labelled(REQUEST_ALGS, settings.request_object_signing_alg ?? '') },
     { label: 'Pushed requests are required', value: yes(settings.require_pushed_authorization_requests) },
   ],
 };

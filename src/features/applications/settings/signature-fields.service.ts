@@ -1,6 +1,7 @@
-/** What an application may have signed and encrypted, field by field (response-algorithms.policy.ts). */
+/** What an application signs, and what it may have signed and encrypted, field by field (request- and response-algorithms.policy.ts). */
 import { z } from 'zod';
 import { SIGNING_ALGS } from '../../authorization-servers/signing-algs.policy.ts';
+import { CLIENT_ASSERTION_ALGS, REQUEST_OBJECT_ALGS } from './request-algorithms.policy.ts';
 import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from './response-algorithms.policy.ts';
 
 const signed = (of: string, absent = "the authorization server's algorithm") =>
@@ -41,4 +42,13 @@ export const responseFields = {
   authorization_signed_response_alg: signed(RESPONSES.authorization),
   authorization_encrypted_response_alg: encrypted(RESPONSES.authorization),
   authorization_encrypted_response_enc: contentEncryption(RESPONSES.authorization),
+};
+
+export const requestFields = {
+  request_object_signing_alg: z.enum(REQUEST_OBJECT_ALGS).optional().meta({
+    description: 'What its request objects must be signed with; absent: any algorithm that is supported',
+  }),
+  token_endpoint_auth_signing_alg: z.enum(CLIENT_ASSERTION_ALGS).optional().meta({
+    description: 'What its client assertions must be signed with; absent: any algorithm that its method allows',
+  }),
 };
