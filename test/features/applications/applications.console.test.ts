@@ -312,6 +312,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
   for (const [group, emptied] of [
     ['tokens', { claims: 'all' }],
     ['responses', { id_token_signed_response_alg: '' }],
+    ['authentication', { token_endpoint_auth_method: 'client_secret_basic', token_endpoint_auth_signing_alg: '' }],
   ] as const) {
     const { status } = await agent.submit(await agent.visit(`${HOME}/${id}/settings/${group}`), 'console-form', emptied);
     assert.equal(status, 200);
@@ -319,6 +320,7 @@ test('every setting that the API takes is edited on a form, which leaves all oth
   const after = await read(service, id);
   assert.equal(after.id_token_claims, undefined);
   assert.equal(after.id_token_signed_response_alg, undefined);
+  assert.equal(after.token_endpoint_auth_signing_alg, undefined);
   assert.equal(await tokenStatus(service, id, secret ?? ''), 200, 'the secret stayed');
 });
 
