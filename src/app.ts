@@ -63,7 +63,7 @@ import { destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
 import { sendJson } from './protocol/servers/json-response.ts';
 import { signSecurityEvents } from './protocol/signals/security-event-tokens.ts';
-import { signalReceivers } from './protocol/signals/signal-receivers.ts';
+import { signalReceivers, signalSubjects } from './protocol/signals/signal-receivers.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
 import { createAuthorizationServers } from './protocol-host.ts';
 
@@ -146,7 +146,14 @@ export function createApp(services: Services): App {
   koa.use(managementApi(services, { pages, sessions }));
   koa.use(scimServer(services));
   const sign = signSecurityEvents(servers);
-  koa.use(signalTransmitter(services, { sign, findReceiver: signalReceivers(servers), isEnding: () => !accepting }));
+  koa.use(
+    signalTransmitter(services, {
+      sign,
+      findReceiver: signalReceivers(servers),
+      findUser: signalSubjects(servers),
+      isEnding: () => !accepting,
+    }),
+  );
   koa.use(async (ctx, next) => {
     await prepareTexts(ctx.req);
     await next();

@@ -212,6 +212,23 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /Tenant: TIMEOUT \(2026-11-24/,
   },
+  'signals.delivered': {
+    alter: ({ url }, answered) => {
+      if (url.pathname !== '/api/v1/ssf/streams') return;
+      const stream = { status: 'ENABLED', statusReason: null, delivery: { method: 'PUSH' }, waiting: { count: 0, oldest: null } };
+      const well = { ...stream, lastDelivered: '2026-11-24T12:00:01.000Z', lastFailed: '2026-11-24T12:00:00.000Z', lastError: 'once' };
+      const old = { count: 7, oldest: '2026-11-24T12:00:00.000Z' };
+      answered.text = JSON.stringify([
+        { ...well, id: 'sgn_well' },
+        { ...well, id: 'sgn_away', lastDelivered: null, lastError: 'the receiver answered 500' },
+        { ...well, id: 'sgn_unfetched', delivery: { method: 'POLL' }, waiting: old },
+        { ...well, id: 'sgn_paused', status: 'PAUSED', delivery: { method: 'POLL' }, waiting: old },
+        { ...well, id: 'sgn_gone', status: 'DISABLED', statusReason: 'The receiver answered 410' },
+        { ...well, id: 'sgn_off', status: 'DISABLED', statusReason: 'Not needed' },
+      ]);
+    },
+    says: /— sgn_away: failed at 2026-11-24T12:00:00.000Z: the receiver answered 500; sgn_unfetched: 7 events are not polled since 2026-11-24T12:00:00.000Z; sgn_gone: disabled: The receiver answered 410\. Look/,
+  },
   'sign-in.phone-codes': {
     alter: ({ url }, answered) => {
       if (url.pathname === '/api/v1/settings/sign-in' && answered.status === 200)

@@ -15,6 +15,7 @@ import { organizations } from './organizations.ts';
 import { passwordChecks } from './passwords.ts';
 import { provisioning } from './provisioning.ts';
 import { signInChecks } from './sign-in.ts';
+import { signals } from './signals.ts';
 
 export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...configurationChecks,
@@ -31,4 +32,5 @@ export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...hooks,
   ...organizations,
   ...provisioning,
+  ...signals,
 ];

@@ -73,6 +73,15 @@ export const verificationRequest = z.object({
   state: z.string().max(1024).refine(isPrintable, 'must not contain control characters').optional(),
 });
 
+/** SSF 1.0 section 8.1.3: a user by the `sub` that the receiver knows, as `sub_id` of events has it. */
+const subject = z.object({
+  format: z.literal('iss_sub'),
+  iss: text({ least: 1, most: 2048 }),
+  sub: text({ least: 1, most: 255 }),
+});
+export const addedSubject = z.object({ stream_id: streamId, subject, verified: z.boolean().optional() });
+export const removedSubject = z.object({ stream_id: streamId, subject });
+
 const jti = z.string().min(1).max(200).refine(isPrintable, 'must not contain control characters');
 /** RFC 8936 section 2.2. */
 export const pollBody = z.object({

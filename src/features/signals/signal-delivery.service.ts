@@ -15,9 +15,17 @@ import { type Carrier, Postponed, reasonOf, Undeliverable } from '../outbox/outb
 import { removeEntriesOf } from '../outbox/outbox.store.ts';
 import { SIGNAL, SIGNAL_TAKEN_FOR } from './signal-queue.store.ts';
 import { insertSignalSets } from './signal-sets.store.ts';
-import { type SecurityEvent, type SignalStream, STREAM_STATUSES, STREAM_UPDATED, VERIFICATION } from './signal-streams.resource.ts';
+import {
+  RECEIVER_GONE,
+  type SecurityEvent,
+  type SignalStream,
+  STREAM_STATUSES,
+  STREAM_UPDATED,
+  VERIFICATION,
+} from './signal-streams.resource.ts';
 import { hurryStream, SIGNAL_KEPT, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
 import { findSignalStream, isPolled, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
+import { findRemovedSubjects } from './signal-subjects.store.ts';
 import { signalsOf } from './signals.policy.ts';
 
 /** Seconds for which an entry of a paused stream, or of an inactive application, waits; it is due at once when the stream is enabled. */
@@ -47,8 +55,14 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
   async function eventsFor(stream: SignalStream, eventId: string): Promise<readonly SecurityEvent[]> {
     const event = await findAuditEvent(database.knex, eventId);
     if (event === undefined || present().getTime() - event.published.getTime() > SIGNAL_KEPT) return [];
-    return signalsOf(event)
-      .filter(({ type }) => stream.events.includes(type))
+    const signals = signalsOf(event).filter(({ type }) => stream.events.includes(type));
+    const removed = await findRemovedSubjects(
+      database.knex,
+      stream.id,
+      signals.map(({ userId }) => userId),
+    );
+    return signals
+      .filter(({ userId }) => !removed.has(userId))
       .map(({ type, userId, claims, part }) => ({
         jti: digest(JSON.stringify([stream.id, eventId, type, part])),
         txn: eventId,
@@ -100,7 +114,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
     await database.transaction(async (trx) => {
       const before = await lockSignalStream(trx, id);
       if (before === undefined || before.status === 'DISABLED') return;
-      const after = { status: 'DISABLED' as const, statusReason: 'The receiver answered 410' };
+      const after = { status: 'DISABLED' as const, statusReason: RECEIVER_GONE };
       await updateSignalStreamRow(trx, id, { ...after, lastUpdated: present() });
       await removeEntriesOf(trx, { kind: SIGNAL, orderingKey: id });
       const event = streamEvent('system.signal_stream.status', 'Change status of signal stream', before, SYSTEM);

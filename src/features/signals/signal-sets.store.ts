@@ -31,6 +31,11 @@ export async function removeSignalSetsOf(executor: Executor, streamId: string): 
   await executor('signal_sets').where({ stream_id: streamId }).delete();
 }
 
+/** Those about one user. */
+export async function removeSignalSetsAbout(executor: Executor, streamId: string, userId: string): Promise<void> {
+  await executor('signal_sets').where({ stream_id: streamId }).whereRaw("event->>'userId' = ?", [userId]).delete();
+}
+
 export async function waitingSets(executor: Executor, streamId: string): Promise<{ readonly count: number; readonly oldest: Date | null }> {
   const { rows } = await executor.raw<{ rows: [{ count: number; oldest: Date | null }] }>(
     'SELECT count(*)::int AS count, min(created) AS oldest FROM signal_sets WHERE stream_id = :streamId',

@@ -18,6 +18,7 @@ import {
   verifySignalStream,
   waitingForStream,
 } from './signal-streams.service.ts';
+import { countRemovedSubjects } from './signal-subjects.store.ts';
 import { SIGNAL_TYPES } from './signals.policy.ts';
 
 const newStream = z.strictObject({ applicationId: text({ least: 1 }).meta({ description: 'The receiver' }), ...streamSettings });
@@ -37,6 +38,7 @@ const stream = z.object({
   waiting: z
     .object({ count: z.int(), oldest: time.nullable(), nextAttempt: time.nullable() })
     .meta({ description: 'What is not delivered yet' }),
+  removedSubjects: z.int().meta({ description: 'Users whom the receiver has removed: it gets no events about them' }),
   lastDelivered: time.nullable(),
   lastFailed: time.nullable(),
   lastError: z.string().nullable().meta({ description: 'Of the last delivery that failed' }),
@@ -150,6 +152,7 @@ async function presented(services: Services, found: SignalStream): Promise<z.inp
       hasAuthorizationHeader: found.authorization !== null,
     },
     waiting: { count, oldest: writeTimeOrNull(oldest), nextAttempt: writeTimeOrNull(due) },
+    removedSubjects: await countRemovedSubjects(services.database.knex, found.id),
     lastDelivered: writeTimeOrNull(found.lastDelivered),
     lastFailed: writeTimeOrNull(found.lastFailed),
     lastError: found.lastError,

@@ -19,6 +19,9 @@ export interface SecurityEvent {
   readonly userId?: string;
 }
 
+/** Why a stream is disabled that nobody disabled. */
+export const RECEIVER_GONE = 'The receiver answered 410';
+
 export interface SignalStream {
   readonly id: string;
   /** The receiver: `aud` of its events. Users have the `sub` that it knows. */

@@ -28,6 +28,7 @@ import {
   selectSignalStreams,
   updateSignalStreamRow,
 } from './signal-streams.store.ts';
+import { deleteGoneSubjects } from './signal-subjects.store.ts';
 import { knownTypes, sourcesOf } from './signals.policy.ts';
 
 /** Of one application. */
@@ -113,7 +114,7 @@ export async function waitingForStream({ database }: Services, { id, method }: S
 }
 
 /** One change of a stream in one transaction, its row locked. */
-async function changeSignalStream<T>(
+export async function changeSignalStream<T>(
   { database }: Services,
   id: string,
   applicationId: string | undefined,
@@ -241,6 +242,7 @@ export async function deleteUnwantedSignals(executor: Executor, now: Date, limit
   return Math.max(
     await deleteUnwantedSets(executor, { before, most: MOST_WAITING }, limit),
     await deleteSurplusEntries(executor, SIGNAL, MOST_WAITING, limit),
+    await deleteGoneSubjects(executor, limit),
   );
 }
 

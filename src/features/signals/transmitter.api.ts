@@ -8,22 +8,13 @@ import type { z } from 'zod';
 import { CALLS_PER_MINUTE } from '../../../config/defaults.ts';
 import { callOrigin, networkOfCaller } from '../../api/authentication.ts';
 import { rateLimit } from '../../api/rate-limit.ts';
-import { isUnavailable } from '../../platform/database/database-failures.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import {
-  ApiError,
-  forbidden,
-  internal,
-  malformedBody,
-  methodNotAllowed,
-  notFound,
-  unavailable,
-  validation,
-} from '../../platform/errors/errors.ts';
+import { forbidden, malformedBody, methodNotAllowed, notFound, validation } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { BUILT_IN, issuerOf } from '../authorization-servers/server-id.policy.ts';
 import {
+  addedSubject,
   changedStream,
   configurationOf,
   givenStream,
@@ -31,6 +22,7 @@ import {
   PUSH,
   pollBody,
   receivedDelivery,
+  removedSubject,
   SUPPLIED,
   streamQuery,
   streamStatusOf,
@@ -51,7 +43,9 @@ import {
   updateSignalStream,
   verifySignalStream,
 } from './signal-streams.service.ts';
+import { addSignalSubject, removeSignalSubject, type SubjectChange } from './signal-subjects.service.ts';
 import { SIGNAL_TYPES } from './signals.policy.ts';
+import { answerError, challenged, toApiError, unauthorized } from './transmitter-errors.api.ts';
 
 const BASE = '/ssf/v1';
 const WELL_KNOWN = '/.well-known/ssf-configuration';
@@ -71,6 +65,8 @@ export interface TransmitterParts {
   readonly sign: SignSecurityEvent;
   /** @returns undefined: the token is no access token that an application got for itself */
   findReceiver(authorization: string): Promise<SignalReceiver | undefined>;
+  /** @returns the ID of the user whom the application knows by this `sub`; undefined: of nobody */
+  findUser(applicationId: string, sub: string): Promise<string | undefined>;
   /** Is the process to end? */
   isEnding(): boolean;
 }
@@ -127,6 +123,8 @@ function answerConfiguration(ctx: Context, { config }: Services): void {
     delivery_methods_supported: [PUSH, POLL],
     configuration_endpoint: `${config.baseUrl}${BASE}/stream`,
     status_endpoint: `${config.baseUrl}${BASE}/status`,
+    add_subject_endpoint: `${config.baseUrl}${BASE}/subjects/add`,
+    remove_subject_endpoint: `${config.baseUrl}${BASE}/subjects/remove`,
     verification_endpoint: `${config.baseUrl}${BASE}/verify`,
     authorization_schemes: [{ spec_urn: 'urn:ietf:rfc:6749' }],
     default_subjects: 'ALL',
@@ -159,39 +157,6 @@ async function readBody(ctx: Context): Promise<void> {
   if (ctx.get('Content-Type') === '') ctx.req.headers['content-type'] = 'application/json';
   if (!ctx.is('application/json')) throw malformedBody('the Content-Type must be application/json');
   await readJson(ctx, async () => {});
-}
-
-/** RFC 6750 section 3: the response to a request without a token has no error code. */
-const unauthorized = (ctx: Context): ApiError =>
-  ctx.get('Authorization') === ''
-    ? new ApiError('E0000011', 401, 'an access token is required', [], { 'WWW-Authenticate': 'Bearer' })
-    : challenged(401, 'invalid_token', 'the access token is unknown, expired, or not one that an application got for itself');
-
-const challenged = (status: number, error: string, description: string): ApiError =>
-  new ApiError('E0000011', status, description, [], { 'WWW-Authenticate': `Bearer error="${error}", error_description="${description}"` });
-
-function toApiError(services: Services, ctx: Context, error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  services.log.error({ err: error, requestId: ctx.state.requestId }, 'a request of a signal receiver failed');
-  return isUnavailable(error) ? unavailable() : internal();
-}
-
-/** As errors of delivery are told (RFC 8935 section 2.3). */
-const ERRORS: Readonly<Record<number, string>> = {
-  401: 'authentication_failed',
-  403: 'access_denied',
-  404: 'not_found',
-  409: 'conflict',
-  429: 'too_many_requests',
-};
-
-function answerError(ctx: Context, error: ApiError): void {
-  ctx.set(error.headers);
-  ctx.status = error.status;
-  ctx.body = {
-    err: ERRORS[error.status] ?? (error.status < 500 ? 'invalid_request' : 'server_error'),
-    description: error.causes.length > 0 ? error.causes.join('; ') : error.summary,
-  };
 }
 
 const bodyOf = <S extends z.ZodType>(ctx: Context, schema: S): z.output<S> => parse(schema, ctx.request.body ?? {});
@@ -258,6 +223,25 @@ const verify: Handler = async ({ ctx, services, applicationId, request }) => {
   return undefined;
 };
 
+/** The stream first: who may not see it learns nothing of users. */
+async function subjectChange({ services, parts, applicationId }: Call, body: z.output<typeof removedSubject>): Promise<SubjectChange> {
+  const { stream_id, subject } = body;
+  const { id } = await getSignalStream(services, stream_id, applicationId);
+  const issuer = issuerOf(services.config.baseUrl, BUILT_IN);
+  if (subject.iss !== issuer) throw validation([{ field: 'subject.iss', message: `must be ${issuer}` }]);
+  return { streamId: id, applicationId, userId: await parts.findUser(applicationId, subject.sub) };
+}
+
+const addSubject: Handler = async (call) => {
+  await addSignalSubject(call.services, await subjectChange(call, bodyOf(call.ctx, addedSubject)), call.request);
+  return '';
+};
+
+const removeSubject: Handler = async (call) => {
+  await removeSignalSubject(call.services, await subjectChange(call, bodyOf(call.ctx, removedSubject)), call.request);
+  return undefined;
+};
+
 function polledId(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -278,5 +262,7 @@ const ENDPOINTS: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   '/stream': { POST: create, GET: read, PATCH: change(false), PUT: change(true), DELETE: remove },
   '/status': { GET: readStatus, POST: setStatus },
   '/verify': { POST: verify },
+  '/subjects/add': { POST: addSubject },
+  '/subjects/remove': { POST: removeSubject },
   '/poll/': { POST: poll },
 };

@@ -6,6 +6,15 @@ import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { bearerToken } from '../servers/credentials.ts';
 
+/** @returns finds the user whom an application knows by a `sub`; undefined: nobody */
+export const signalSubjects =
+  (servers: Pick<AuthorizationServers, 'builtIn'>) =>
+  async (applicationId: string, sub: string): Promise<string | undefined> => {
+    const { provider, subjects } = await servers.builtIn();
+    const client = await provider.Client.find(applicationId);
+    return client === undefined ? undefined : subjects.userOf(client, sub);
+  };
+
 /** @returns finds the receiver by the Authorization header; undefined: it has no such token (RFC 6750), or one for another API */
 export const signalReceivers = (servers: Pick<AuthorizationServers, 'builtIn'>) => async (authorization: string) => {
   const presented = bearerToken(authorization);

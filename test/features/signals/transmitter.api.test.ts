@@ -72,6 +72,8 @@ test('receivers of signals', async (t) => {
       delivery_methods_supported: [PUSH, POLL],
       configuration_endpoint: `${service.baseUrl}/ssf/v1/stream`,
       status_endpoint: `${service.baseUrl}/ssf/v1/status`,
+      add_subject_endpoint: `${service.baseUrl}/ssf/v1/subjects/add`,
+      remove_subject_endpoint: `${service.baseUrl}/ssf/v1/subjects/remove`,
       verification_endpoint: `${service.baseUrl}/ssf/v1/verify`,
       authorization_schemes: [{ spec_urn: 'urn:ietf:rfc:6749' }],
       default_subjects: 'ALL',
@@ -132,6 +134,87 @@ test('receivers of signals', async (t) => {
     assert.equal((await call('POST', '/stream', {})).status, 409);
   });
 
+  const ofService = (sub: string) => ({ format: 'iss_sub', iss: service.issuer('built-in'), sub });
+
+  await t.test('remove users from their streams, and add them again (SSF 1.0 section 8.1.3)', async () => {
+    const { app, call } = await receiverAt(service);
+    const { body: stream } = await call('POST', '/stream', { events_requested: [SESSION_REVOKED] });
+    const { stream_id } = stream;
+    const [kept, removed] = [await service.createUser(), await service.createUser()];
+    const endSessions = async ({ id }: { readonly id: string }) =>
+      assert.ok((await service.api('DELETE', `/users/${id}/sessions`)).status < 300);
+    const poll = async () => subjectsOf((await call('POST', `/poll/${stream_id}`, { returnImmediately: true })).body.sets);
+    await endSessions(removed);
+    await eventually(async () => (await poll()).length === 1, 'an event about the user waits');
+    const subject = ofService(removed.id);
+    const { status, body } = await call('POST', '/subjects/remove', { stream_id, subject });
+    assert.deepEqual([status, body], [204, undefined]);
+    assert.deepEqual(await poll(), [], 'what waits is not delivered either');
+    await endSessions(removed);
+    await endSessions(kept);
+    await eventually(async () => (await poll()).length > 0, 'the other one’s comes');
+    assert.deepEqual(await poll(), [kept.id]);
+    assert.equal((await call('POST', '/subjects/remove', { stream_id, subject })).status, 204, 'a second time');
+    const shown = async () => (await service.api('GET', `/ssf/streams/${stream_id}`)).body.removedSubjects;
+    assert.equal(await shown(), 1);
+
+    assert.equal((await call('POST', '/subjects/add', { stream_id, subject, verified: true })).status, 200);
+    assert.equal((await call('POST', '/subjects/add', { stream_id, subject })).status, 200, 'a second time');
+    assert.equal(await shown(), 0);
+    await endSessions(removed);
+    await eventually(async () => (await poll()).includes(removed.id), 'events about the user come again');
+    const filter = `target.id eq "${stream_id}" and target.id eq "${removed.id}"`;
+    const { body: log } = await service.api('GET', `/logs?${new URLSearchParams({ filter })}`);
+    const told = log.map(({ eventType, actor }: Body) => [eventType, actor.id]).sort();
+    assert.deepEqual(told, [
+      ['system.signal_stream.add_subject', app.clientId],
+      ['system.signal_stream.remove_subject', app.clientId],
+    ]);
+
+    const refused: [subject: unknown, status: number, says: RegExp][] = [
+      [ofService('usr_nobody'), 404, /usr_nobody/],
+      [{ ...subject, iss: 'https://elsewhere.example' }, 400, /subject\.iss: must be http/],
+      [{ format: 'email', email: 'a@example.com' }, 400, /subject\.format/],
+      [undefined, 400, /subject/],
+    ];
+    for (const path of ['/subjects/add', '/subjects/remove'])
+      for (const [given, status, says] of refused) {
+        const answer = await call('POST', path, { stream_id, subject: given });
+        assert.equal(answer.status, status, `${path} ${JSON.stringify(given)}`);
+        assert.match(answer.body.description, says);
+      }
+  });
+
+  await t.test('that a removed user is deleted is not told, and then the user is forgotten', async () => {
+    const { call } = await receiverAt(service);
+    const { body: stream } = await call('POST', '/stream', { events_requested: [ACCOUNT_PURGED] });
+    const { stream_id } = stream;
+    const user = await service.createUser();
+    assert.equal((await call('POST', '/subjects/remove', { stream_id, subject: ofService(user.id) })).status, 204);
+    await call('POST', '/status', { stream_id, status: 'paused' });
+    for (const _ of [1, 2]) assert.ok((await service.api('DELETE', `/users/${user.id}`)).status < 300);
+    const { knex, pool, close } = await openDatabase({ connection: { connectionString: service.database.url }, onError: () => {} });
+    const left = async () => (await pool.query('SELECT FROM removed_signal_subjects WHERE stream_id = $1', [stream_id])).rowCount;
+    try {
+      await deleteUnwantedSignals(knex, new Date(), 1000);
+      assert.equal(await left(), 1, 'the event waits');
+      await call('POST', '/status', { stream_id, status: 'enabled' });
+      await eventually(async () => {
+        await deleteUnwantedSignals(knex, new Date(), 1000);
+        return (await left()) === 0;
+      }, 'the user is forgotten');
+      assert.deepEqual((await call('POST', `/poll/${stream_id}`, { returnImmediately: true })).body, { sets: {} });
+      const fill = `INSERT INTO removed_signal_subjects SELECT $1, 'usr_' || n, now() FROM generate_series(1, 10000) n`;
+      await pool.query(fill, [stream_id]);
+      const one = await service.createUser();
+      const full = await call('POST', '/subjects/remove', { stream_id, subject: ofService(one.id) });
+      assert.deepEqual([full.status, full.body.err], [409, 'conflict']);
+      assert.match(full.body.description, /10000/);
+    } finally {
+      await close();
+    }
+  });
+
   await t.test('get nothing without a token of the application itself with the scope, and nothing of another one', async () => {
     const { call } = await receiverAt(service);
     const { body } = await call('POST', '/stream', {});
@@ -144,6 +227,8 @@ test('receivers of signals', async (t) => {
       ['GET', `/status?stream_id=${body.stream_id}`],
       ['POST', '/status', { stream_id: body.stream_id, status: 'disabled' }],
       ['POST', '/verify', { stream_id: body.stream_id }],
+      ['POST', '/subjects/add', { stream_id: body.stream_id, subject: ofService('usr_nobody') }],
+      ['POST', '/subjects/remove', { stream_id: body.stream_id, subject: ofService('usr_nobody') }],
       ['POST', `/poll/${body.stream_id}`, {}],
     ];
     const reader = await receiverAt(service, 'ssf.read');

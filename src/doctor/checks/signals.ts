@@ -1,0 +1,43 @@
+/** Do the receivers of signals get their events? */
+import { RECEIVER_GONE } from '../../features/signals/signal-streams.resource.ts';
+import { Broken, type Rule, section } from '../rule.ts';
+import { type CheckContext, read } from './check-context.ts';
+
+interface Stream {
+  readonly id: string;
+  readonly status: string;
+  readonly statusReason: string | null;
+  readonly delivery: { readonly method: string };
+  readonly waiting: { readonly count: number; readonly oldest: string | null };
+  readonly lastDelivered: string | null;
+  readonly lastFailed: string | null;
+  readonly lastError: string | null;
+}
+
+/** Events that waited for this long are not fetched. */
+const UNFETCHED = 3_600_000;
+
+/** @returns what is wrong with the stream; undefined: nothing */
+function problemOf({ id, status, statusReason, delivery, waiting, lastDelivered, lastFailed, lastError }: Stream): string | undefined {
+  // By an administrator or the receiver it is as it should be; the service itself names the answer of the receiver.
+  if (status === 'DISABLED' && statusReason === RECEIVER_GONE) return `${id}: disabled: ${statusReason}`;
+  if (status !== 'ENABLED') return undefined;
+  if (lastFailed !== null && (lastDelivered === null || lastDelivered < lastFailed))
+    return `${id}: failed at ${lastFailed}: ${lastError ?? ''}`;
+  if (delivery.method === 'POLL' && waiting.oldest !== null && Date.now() - Date.parse(waiting.oldest) > UNFETCHED)
+    return `${id}: ${waiting.count} ${waiting.count === 1 ? 'event is' : 'events are'} not polled since ${waiting.oldest}`;
+  return undefined;
+}
+
+export const signals: readonly Rule<CheckContext>[] = section('Signals', [
+  {
+    id: 'signals.delivered',
+    sentence: 'Every enabled signal stream delivers, and its receiver disabled none by its answer.',
+    async run(ground) {
+      const all = (await read(ground, '/ssf/streams?limit=200')) as readonly Stream[];
+      const problems = all.map(problemOf).filter((problem) => problem !== undefined);
+      if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Look at API → Signal streams`);
+      return `${all.length} ${all.length === 1 ? 'stream' : 'streams'}`;
+    },
+  },
+]);

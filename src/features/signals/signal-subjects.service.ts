@@ -1,0 +1,56 @@
+/** Whom a stream is about: all users, but those whom its receiver has removed (SSF 1.0 section 8.1.3). */
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { conflict, notFound } from '../../platform/errors/errors.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { findUser } from '../users/users.service.ts';
+import { removeSignalSetsAbout } from './signal-sets.store.ts';
+import { changeSignalStream, streamEvent } from './signal-streams.service.ts';
+import { countRemovedSubjects, deleteRemovedSubject, insertRemovedSubject } from './signal-subjects.store.ts';
+
+/** Of one stream. */
+export const MOST_REMOVED_SUBJECTS = 10_000;
+
+/** What a receiver says about a user. */
+export interface SubjectChange {
+  readonly streamId: string;
+  readonly applicationId: string;
+  /** undefined: the subject is nobody's. */
+  readonly userId: string | undefined;
+}
+
+/**
+ * Events about the user come again. Without a change nothing is recorded.
+ * @throws {ApiError} not found: the stream, or the user
+ */
+export async function addSignalSubject(services: Services, change: SubjectChange, request: RequestContext): Promise<void> {
+  const userId = await requireUser(services, change);
+  await changeSignalStream(services, change.streamId, change.applicationId, async (trx, stream) => {
+    if (!(await deleteRemovedSubject(trx, stream.id, userId))) return;
+    const event = streamEvent('system.signal_stream.add_subject', 'Add subject to signal stream', stream, request);
+    await recordEvent(trx, { ...event, targets: [...event.targets, { id: userId, type: 'User', displayName: userId }] });
+  });
+}
+
+/**
+ * Events about the user come no longer, not even those that wait.
+ * @throws {ApiError} not found: the stream, or the user; conflict: too many were removed
+ */
+export async function removeSignalSubject(services: Services, change: SubjectChange, request: RequestContext): Promise<void> {
+  const userId = await requireUser(services, change);
+  await changeSignalStream(services, change.streamId, change.applicationId, async (trx, stream) => {
+    if (!(await insertRemovedSubject(trx, stream.id, userId, present()))) return;
+    if ((await countRemovedSubjects(trx, stream.id)) > MOST_REMOVED_SUBJECTS)
+      throw conflict({ field: 'subject', message: `cannot be removed: ${MOST_REMOVED_SUBJECTS} are, which is the most. Add one first` });
+    await removeSignalSetsAbout(trx, stream.id, userId);
+    const event = streamEvent('system.signal_stream.remove_subject', 'Remove subject from signal stream', stream, request);
+    await recordEvent(trx, { ...event, targets: [...event.targets, { id: userId, type: 'User', displayName: userId }] });
+  });
+}
+
+async function requireUser({ database }: Services, { userId }: SubjectChange): Promise<string> {
+  const user = userId === undefined ? undefined : await findUser(database, userId);
+  if (user === undefined) throw notFound(userId ?? 'subject', 'User');
+  return user.id;
+}
