@@ -18,7 +18,7 @@ import {
   verifySignalStream,
   waitingForStream,
 } from './signal-streams.service.ts';
-import { countRemovedSubjects } from './signal-subjects.store.ts';
+import { removedSubjectsOf } from './signal-subjects.service.ts';
 import { SIGNAL_TYPES } from './signals.policy.ts';
 
 const newStream = z.strictObject({ applicationId: text({ least: 1 }).meta({ description: 'The receiver' }), ...streamSettings });
@@ -152,7 +152,7 @@ async function presented(services: Services, found: SignalStream): Promise<z.inp
       hasAuthorizationHeader: found.authorization !== null,
     },
     waiting: { count, oldest: writeTimeOrNull(oldest), nextAttempt: writeTimeOrNull(due) },
-    removedSubjects: await countRemovedSubjects(services.database.knex, found.id),
+    removedSubjects: await removedSubjectsOf(services, found),
     lastDelivered: writeTimeOrNull(found.lastDelivered),
     lastFailed: writeTimeOrNull(found.lastFailed),
     lastError: found.lastError,

@@ -6,6 +6,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findUser } from '../users/users.service.ts';
 import { removeSignalSetsAbout } from './signal-sets.store.ts';
+import type { SignalStream } from './signal-streams.resource.ts';
 import { changeSignalStream, streamEvent } from './signal-streams.service.ts';
 import { countRemovedSubjects, deleteRemovedSubject, insertRemovedSubject } from './signal-subjects.store.ts';
 
@@ -48,6 +49,9 @@ export async function removeSignalSubject(services: Services, change: SubjectCha
     await recordEvent(trx, { ...event, targets: [...event.targets, { id: userId, type: 'User', displayName: userId }] });
   });
 }
+
+/** How many users the receiver has removed. */
+export const removedSubjectsOf = ({ database }: Services, { id }: SignalStream): Promise<number> => countRemovedSubjects(database.knex, id);
 
 async function requireUser({ database }: Services, { userId }: SubjectChange): Promise<string> {
   const user = userId === undefined ? undefined : await findUser(database, userId);

@@ -26,7 +26,7 @@ import {
   streamPath,
 } from './signal-page.console.ts';
 import { createSignalStream, listSignalStreams, pollAddress, updateSignalStream, waitingForStream } from './signal-streams.service.ts';
-import { countRemovedSubjects } from './signal-subjects.store.ts';
+import { removedSubjectsOf } from './signal-subjects.service.ts';
 
 const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 const CREATE: Action = { label: 'Create signal stream', href: `${STREAMS_PATH}/new`, main: true };
@@ -122,7 +122,7 @@ const one: ConsolePage = {
               value: { text: stream.applicationId, href: `/admin/applications/${encodeURIComponent(stream.applicationId)}`, code: true },
             },
             { label: 'Events', value: series(stream.events.map((type) => phrase(SIGNAL_WORDS[type]))) },
-            { label: 'Removed users', value: (await countRemovedSubjects(visit.services.database.knex, stream.id)).toLocaleString('en') },
+            { label: 'Removed users', value: (await removedSubjectsOf(visit.services, stream)).toLocaleString('en') },
             { label: 'Delivery', value: phrase(METHODS[stream.method]) },
             { label: 'Address', value: { text: stream.endpointUrl ?? pollAddress(visit.services.config, stream.id), code: true } },
             { label: 'Authorization header', value: phrase(stream.authorization === null ? 'No' : 'Yes') },
