@@ -11,7 +11,7 @@ import { changeSignalStream, streamEvent } from './signal-streams.service.ts';
 import { countRemovedSubjects, deleteRemovedSubject, insertRemovedSubject } from './signal-subjects.store.ts';
 
 /** Of one stream. */
-export const MOST_REMOVED_SUBJECTS = 10_000;
+const MOST_REMOVED_SUBJECTS = 10_000;
 
 /** What a receiver says about a user. */
 export interface SubjectChange {
