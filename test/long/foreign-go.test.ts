@@ -149,6 +149,16 @@ func main() {
 	must(err)
 	c, ctx := okta.NewAPIClient(config), context.Background()
 
+	get(c.SchemaAPI.UpdateUserProfile(ctx, "default").UserSchema(
+		from[okta.UserSchema](\`{"definitions": {"custom": {"id": "#custom", "type": "object", "properties": {"seats": {"title": "Seats", "type": "integer"}}}}}\`)).Execute())
+	whole := get(c.SchemaAPI.GetUserSchema(ctx, "default").Execute())
+	properties := whole.Definitions.Custom.GetProperties()
+	seats := properties["seats"]
+	seats.SetTitle("Places")
+	properties["seats"] = seats
+	get(c.SchemaAPI.UpdateUserProfile(ctx, "default").UserSchema(*whole).Execute())
+	seats = get(c.SchemaAPI.GetUserSchema(ctx, "default").Execute()).Definitions.Custom.GetProperties()["seats"]
+
 	user := get(c.UserAPI.CreateUser(ctx).Body(from[okta.CreateUserRequest](\`{"profile": {"login": "ada@example.com", "email": "ada@example.com", "firstName": "Ada", "lastName": "Lovelace"}}\`)).Execute())
 	get(c.UserAPI.UpdateUser(ctx, *user.Id).User(from[okta.UpdateUserRequest](\`{"profile": {"lastName": "Byron"}}\`)).Execute())
 	former := get(c.UserAPI.CreateUser(ctx).Body(from[okta.CreateUserRequest](\`{"profile": {"login": "former@example.com", "email": "former@example.com"}}\`)).Execute())
@@ -192,7 +202,7 @@ func main() {
 		"events":   len(get(c.SystemLogAPI.ListLogEvents(ctx).Execute())),
 	}
 	told, err := json.Marshal(map[string]any{"user": user.Id, "former": former.Id, "group": group.Id, "app": app, "server": server.Id, "scope": scope.Id,
-		"claim": claim.Id, "policy": policyId, "rule": rule.Id, "lists": lists})
+		"claim": claim.Id, "policy": policyId, "rule": rule.Id, "title": seats.GetTitle(), "lists": lists})
 	must(err)
 	fmt.Println(string(told))
 }

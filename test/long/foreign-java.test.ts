@@ -259,6 +259,14 @@ public class Application {
         System.setProperty("okta.testing.disableHttpsCheck", "true");
         ApiClient client = Clients.builder().setOrgUrl(System.getenv("ORG")).setClientCredentials(new TokenClientCredentials(System.getenv("TOKEN"))).build();
         json = client.getObjectMapper();
+        SchemaApi schemas = new SchemaApi(client);
+        schemas.updateUserProfile("default", from(UserSchema.class, """
+            {"definitions": {"custom": {"id": "#custom", "type": "object", "properties": {"seats": {"title": "Seats", "type": "integer"}}}}}"""));
+        UserSchema whole = schemas.getUserSchema("default");
+        whole.getDefinitions().getCustom().getProperties().get("seats").setTitle("Places");
+        schemas.updateUserProfile("default", whole);
+        String title = schemas.getUserSchema("default").getDefinitions().getCustom().getProperties().get("seats").getTitle();
+
         UserApi users = new UserApi(client);
         String user = users.createUser(user("ada@example.com"), true, null, null).getId();
         users.updateUser(user, from(UpdateUserRequest.class, """
@@ -294,6 +302,7 @@ public class Application {
 
         Map<String, Object> told = new LinkedHashMap<>(Map.of("user", user, "former", former, "group", group, "app", app, "server", server,
             "scope", scope, "claim", claim, "policy", policy, "rule", rule));
+        told.put("title", title);
         told.put("lists", Map.of(
             "users", users.listUsers(null, null, null, null, null, null, null, null).size(),
             "members", groups.listGroupUsers(group, null, null).size(),

@@ -50,6 +50,13 @@ def application(label):
 
 async def main():
     c = Client({'orgUrl': os.environ['BASE_URL'], 'token': os.environ['TOKEN']})
+    seats = {'id': '#custom', 'type': 'object', 'properties': {'seats': {'title': 'Seats', 'type': 'integer'}}}
+    value(await c.update_user_profile('default', m.UserSchema.from_dict({'definitions': {'custom': seats}})))
+    whole = value(await c.get_user_schema('default'))
+    whole.definitions.custom.properties['seats'].title = 'Places'
+    value(await c.update_user_profile('default', whole))
+    title = value(await c.get_user_schema('default')).definitions.custom.properties['seats'].title
+
     user = value(await c.create_user(user_of('ada@example.com', firstName='Ada', lastName='Lovelace'))).id
     value(await c.update_user(user, m.UpdateUserRequest.from_dict({'profile': {'lastName': 'Byron'}})))
     former = value(await c.create_user(user_of('former@example.com'))).id
@@ -84,7 +91,7 @@ async def main():
         'apps': value(await c.list_applications()), 'servers': value(await c.list_authorization_servers()),
         'policies': value(await c.list_authorization_server_policies(server))}
     print(json.dumps({'user': user, 'former': former, 'group': group, 'app': app, 'server': server, 'scope': scope, 'claim': claim,
-        'policy': policy, 'rule': rule, 'lists': {name: len(one) for name, one in lists.items()}}))
+        'policy': policy, 'rule': rule, 'title': title, 'lists': {name: len(one) for name, one in lists.items()}}))
 
 asyncio.run(main())
 `;

@@ -6,8 +6,16 @@ import { all, oktaClient } from './client.ts';
 
 test('Okta’s SDK for Node.js tells the story of all SDKs', async (t) => {
   const service = await startService(t);
-  const { userApi, groupApi, applicationApi, authorizationServerApi, systemLogApi } = oktaClient(service);
+  const { userApi, groupApi, applicationApi, authorizationServerApi, systemLogApi, schemaApi } = oktaClient(service);
   const idOf = async (made: Promise<{ id?: string }>): Promise<string> => String((await made).id);
+
+  const seats = { id: '#custom', type: 'object', properties: { seats: { title: 'Seats', type: 'integer' } } };
+  await schemaApi.updateUserProfile({ schemaId: 'default', userSchema: { definitions: { custom: seats } } as never });
+  const propertyOf = (schema: Awaited<ReturnType<typeof schemaApi.getUserSchema>>) => schema.definitions?.custom?.properties?.seats;
+  const whole = await schemaApi.getUserSchema({ schemaId: 'default' });
+  Object.assign(propertyOf(whole) ?? {}, { title: 'Places' });
+  await schemaApi.updateUserProfile({ schemaId: 'default', userSchema: whole });
+  const title = propertyOf(await schemaApi.getUserSchema({ schemaId: 'default' }))?.title;
 
   const profile = (login: string) => ({ profile: { login, email: login, firstName: 'Ada', lastName: 'Lovelace' } });
   const user = await idOf(userApi.createUser({ body: profile('ada@example.com') }));
@@ -62,5 +70,5 @@ test('Okta’s SDK for Node.js tells the story of all SDKs', async (t) => {
     policies: (await all(authorizationServerApi.listAuthorizationServerPolicies(at))).length,
     events: (await all(systemLogApi.listLogEvents({ limit: 10 }))).length,
   };
-  await checkOktaStory(service, JSON.stringify({ user, former, group, app, server, scope, claim, policy, rule, lists }));
+  await checkOktaStory(service, JSON.stringify({ user, former, group, app, server, scope, claim, policy, rule, title, lists }));
 });

@@ -1,11 +1,13 @@
 /**
- * One story that Okta's four SDKs tell in their own languages: users, a group, applications, an authorization server with a scope, a claim, a policy and a rule, and the
- * log. Each program prints the IDs of what it made, and how much its lists had; here the service is asked what came of it.
+ * One story that Okta's four SDKs tell in their own languages: an attribute of users, users, a group, applications, an authorization server with a scope, a claim, a
+ * policy and a rule, and the log. Each program prints the IDs of what it made, and how much its lists had; here the service is asked what came of it.
  */
 import assert from 'node:assert/strict';
 import type { ServiceCalls } from '../../support/service.ts';
 
 interface Told extends Readonly<Record<'user' | 'former' | 'group' | 'app' | 'server' | 'scope' | 'claim' | 'policy' | 'rule', string>> {
+  /** Title of the added attribute, as the SDK reads it. */
+  readonly title: string;
   readonly lists: Readonly<Record<'users' | 'members' | 'groups' | 'apps' | 'servers' | 'policies' | 'events', number>>;
 }
 
@@ -19,6 +21,8 @@ export async function checkOktaStory({ api }: Pick<ServiceCalls, 'api'>, output:
     assert.equal(status, 200, `${path} ${JSON.stringify(body)}`);
     return body;
   };
+  const { seats } = (await read('/meta/schemas/user/default')).definitions.custom.properties;
+  assert.deepEqual([seats.title, seats.type, told.title], ['Places', 'integer', 'Places']);
   const user = await read(`/users/${told.user}`);
   assert.deepEqual([user.status === 'DEPROVISIONED', user.profile.firstName, user.profile.lastName], [false, 'Ada', 'Byron']);
   assert.equal((await api('GET', `/users/${told.former}`)).status, 404);

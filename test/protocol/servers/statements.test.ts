@@ -19,9 +19,20 @@ for (const serverId of ['built-in', 'default']) {
     const database = await countingProxy(t, own);
     const service = await startService(t, { beside: { database, secretKey: newSecretKey() } });
     const user = await service.createUser();
+    const shoeSize = { title: 'Shoe size', type: 'integer' };
+    await service.api('POST', '/meta/schemas/user/default', { definitions: { custom: { properties: { shoeSize } } } });
+    await service.api('POST', `/users/${user.id}`, { profile: { shoeSize: 38 } });
+    // The built-in server has no claims of its own.
+    const isOwn = serverId !== 'built-in';
+    for (const claimType of isOwn ? ['IDENTITY', 'RESOURCE'] : []) {
+      const claim = { name: 'shoe_size', claimType, valueType: 'USER_ATTRIBUTE', value: 'shoeSize' };
+      assert.equal((await service.api('POST', `/authorizationServers/${serverId}/claims`, claim)).status, 201);
+    }
     const app = await createClient(service, { grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] });
     const browser = new UserAgent(service.baseUrl);
     const tokens = (await tokensFor(service, browser, user, app, { serverId, scope: SCOPE })).body;
+    const told = (await userinfo(service, serverId, tokens.access_token)).body;
+    assert.equal(told.shoe_size, isOwn ? 38 : undefined, 'an added attribute costs nothing');
 
     const token = async (form: Record<string, string>) => {
       const { status, body } = await post(service, serverId, 'token', app, form);
