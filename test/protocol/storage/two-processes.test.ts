@@ -134,6 +134,21 @@ const KINDS: Readonly<Record<string, { readonly refused: string; readonly prepar
       return async (at) => outcomeOf(await post(at, 'built-in', 'token', { clientId, clientSecret: undefined }, form));
     },
   },
+  'an initial access token': {
+    refused: '401 invalid_token',
+    async prepare(service) {
+      const server = '/authorizationServers/default';
+      assert.equal((await service.api('PUT', server, { name: 'Default', registration: { mode: 'TOKEN' } })).status, 200);
+      const { body } = await service.api('POST', `${server}/registrationTokens`, { name: 'Partner' });
+      const headers = { authorization: `Bearer ${body.token}`, 'content-type': 'application/json' };
+      const metadata = JSON.stringify({ client_name: 'Robot', redirect_uris: [CALLBACK] });
+      return async (at) => {
+        const answer = await fetch(`${at.issuer('default')}/register`, { method: 'POST', headers, body: metadata });
+        const said = (await answer.json()) as { error?: string };
+        return answer.status === 201 ? 'taken' : `${answer.status} ${said.error}`;
+      };
+    },
+  },
 };
 
 test('of twenty uses at once at two processes one is taken', async (t) => {
