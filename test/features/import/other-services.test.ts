@@ -143,6 +143,22 @@ test('Zitadel: the provider of an organization is for nobody else', async (t) =>
   assert.equal((await service.api('GET', `/idps/${found.id}/users`)).body.length, 2);
 });
 
+test('Zitadel: two organizations of one name are refused, and nothing is imported', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const file = zitadelFile(
+    ...['Acme', 'Beta', ' Acme'].map((name, at) => ({
+      org: { name },
+      humanUsers: [{ userId: `${at}`, user: { userName: `user ${at}` } }],
+    })),
+  );
+  for (const option of [['--dry-run'], []]) {
+    const { code, stderr } = await call('import', 'zitadel', file, ...option);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /orgs\[0\] and orgs\[2\] both have the name “Acme”: rename one of the two in the file/);
+  }
+  assert.deepEqual((await service.api('GET', '/account/org')).body.organizations, []);
+});
+
 test('a provider that only has the name of another one is refused, and all accounts at it', async (t) => {
   const { service, call } = await serviceToImportInto(t);
   const file = zitadelFile(

@@ -35,6 +35,7 @@ export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGener
   const found = document.safeParse(await documentOf(source)).data;
   if (found === undefined)
     throw new UnreadableSource('The file is not data of Zitadel: it must have dataOrgs.orgs or orgs, each with org.name.');
+  refuseTwins(found.orgs);
   for (const [at, one] of found.orgs.entries()) {
     const entry = `orgs[${at}]`;
     yield { kind: 'organization', place: { entry: `${entry} ${one.org.name}` }, value: { name: one.org.name, originId: one.orgId } };
@@ -52,6 +53,18 @@ export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGener
         kind: 'note',
         message: `${one.machineUsers.length} machine users of ${one.org.name} are not imported: create applications for them.`,
       };
+  }
+}
+
+/** Users refer to organizations by name: those of two would become members of one. @throws {UnreadableSource} naming both */
+function refuseTwins(orgs: readonly ZitadelOrganization[]): void {
+  const places = new Map<string, number>();
+  for (const [at, { org }] of orgs.entries()) {
+    const name = org.name.trim();
+    const first = places.get(name);
+    if (first !== undefined)
+      throw new UnreadableSource(`orgs[${first}] and orgs[${at}] both have the name “${name}”: rename one of the two in the file.`);
+    places.set(name, at);
   }
 }
 
