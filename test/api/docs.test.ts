@@ -53,7 +53,7 @@ describe('GET /api/v1/docs (management API)', () => {
         schema: undefined,
         constraints: [],
         required: false,
-        description: 'SCIM: for provisioning at /scim/v2 alone. API unless given',
+        description: 'SCIM: only for provisioning at /scim/v2. Default: API',
       },
       {
         name: 'orgId',
@@ -61,7 +61,7 @@ describe('GET /api/v1/docs (management API)', () => {
         schema: undefined,
         constraints: ['1 to 255 characters', 'or null'],
         required: false,
-        description: 'Of a SCIM token: the organization whose members it reads and changes. Absent or null: the whole service',
+        description: 'SCIM tokens only: the organization whose members it can read and change. Absent or null: the whole service',
       },
       {
         name: 'expiresAt',
@@ -69,7 +69,7 @@ describe('GET /api/v1/docs (management API)', () => {
         schema: undefined,
         constraints: ['or null'],
         required: false,
-        description: 'Ahead of now; absent or null: never',
+        description: 'Must be in the future. Absent or null: never expires',
       },
     ]);
     assert.deepEqual(

@@ -8,28 +8,28 @@ import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToke
 
 const newToken = z.strictObject({
   name: apiTokenName,
-  type: z.enum(API_TOKEN_TYPES).optional().meta({ description: 'SCIM: for provisioning at /scim/v2 alone. API unless given' }),
+  type: z.enum(API_TOKEN_TYPES).optional().meta({ description: 'SCIM: only for provisioning at /scim/v2. Default: API' }),
   orgId: text({ least: 1 })
     .nullish()
-    .meta({ description: 'Of a SCIM token: the organization whose members it reads and changes. Absent or null: the whole service' }),
-  expiresAt: moment.nullish().meta({ description: 'Ahead of now; absent or null: never' }),
+    .meta({ description: 'SCIM tokens only: the organization whose members it can read and change. Absent or null: the whole service' }),
+  expiresAt: moment.nullish().meta({ description: 'Must be in the future. Absent or null: never expires' }),
 });
 
 const createdToken = z.object({
   id: z.string(),
   name: z.string(),
-  token: z.string().meta({ description: 'The value that signs calls; told this once' }),
+  token: z.string().meta({ description: 'The value that authenticates calls. Returned only once' }),
 });
 
 const apiToken = z.object({
   id: z.string(),
   name: z.string(),
   type: z.enum(API_TOKEN_TYPES),
-  orgId: z.string().nullable().meta({ description: 'Of a SCIM token; null: the whole service' }),
-  userId: z.string().meta({ description: 'Its creator, with whose roles it acts' }),
+  orgId: z.string().nullable().meta({ description: 'SCIM tokens only. Null: the whole service' }),
+  userId: z.string().meta({ description: 'The creator, whose roles the token has' }),
   created: time,
   expiresAt: time.nullable(),
-  lastUsed: time.nullable().meta({ description: 'To the minute' }),
+  lastUsed: time.nullable().meta({ description: 'Accurate to one minute' }),
 });
 
 export const apiTokens: readonly Endpoint[] = [
@@ -49,7 +49,7 @@ export const apiTokens: readonly Endpoint[] = [
   listing({
     path: '/api-tokens',
     access: 'own',
-    summary: "List the caller's API tokens, oldest first; those of everybody for administrators of the whole service",
+    summary: "List the caller's API tokens, oldest first; service-wide administrators see all tokens",
     item: apiToken,
     handler: async ({ services, query, request }) => {
       const { items, next } = await listApiTokens(services, query, request);

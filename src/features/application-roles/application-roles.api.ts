@@ -20,8 +20,8 @@ export const applicationRoleEndpoints = collection({
     create: 'Create a role of an application',
     list: 'List the roles of an application, oldest first',
     read: 'Read a role of an application',
-    replace: 'Replace a role of an application; who has it keeps it',
-    remove: 'Delete a role of an application; nobody has it any more',
+    replace: 'Replace a role of an application; users and groups keep it',
+    remove: 'Delete a role of an application and remove it from all users and groups',
   },
   body: applicationRoleFields,
   response: z.object({

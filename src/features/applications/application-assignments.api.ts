@@ -87,7 +87,7 @@ function assignmentsOf<P extends z.ZodType<{ id: string }>, R extends z.ZodType>
       method: 'DELETE',
       path: one,
       access: 'service',
-      summary: `Take an application from a ${kind}`,
+      summary: `Remove the assignment of an application to a ${kind}`,
       params,
       handler: async ({ services, params, request }) => {
         await unassign(services, params.id, { kind, id: assigneeId(params) }, request);

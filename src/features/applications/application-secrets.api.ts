@@ -13,7 +13,7 @@ const secret = z.object({
   status: z.enum(['ACTIVE', 'INACTIVE']).meta({ description: 'An inactive secret is refused' }),
   created: time,
   lastUpdated: time,
-  lastUsed: time.nullable().meta({ description: 'To two minutes' }),
+  lastUsed: time.nullable().meta({ description: 'Accurate to two minutes' }),
 });
 
 const path = '/apps/:id/credentials/secrets';
@@ -24,7 +24,8 @@ const changeStatus = (step: string, status: SecretStatus): Endpoint =>
     method: 'POST',
     path: `${path}/:secretId/lifecycle/${step}`,
     access: 'service',
-    summary: status === 'ACTIVE' ? 'Make a secret ACTIVE' : 'Make a secret INACTIVE: it is refused; the last active one stays',
+    summary:
+      status === 'ACTIVE' ? 'Make a secret ACTIVE' : 'Make a secret INACTIVE: it is refused. The last active secret cannot be deactivated',
     params: secretParams,
     response: secret,
     handler: async ({ services, params, request }) => present(await setSecretStatus(services, params.id, params.secretId, status, request)),
@@ -67,7 +68,7 @@ export const appSecrets: readonly Endpoint[] = [
     method: 'DELETE',
     path: `${path}/:secretId`,
     access: 'service',
-    summary: 'Delete a secret; the last active one stays',
+    summary: 'Delete a secret. The last active secret cannot be deleted',
     params: secretParams,
     handler: async ({ services, params, request }) => {
       await deleteSecret(services, params.id, params.secretId, request);

@@ -50,7 +50,7 @@ const appBody = z.strictObject({
       implicitAssignment: z
         .boolean()
         .optional()
-        .meta({ description: "Okta's word for the assignment; counts where oauthClient.assignment is absent" }),
+        .meta({ description: "Okta's field for the assignment. Used only if oauthClient.assignment is absent" }),
       oauthClient: z.strictObject({ ...clientFields, ...OKTA_CLIENT_DEFAULTS }).optional(),
       notes: z.strictObject({}).optional(),
     })
@@ -73,7 +73,7 @@ export const app = z.object({
   expiresAt: time.optional(),
   created: time,
   lastUpdated: time,
-  lastUsed: time.nullable().meta({ description: 'To two minutes: a sign-in or a request that was carried out' }),
+  lastUsed: time.nullable().meta({ description: 'The last sign-in or accepted request, accurate to two minutes' }),
   signOnMode: z.literal('OPENID_CONNECT'),
   credentials: z.object({
     oauthClient: z.object({
@@ -82,7 +82,7 @@ export const app = z.object({
       token_endpoint_auth_method: z.string(),
       token_endpoint_auth_signing_alg: z.string().optional(),
       pkce_required: z.boolean(),
-      autoKeyRotation: z.literal(true).optional().meta({ description: 'Shown to clients of Okta alone' }),
+      autoKeyRotation: z.literal(true).optional().meta({ description: 'Shown only to Okta clients' }),
       federated: z
         .array(
           z.object({
@@ -208,7 +208,7 @@ export const apps: readonly Endpoint[] = [
     method: 'PUT',
     path: '/apps/:id',
     access: 'service',
-    summary: 'Replace the label and the settings of an application; a secret that becomes necessary is returned only once',
+    summary: 'Replace the label and the settings of an application; if this creates a secret, it is returned only once',
     params: idParams,
     bodyLimit: LARGE_BODY,
     body: appBody,

@@ -31,7 +31,7 @@ export const assignedApps: readonly Endpoint[] = [
   listing({
     path: '/users/:id/appLinks',
     access: 'service',
-    summary: 'List the active applications that are open to a user and have an address to begin at, oldest first',
+    summary: 'List the active applications that a user can open and that have a start URI, oldest first',
     params: idParams,
     item: appLink,
     handler: async ({ services, params, query, request }) => {

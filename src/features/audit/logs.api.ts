@@ -13,13 +13,13 @@ export const logs: readonly Endpoint[] = [
     access: 'service',
     summary: 'Read the audit events, newest last',
     query: {
-      since: moment.optional().meta({ description: 'At this time or later; seven days ago where neither since nor until is given' }),
+      since: moment.optional().meta({ description: 'At this time or later. Default, if until is absent too: seven days ago' }),
       until: moment.optional().meta({ description: 'Before this time' }),
       filter: z
         .string()
         .optional()
         .meta({ description: 'An expression of RFC 7644 section 3.4.2.2, e.g. eventType sw "user." and target.id eq "…"' }),
-      q: text().optional().meta({ description: 'Words that are all somewhere in the event' }),
+      q: text().optional().meta({ description: 'Words that the event must contain' }),
       sortOrder: z.enum(['ASCENDING', 'DESCENDING']).default('ASCENDING').meta({ description: 'DESCENDING: newest first' }),
     },
     item: logEvent,

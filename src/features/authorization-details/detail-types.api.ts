@@ -24,10 +24,10 @@ export const authorizationDetailTypes = collection({
   access: 'service',
   summaries: {
     create: 'Create an authorization detail type of an authorization server',
-    list: 'List the authorization detail types of an authorization server, oldest first; q is what the name begins with',
+    list: 'List the authorization detail types of an authorization server, oldest first; q is the start of the name',
     read: 'Read an authorization detail type of an authorization server',
     replace: 'Replace an authorization detail type of an authorization server',
-    remove: 'Delete an authorization detail type of an authorization server; what users allowed of it is forgotten',
+    remove: "Delete an authorization detail type of an authorization server; users' consents to it are deleted, too",
   },
   query: { q: text().optional() },
   body: detailTypeBody,

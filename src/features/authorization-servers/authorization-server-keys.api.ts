@@ -48,7 +48,7 @@ export const authorizationServerKeys: readonly Endpoint[] = [
     method: 'POST',
     path: `${path}/lifecycle/keyRotate`,
     access: 'service',
-    summary: 'Rotate the signing keys: the next one signs, the one before verifies what it signed',
+    summary: 'Rotate the signing keys: the next key signs; the previous one still verifies its tokens',
     params: idParams,
     body: z.strictObject({ use: z.literal('sig') }),
     response: z.array(key),

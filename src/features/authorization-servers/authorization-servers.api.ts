@@ -125,7 +125,7 @@ export const authorizationServers: readonly Endpoint[] = [
   listing({
     path: '/authorizationServers',
     access: 'service',
-    summary: 'List the authorization servers, oldest first; q is what name or audience contains',
+    summary: 'List the authorization servers, oldest first; q is part of the name or audience',
     query: { q: text().optional() },
     item: server,
     handler: async ({ services, query }) => {
@@ -158,7 +158,7 @@ export const authorizationServers: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/authorizationServers/:id',
     access: 'service',
-    summary: 'Delete an authorization server with all that belongs to it, whether it is active or not; its tokens end with it',
+    summary: 'Delete an authorization server, active or not, with everything in it; its tokens stop working',
     params: idParams,
     handler: async ({ services, params, request }) => {
       await deleteAuthorizationServer(services, params.id, request);

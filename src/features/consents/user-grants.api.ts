@@ -51,7 +51,7 @@ export const userGrants: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/users/:id/grants/:grantId',
     access: 'organizations',
-    summary: 'Revoke a consent; what the application holds for the user at that server ends',
+    summary: "Revoke a consent; the application's tokens for the user at that server stop working",
     params: grantParams,
     handler: async ({ services, params, request }) => {
       await revokeGrant(services, params.id, params.grantId, request);

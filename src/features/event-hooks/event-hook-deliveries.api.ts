@@ -9,7 +9,7 @@ import { getEventHook } from './event-hooks.service.ts';
 const deliveryParams = z.object({ ...idParams.shape, deliveryId: z.string().min(1) });
 
 const delivery = z.object({
-  id: z.string().meta({ description: 'The header webhook-id: the same for each attempt' }),
+  id: z.string().meta({ description: 'The header webhook-id, the same for every attempt' }),
   eventId: z.string().meta({ description: 'The uuid of the event in the log' }),
   eventType: z.string(),
   attempts: z.int(),
@@ -21,8 +21,8 @@ const delivery = z.object({
     .string()
     .nullable()
     .optional()
-    .meta({ description: 'What was sent; null when the event is no longer in the log. Not in the list' }),
-  responseBody: z.string().optional().meta({ description: 'The first kilobyte of the response. Not in the list' }),
+    .meta({ description: 'What was sent; null when the event has been removed from the log and cannot be sent again. Not in the list' }),
+  responseBody: z.string().optional().meta({ description: 'The first kilobyte of the response. Not in lists' }),
   _links: links,
 });
 

@@ -20,7 +20,7 @@ import { presentChannel, shownHookChannel } from './hook-channel.service.ts';
 const hookBody = z.strictObject(eventHookFields);
 
 const link = z.object({ href: z.url(), hints: z.object({ allow: z.array(z.string()) }).optional() });
-const signingSecret = z.string().meta({ description: 'What deliveries are signed with (Standard Webhooks); told this once' });
+const signingSecret = z.string().meta({ description: 'The signing secret of deliveries (Standard Webhooks). Returned only once' });
 
 const hook = z.object({
   id: z.string(),
@@ -85,7 +85,7 @@ export const eventHooks: readonly Endpoint[] = [
     method: 'PUT',
     path: '/eventHooks/:id',
     access: 'service',
-    summary: 'Replace an event hook; at another address it has to be verified again. Headers without a value keep theirs',
+    summary: 'Replace an event hook; a new address must be verified again. Headers without a value keep their values',
     params: idParams,
     body: hookBody,
     response: hook,
@@ -96,7 +96,7 @@ export const eventHooks: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/eventHooks/:id',
     access: 'service',
-    summary: 'Delete an event hook, active or not, with what it was still to be told',
+    summary: 'Delete an event hook, active or not, and its pending deliveries',
     params: idParams,
     handler: async ({ services, params, request }) => {
       await deleteEventHook(services, params.id, request);
@@ -109,7 +109,8 @@ export const eventHooks: readonly Endpoint[] = [
     method: 'POST',
     path: '/eventHooks/:id/lifecycle/verify',
     access: 'service',
-    summary: 'Verify an event hook: its address answers the challenge of X-Gatehouse-Verification-Challenge; what waits is sent at once',
+    summary:
+      'Verify an event hook: its address must return the challenge of X-Gatehouse-Verification-Challenge. Pending events are then sent at once',
     params: idParams,
     response: hook,
     handler: async ({ services, params, request }) => {
@@ -121,7 +122,7 @@ export const eventHooks: readonly Endpoint[] = [
     method: 'POST',
     path: '/eventHooks/:id/credentials/secret',
     access: 'service',
-    summary: 'Create a new signing secret; it is returned only once. For a day deliveries are signed with the one before as well',
+    summary: 'Create a new signing secret; it is returned only once. For one day, deliveries are also signed with the previous one',
     params: idParams,
     response: z.object({ signingSecret }),
     status: 201,

@@ -90,7 +90,7 @@ export const idps: readonly Endpoint[] = [
     method: 'POST',
     path: '/idps',
     access: 'service',
-    summary: 'Create an identity provider; what is not said of a Google, GitHub or Microsoft one is known',
+    summary: 'Create an identity provider; Google, GitHub and Microsoft have defaults for the other settings',
     bodyLimit: LARGE_BODY,
     body: identityProviderBody.extend({ id: identityProviderId.optional() }),
     examples: IDP_EXAMPLES,
@@ -101,7 +101,7 @@ export const idps: readonly Endpoint[] = [
   listing({
     path: '/idps',
     access: 'service',
-    summary: 'List the identity providers, oldest first; q is what the name begins with',
+    summary: 'List the identity providers, oldest first; q is the start of the name',
     query: { q: text().optional(), type: z.enum(IDENTITY_PROVIDER_TYPES).optional() },
     item: idp,
     handler: async ({ services, query: { limit, after, ...search } }) => {

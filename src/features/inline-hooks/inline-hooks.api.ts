@@ -18,7 +18,7 @@ import {
 } from './inline-hooks.service.ts';
 
 const link = z.object({ href: z.url(), hints: z.object({ allow: z.array(z.string()) }).optional() });
-const signingSecret = z.string().meta({ description: 'What requests are signed with (Standard Webhooks); told this once' });
+const signingSecret = z.string().meta({ description: 'The signing secret of requests (Standard Webhooks). Returned only once' });
 
 const hook = z.object({
   id: z.string(),
@@ -37,13 +37,15 @@ const hook = z.object({
 
 const trial = z.object({
   outcome: z.enum(['ANSWERED', 'FAILED']),
-  problem: z.string().nullable().meta({ description: 'What is wrong with the response; null: nothing' }),
+  problem: z.string().nullable().meta({ description: 'The problem with the response. Null: none' }),
   status: z.int().nullable().meta({ description: 'null: no response came' }),
   durationMillis: z.int(),
   attempts: z.int(),
   request: z.string().meta({ description: 'The body that was sent' }),
-  response: z.string().meta({ description: 'The beginning of the body that came' }),
-  commands: z.array(z.object({ type: z.string(), value: z.unknown() })).meta({ description: 'What the hook wants, as it was read' }),
+  response: z.string().meta({ description: 'The start of the response body' }),
+  commands: z
+    .array(z.object({ type: z.string(), value: z.unknown() }))
+    .meta({ description: "The hook's commands, as the service understood them" }),
 });
 
 const envelope = text({ most: 1000 }).exactOptional();
@@ -102,7 +104,8 @@ export const inlineHooks: readonly Endpoint[] = [
     method: 'PUT',
     path: '/inlineHooks/:id',
     access: 'service',
-    summary: 'Replace an inline hook, but not its type. A header without a value keeps its value at the same host; an absent failure stays',
+    summary:
+      'Replace an inline hook, but not its type. A header without a value keeps its value if the host stays the same; an absent failure stays unchanged',
     params: idParams,
     body: inlineHookChange,
     response: hook,
@@ -126,8 +129,7 @@ export const inlineHooks: readonly Endpoint[] = [
     method: 'POST',
     path: '/inlineHooks/:id/execute',
     access: 'service',
-    summary:
-      'Try an inline hook: send it a request, of which the body is the data, and tell what it answers. Without a body a sample is sent',
+    summary: 'Test an inline hook: send it a request with the body as data, and return its response. Without a body, a sample is sent',
     params: idParams,
     bodyLimit: LARGE_BODY,
     bodyOptional: true,
@@ -152,7 +154,7 @@ export const inlineHooks: readonly Endpoint[] = [
     method: 'POST',
     path: '/inlineHooks/:id/credentials/secret',
     access: 'service',
-    summary: 'Create a new signing secret; it is returned only once. For a day requests are signed with the one before as well',
+    summary: 'Create a new signing secret; it is returned only once. For one day, requests are also signed with the previous one',
     params: idParams,
     response: z.object({ signingSecret }),
     status: 201,

@@ -6,7 +6,7 @@ import { readMailSettings, replaceMailSettings } from './mail-settings.service.t
 import { sendTestMail } from './test-mail.service.ts';
 
 const response = z.object({
-  source: z.enum(['ENVIRONMENT', 'SETTINGS', 'NONE']).meta({ description: 'Which of both mail goes to: SMTP_URL wins' }),
+  source: z.enum(['ENVIRONMENT', 'SETTINGS', 'NONE']).meta({ description: 'Where the mail server comes from. SMTP_URL takes precedence' }),
   host: z.string().nullable(),
   port: z.int().nullable(),
   security: z.enum(MAIL_SECURITY),
@@ -33,7 +33,7 @@ export const testMailAnswer = z.object({
   failure: z
     .object({
       kind: z.enum(['no-such-server', 'not-reached', 'too-late', 'not-secure', 'login', 'recipient', 'mail', 'other']),
-      words: z.string().meta({ description: 'What the server said, or the network' }),
+      words: z.string().meta({ description: 'The error of the mail server or the network' }),
     })
     .optional(),
 });
@@ -53,7 +53,7 @@ export const mailSettingsEndpoints: readonly Endpoint[] = [
     method: 'PUT',
     path: '/settings/mail',
     access: 'service',
-    summary: 'Replace the mail server; what is absent returns to its default, but the password, which stays',
+    summary: 'Replace the mail server; absent fields return to their defaults; an absent password stays',
     body: mailSettingsBody,
     examples: { 'A server with STARTTLS': EXAMPLE },
     response,
@@ -63,7 +63,7 @@ export const mailSettingsEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/settings/mail/test',
     access: 'service',
-    summary: 'Send a test e-mail to the caller’s own address, and tell what the mail server says',
+    summary: "Send a test e-mail to the caller’s own address, and return the mail server's response",
     response: testMailAnswer,
     handler: ({ services, request }) => sendTestMail(services, request),
   }),

@@ -32,7 +32,7 @@ export const domainEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/account/org/:orgId/domain',
     access: 'organizations',
-    summary: 'Add a domain to an organization. It counts once it is verified',
+    summary: 'Add a domain to an organization. It takes effect once it is verified',
     params: ofOrganization,
     body: z.strictObject({ domain: organizationDomain }),
     response: domainAnswer,
@@ -71,7 +71,7 @@ export const domainEndpoints: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/account/org/:orgId/domain/:domain',
     access: 'organizations',
-    summary: 'Remove a domain that no identity provider of the organization is for',
+    summary: 'Remove a domain that no identity provider of the organization uses',
     params: ofDomain,
     handler: async ({ services, params: { orgId, domain }, request }) => {
       await removeDomain(services, orgId, domain, request);

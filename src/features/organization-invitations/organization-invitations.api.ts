@@ -44,7 +44,7 @@ export const organizationInvitationEndpoints: readonly Endpoint[] = [
   listing({
     path: '/account/org/:orgId/invitation',
     access: 'organizations',
-    summary: 'List the invitations to an organization that wait, oldest first',
+    summary: 'List the pending invitations to an organization, oldest first',
     params: ofOrganization,
     item: invitation,
     handler: async ({ services, params, query, request }) => {
@@ -66,7 +66,7 @@ export const organizationInvitationEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/account/org/:orgId/invitation/:invitationId/resend',
     access: 'organizations',
-    summary: 'Send an invitation again, with another link; the link before ends',
+    summary: 'Send an invitation again with a new link; the previous link stops working',
     params: ofInvitation,
     response: invitation,
     handler: async ({ services, params: { orgId, invitationId }, request }) =>

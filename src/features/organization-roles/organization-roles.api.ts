@@ -27,8 +27,8 @@ export const organizationRoleEndpoints: readonly Endpoint[] = [
       create: 'Create a role of an organization',
       list: 'List the roles that an organization has defined, oldest first. Every organization also has owner, admin and member',
       read: 'Read a role of an organization',
-      replace: 'Replace a role of an organization; members who have it keep it',
-      remove: 'Delete a role of an organization; nobody has it any more',
+      replace: 'Replace a role of an organization; its members keep it',
+      remove: 'Delete a role of an organization and remove it from all members',
     },
     body: organizationRoleFields,
     response: z.object({

@@ -49,7 +49,7 @@ export const departmentEndpoints: readonly Endpoint[] = [
     method: 'PUT',
     path: '/account/org/:orgId/department/:depId',
     access: 'organizations',
-    summary: 'Replace what is said about a department: rename it, move it',
+    summary: 'Replace a department: rename or move it',
     params: ofDepartment,
     parameters: department,
     response: done,

@@ -34,7 +34,7 @@ export const memberEndpoints: readonly Endpoint[] = [
     path: '/account/org/:orgId/member/:userId',
     access: 'organizations',
     summary:
-      'Make a user a member, or move them to another department. With a second organization their password, factors, links and tokens end: reset the password next',
+      'Make a user a member, or move them to another department. If the user joins a second organization, their password, factors, links and tokens end: reset the password next',
     params: ofMember,
     parameters: z.object({
       depId: text().nullable().exactOptional().meta({ description: 'Empty, null or absent: directly in the organization' }),

@@ -55,7 +55,7 @@ const simulatedRequest = z.strictObject({
     .string()
     .transform((prompt) => spaceSeparated(prompt))
     .pipe(z.array(z.enum(PROMPTS, `must be of ${PROMPTS.join(', ')}`)))
-    .refine((prompts) => prompts.length < 2 || !prompts.includes('none'), 'must not hold another word beside none')
+    .refine((prompts) => prompts.length < 2 || !prompts.includes('none'), 'must not contain none together with other values')
     .default([]),
   /** Is the inline hook of the rule asked? Its answer changes what is shown here and nothing else. */
   run_inline_hook: z.boolean().default(false),

@@ -29,17 +29,17 @@ const target = z.object({
   pushGroups: z.boolean(),
   awaySince: time
     .nullable()
-    .meta({ description: 'Since when the target does not answer, or refuses the credentials; null: it answers, as far as is known' }),
+    .meta({ description: 'When the target stopped responding or started to refuse the credentials. Null: no known outage' }),
   awayReason: z.string().nullable(),
   lastOutage: z
     .object({
       since: time,
       until: time,
       reason: z.string(),
-      inARow: z.int().meta({ description: 'Outages with less than an hour between them' }),
+      inARow: z.int().meta({ description: 'Outages less than an hour apart' }),
     })
     .nullable()
-    .meta({ description: 'The last outage that has ended' }),
+    .meta({ description: 'The last outage that is over' }),
   counts: z.object({ provisioned: z.int(), deactivated: z.int(), failed: z.int(), waiting: z.int() }),
   created: time,
   lastUpdated: time,
@@ -50,7 +50,7 @@ const resource = z.object({
   kind: z.enum(PROVISIONED_KINDS),
   id: z.string(),
   name: z.string(),
-  remoteId: z.string().nullable().meta({ description: 'ID at the target; null: it is not there' }),
+  remoteId: z.string().nullable().meta({ description: 'The ID at the target. Null: not at the target' }),
   state: z.enum(PROVISIONED_STATES),
   error: z.string().nullable(),
   lastAttempt: time,
@@ -61,7 +61,7 @@ const planned = z.object({
   id: z.string(),
   name: z.string(),
   action: z.enum(['CREATE', 'LINK', 'UPDATE', 'DEACTIVATE', 'DELETE', 'NONE', 'FAIL']),
-  resource: z.record(z.string(), z.unknown()).optional().meta({ description: 'What would be sent' }),
+  resource: z.record(z.string(), z.unknown()).optional().meta({ description: 'The request that a push would send' }),
   error: z.string().optional(),
 });
 
@@ -89,7 +89,7 @@ export const provisioningEndpoints: readonly Endpoint[] = [
     method: 'PUT',
     path: '/apps/:id/provisioning',
     access: 'service',
-    summary: 'Set the SCIM target of an application. Everyone the application is assigned to is pushed there',
+    summary: 'Set the SCIM target of an application. All assigned users and groups are pushed to it',
     params: idParams,
     bodyLimit: LARGE_BODY,
     body: provisioningBody,
@@ -100,7 +100,7 @@ export const provisioningEndpoints: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/apps/:id/provisioning',
     access: 'service',
-    summary: 'Remove the SCIM target of an application. Nobody is changed there',
+    summary: 'Remove the SCIM target of an application. Users and groups at the target stay unchanged',
     params: idParams,
     handler: async ({ services, params, request }) => {
       await removeProvisioning(services, params.id, request);
@@ -116,7 +116,7 @@ export const provisioningEndpoints: readonly Endpoint[] = [
     bodyOptional: true,
     body: z.strictObject({ kind: z.enum(PROVISIONED_KINDS), id: text({ least: 1 }) }).partial(),
     status: 202,
-    response: z.object({ waiting: z.int().meta({ description: 'Users and groups that wait' }) }),
+    response: z.object({ waiting: z.int().meta({ description: 'Users and groups in the queue' }) }),
     handler: async ({ services, params, body: { kind = 'user', id }, request }) => {
       await pushNow(services, params.id, id === undefined ? undefined : { kind, id }, request);
       const { waiting } = await provisioningState(services, await getProvisioning(services, params.id));
@@ -138,7 +138,7 @@ export const provisioningEndpoints: readonly Endpoint[] = [
   listing({
     path: '/apps/:id/provisioning/plan',
     access: 'service',
-    summary: 'Dry run: ask the target what a push would do, for at most ten assigned users, and change nothing',
+    summary: 'Dry run: show what a push of at most ten assigned users would do, without changes',
     params: idParams,
     item: planned,
     handler: async ({ services, params, query }) => {

@@ -16,8 +16,8 @@ const tokenParams = idParams.extend({ tokenId: z.string().min(1) });
 
 const newToken = z.strictObject({
   name: registrationTokenName,
-  singleUse: z.boolean().default(true).meta({ description: 'Used up by one registration' }),
-  expiresAt: moment.nullish().meta({ description: 'Ahead of now; absent or null: never' }),
+  singleUse: z.boolean().default(true).meta({ description: 'Valid for one registration' }),
+  expiresAt: moment.nullish().meta({ description: 'Must be in the future. Absent or null: never expires' }),
 });
 
 const registrationToken = z.object({
@@ -30,14 +30,14 @@ const registrationToken = z.object({
   lastUsed: time.nullable(),
 });
 
-const createdToken = registrationToken.extend({ token: z.string().meta({ description: 'The value; told this once' }) });
+const createdToken = registrationToken.extend({ token: z.string().meta({ description: 'The value. Returned only once' }) });
 
 export const registrationTokens: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: PATH,
     access: 'service',
-    summary: 'Create an initial access token, with which clients register themselves; its value is told this once',
+    summary: 'Create an initial access token for client registration; its value is returned only once',
     params: idParams,
     body: newToken,
     response: createdToken,

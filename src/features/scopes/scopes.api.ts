@@ -18,7 +18,7 @@ export const authorizationServerScopes = collection({
   access: 'service',
   summaries: {
     create: 'Create a scope of an authorization server',
-    list: 'List the scopes of an authorization server, oldest first; q is what the name begins with',
+    list: 'List the scopes of an authorization server, oldest first; q is the start of the name',
     read: 'Read a scope of an authorization server',
     replace: 'Replace a scope of an authorization server',
     remove: 'Delete a scope of an authorization server that no claim and no rule names',

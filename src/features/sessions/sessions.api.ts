@@ -34,7 +34,7 @@ export const sessions: readonly Endpoint[] = [
     method: 'GET',
     path: '/sessions/me',
     access: 'anyone',
-    summary: "Read the session of the browser that calls; its cookie is the authentication, and only the service's own pages may ask",
+    summary: "Read the calling browser's session. The cookie authenticates the call; only the service's own pages can make it",
     response: session,
     refusals,
     async handler({ services, browser }) {
@@ -46,7 +46,7 @@ export const sessions: readonly Endpoint[] = [
     method: 'DELETE',
     path: '/sessions/me',
     access: 'anyone',
-    summary: 'End the session of the browser that calls, on all authorization servers; its tokens live on',
+    summary: "End the calling browser's session at all authorization servers; its tokens stay valid",
     refusals,
     handler: async ({ services, browser, request }) => {
       const { uid, accountId: userId, login } = await requireSession(browser);

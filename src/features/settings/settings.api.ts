@@ -30,7 +30,7 @@ const both = <N extends Exclude<SettingsName, 'mail' | 'registration' | 'telepho
     method: 'PUT',
     path: `/settings/${name}`,
     access: 'service',
-    summary: `Replace ${what}; what is absent returns to its default`,
+    summary: `Replace ${what}; absent fields return to their defaults`,
     body: settingsBodies[name],
     response,
     handler: ({ services, body: set, request }) => replaceSettings(services, name, set, request),
@@ -57,7 +57,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
   ),
   ...both(
     'password',
-    'what is asked of new passwords',
+    'the password policy',
     z.object({
       minLength: z.int(),
       historyCount: z.int(),
@@ -68,7 +68,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
   ),
   ...both(
     'branding',
-    'how the service presents itself',
+    'the branding of the service',
     z.object({
       name: z.string(),
       logoUrl: z.string().nullable(),
@@ -85,7 +85,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
   ),
   ...both(
     'bots',
-    'where browsers prove some work',
+    'where browsers need a proof of work',
     z.object({ signUp: z.enum(BOT_MODES), passwordReset: z.enum(BOT_MODES), signIn: z.enum(BOT_MODES) }),
   ),
   ...both('audit', 'how long the audit log is kept', z.object({ retentionDays: z.int().nullable() })),

@@ -33,7 +33,7 @@ export const userLifecycle: readonly Endpoint[] = [
     ...common,
     path: '/users/:id/lifecycle/activate',
     summary:
-      'Activate a user; one without a password is invited: the link to choose it is e-mailed or, with sendEmail=false or where it cannot be e-mailed, in the response',
+      'Activate a user; a user without a password is invited: the link to choose one is e-mailed or, with sendEmail=false or without e-mail, returned in the response',
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({ activationUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({ activationUrl: await activateUser(services, params.id, query, request) }),
@@ -41,7 +41,7 @@ export const userLifecycle: readonly Endpoint[] = [
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/reactivate',
-    summary: 'Invite a user again who has not chosen a password yet; the new link is e-mailed or, with sendEmail=false, in the response',
+    summary: 'Send a new invitation to a user without a password; the link is e-mailed or, with sendEmail=false, returned in the response',
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({ activationUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({ activationUrl: await reactivateUser(services, params.id, query, request) }),
@@ -49,7 +49,7 @@ export const userLifecycle: readonly Endpoint[] = [
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/refuse',
-    summary: 'Refuse a sign-up that waits for approval; the account is deactivated, and the user is told by e-mail unless sendEmail=false',
+    summary: 'Refuse a pending sign-up; the account is deactivated, and the user gets an e-mail unless sendEmail=false',
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({}),
     handler: async ({ services, params, query, request }) => {
@@ -57,14 +57,14 @@ export const userLifecycle: readonly Endpoint[] = [
       return {};
     },
   }),
-  plainStep('deactivate', 'Deactivate a user; sessions and tokens end for good'),
-  plainStep('suspend', 'Suspend a user; sessions and tokens end for good'),
-  plainStep('unsuspend', 'Let a suspended user in again'),
-  plainStep('unlock', 'Let a user in again who was locked out'),
+  plainStep('deactivate', 'Deactivate a user; their sessions and tokens end permanently'),
+  plainStep('suspend', 'Suspend a user; their sessions and tokens end permanently'),
+  plainStep('unsuspend', 'Unsuspend a user'),
+  plainStep('unlock', 'Unlock a user'),
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/expire_password',
-    summary: 'Let a user choose another password at the next sign-in',
+    summary: "Expire a user's password; they choose a new one at the next sign-in",
     response: user,
     handler: async ({ services, params, request }) =>
       presentUser(await takeStep(services, params.id, 'expire_password', request), services.config.baseUrl),
@@ -72,7 +72,7 @@ export const userLifecycle: readonly Endpoint[] = [
   endpoint({
     ...common,
     path: '/users/:id/lifecycle/reset_password',
-    summary: 'Take the password from a user; the link to choose a new one is e-mailed or, with sendEmail=false, in the response',
+    summary: "Reset a user's password; the link to choose a new one is e-mailed or, with sendEmail=false, returned in the response",
     query: z.object({ sendEmail: flag('true') }),
     response: z.object({ resetPasswordUrl: z.url().optional() }),
     handler: async ({ services, params, query, request }) => ({

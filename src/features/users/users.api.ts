@@ -32,7 +32,7 @@ export const user = z.object({
   status: z.enum(['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED']),
   created: time,
   activated: time.nullable(),
-  approvalRequested: time.nullable().meta({ description: 'Since when a sign-up waits for an administrator' }),
+  approvalRequested: time.nullable().meta({ description: 'When the sign-up was submitted for approval' }),
   statusChanged: time.nullable(),
   lastLogin: time.nullable(),
   lastUpdated: time,

@@ -29,7 +29,7 @@ export function withoutOktaDefaults<T extends Partial<ClientBody>>(sent: T) {
   return isUnused ? { ...stored, response_types: [] } : stored;
 }
 
-const none = z.literal('').optional().meta({ description: 'Only empty: use oauthClient.id_token_claims' });
+const none = z.literal('').optional().meta({ description: 'Must be empty. Use oauthClient.id_token_claims instead' });
 const issuerMode = z.literal('ORG_URL');
 
 /** The provider sets the groups claim of each application by a path that Okta does not document. */
@@ -37,7 +37,7 @@ export const applicationIdToken: Endpoint = endpoint({
   method: 'POST',
   path: '/internal/apps/:id/settings/oauth/idToken',
   access: 'service',
-  summary: "Accept the settings of ID tokens that Okta's Terraform provider sends unasked. Nothing is stored",
+  summary: "Accept the ID token settings that Okta's Terraform provider always sends. Nothing is stored",
   params: idParams,
   body: z.strictObject({ issuerMode: issuerMode.optional(), name: none, value: none, valueType: none }),
   response: z.object({ issuerMode }),
