@@ -192,11 +192,20 @@ export async function preparePush(ctx: Context, scopes: readonly Scope[], merge:
   const query: RequestParameters = Object.fromEntries(form.filter(([name]) => !AUTHENTICATION.has(name)));
   // A client that authenticates by a header may say who it is in the request object alone.
   query.client_id ??= clientOf(single(query.request));
-  const parameters = Object.entries(await prepare(ctx, query, scopes, merge));
+  const parameters = Object.entries(
+    await prepare(ctx, query, scopes, ctx.path === ROUTES.backchannel_authentication ? withoutObject : merge),
+  );
   const fields = [...form.filter(([name]) => AUTHENTICATION.has(name)), ...parameters];
   const pairs = fields.flatMap(([name, value]) => [value ?? []].flat().map((each): [string, string] => [name, each]));
   handOver(ctx, new URLSearchParams(pairs).toString());
 }
+
+/** Signed authentication requests (CIBA section 7.1.1) are not offered: their rules are not those of request objects. */
+const withoutObject: Merge = async ({ request, ...parameters }) => ({
+  parameters,
+  refusal: request === undefined || request === '' ? undefined : new errors.InvalidRequest('the parameter request is not supported'),
+  use: async () => {},
+});
 
 function clientOf(request: string | undefined): string | undefined {
   try {

@@ -47,7 +47,7 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
     /** @throws {errors.InvalidRequest} what the service does not offer @throws {TooManySignInRequests} */
     async validateRequestContext(ctx) {
       const { client, params } = ctx.oidc;
-      for (const name of ['login_hint_token', 'user_code', 'request'])
+      for (const name of ['login_hint_token', 'user_code'])
         if (params?.[name] !== undefined) throw new errors.InvalidRequest(`the parameter ${name} is not supported`);
       const barred = await countSignInRequest(client?.clientId ?? '', text(params?.login_hint) || subjectOf(text(params?.id_token_hint)));
       if (barred === undefined) return;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { SignJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { pino } from 'pino';
@@ -173,6 +174,15 @@ test('wrong requests are refused with what CIBA section 13 says of them', async 
   assert.equal(await refusal({ ...hint, id_token_hint: 'x' }), 'invalid_request', 'two hints');
   assert.equal(await refusal({ login_hint_token: 'x' }), 'invalid_request');
   assert.equal(await refusal({ ...hint, user_code: '1234' }), 'invalid_request');
+  const object = await new SignJWT({ client_id: one.clientId, ...hint, scope: 'openid', jti: 'once' })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(one.clientId)
+    .setAudience(service.issuer('default'))
+    .setIssuedAt()
+    .setExpirationTime('1m')
+    .sign(new TextEncoder().encode(one.clientSecret));
+  const signed = await request(service, one, { request: object });
+  assert.deepEqual([signed.status, signed.body.error_description], [400, 'the parameter request is not supported'], 'a signed request');
   assert.equal(await refusal({ ...hint, requested_expiry: '-1' }), 'invalid_request');
   assert.equal(await refusal({ id_token_hint: 'no-token' }), 'invalid_request');
   assert.equal(await refusal({ ...hint, scope: 'openid nothing.like.this' }), 'invalid_scope');
