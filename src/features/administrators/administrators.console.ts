@@ -4,7 +4,6 @@ import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
 import { organizationPath } from '../organizations/organization-page.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
@@ -12,7 +11,7 @@ import { userStatusPiece } from '../users/user-status.console.ts';
 import { mayCall, type RoleType } from './administration.policy.ts';
 import { listAdministrators } from './administrators.service.ts';
 import { roleFields, roleIn } from './role-form.console.ts';
-import { RISE, ROLE_NAMES } from './role-words.console.ts';
+import { RISE_LEAD, ROLE_NAMES } from './role-words.console.ts';
 import { grantRoles } from './user-roles.service.ts';
 
 const HOME = '/admin/security/administrators';
@@ -73,7 +72,7 @@ const give: ConsolePage = {
     const fields = await roleFields(visit, typed);
     const page = {
       title: 'Give a role',
-      lead: RISE.map((one) => phrase(one)).reduce((first, next) => phrase('{first} {next}', { first, next })),
+      lead: RISE_LEAD,
       crumbs: CRUMBS,
       path: `${HOME}/new`,
       submit: 'Give role',

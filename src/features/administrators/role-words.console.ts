@@ -1,6 +1,7 @@
 /** Administrators' roles in words. */
 
 import type { Option } from '../../pages/console/form.ts';
+import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import type { RoleType } from './administration.policy.ts';
 
 export const ROLE_NAMES: Readonly<Record<RoleType, string>> = {
@@ -20,6 +21,9 @@ export const RISE: readonly string[] = [
   'The role takes effect immediately. For safety, the user must sign in again.',
   'If the user is a member of an organization and the role reaches beyond it, their password, second factors, passkeys, linked accounts and API tokens end: an administrator of the organization may have set them up. Check their e-mail address, and then reset their password to give them a link.',
 ];
+
+/** The same in one paragraph. */
+export const RISE_LEAD: Phrase = RISE.map((one) => phrase(one)).reduce((first, next) => phrase('{first} {next}', { first, next }));
 
 /** What a second organization does to its new member. */
 export const SECOND_ORGANIZATION: readonly string[] = [

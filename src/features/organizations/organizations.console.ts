@@ -5,16 +5,14 @@ import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pageIn, pagerOf, pagesOf } from '../../pages/console/paging.ts';
+import { LIMIT, pageIn, pagesOf } from '../../pages/console/paging.ts';
 import { counted, phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
-import { listAdministrators } from '../administrators/administrators.service.ts';
 import { organizationActivity } from '../audit/activity.console.ts';
-import { addressOfUser } from '../users/user-page.console.ts';
-import { userStatusPiece } from '../users/user-status.console.ts';
 import { branchesBelow } from './department-tree.console.ts';
 import { departmentMembers, departmentTree } from './departments.service.ts';
+import { organizationAdministrators } from './organization-administrators.console.ts';
 import {
   mayChangeOrganization,
   ORGANIZATIONS,
@@ -123,31 +121,6 @@ const detail: ConsolePage = {
   },
 };
 
-const administrators: ConsolePage = {
-  path: '/organizations/:orgId/administrators',
-  access: 'service',
-  async show(visit) {
-    const { services, request, query } = visit;
-    const organization = await getOrganization(services, orgIdIn(visit), request);
-    const { items, next } = await listAdministrators(services, { orgId: organization.id }, { limit: LIMIT, after: afterIn(query) });
-    const give = { label: 'Give role', href: `/admin/security/administrators/new?org=${encodeURIComponent(organization.id)}`, main: true };
-    return listPage({
-      ...organizationHead(visit, organization),
-      actions: mayCall(request.roles, 'service', 'write') ? [give] : [],
-      list: {
-        name: 'Administrators',
-        columns: ['User name', 'Status'],
-        rows: items.map(({ userId, login, status }) => ({
-          avatar: login,
-          cells: [{ text: login, href: `${addressOfUser(userId)}/roles` }, userStatusPiece(status)],
-        })),
-        empty: 'Nobody administers this organization alone. Administrators of the whole service can change it.',
-        pager: pagerOf(`${organizationPath(organization.id)}/administrators`, query, next),
-      },
-    });
-  },
-};
-
 const activity: ConsolePage = {
   path: '/organizations/:orgId/activity',
   access: 'organizations',
@@ -209,4 +182,4 @@ const remove: ConsolePage = {
   },
 };
 
-export const organizationPages: readonly ConsolePage[] = [list, create, detail, administrators, activity, rename, remove];
+export const organizationPages: readonly ConsolePage[] = [list, create, detail, ...organizationAdministrators, activity, rename, remove];

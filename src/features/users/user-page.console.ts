@@ -121,7 +121,7 @@ export function userPage(visit: ConsoleRequest, subject: UserSubject, parts: rea
     status: { text, tone },
     crumbs: USERS,
     actions,
-    more: isChangeable ? stepActions(home, user, status) : [],
+    more: isChangeable ? stepActions(home, user, status, mayCall(visit.request.roles, 'service', 'write')) : [],
     tabs: TABS.filter((tab) => visiblePages(visit, subject, tab).length > 0).map(({ label, path, pages }) => ({
       label,
       href: `${home}${path}`,

@@ -67,8 +67,8 @@ const APPROVE: Step = {
 export const stepOf = (step: LifecycleStep, user: User): Step => (step === 'activate' && awaitsApproval(user) ? APPROVE : STEPS[step]);
 
 export const ORDER = Object.keys(STEPS) as LifecycleStep[];
-/** The menu of a user's page. @param home the user's address */
-export function stepActions(home: string, user: User, status: UserStatus): readonly Action[] {
+/** The menu of a user's page. @param home the user's address @param givesRoles may the administrator give roles? */
+export function stepActions(home: string, user: User, status: UserStatus, givesRoles: boolean): readonly Action[] {
   const possible = possibleSteps({ status, hasPassword: user.passwordHash !== null, awaitsApproval: awaitsApproval(user) });
   const steps = ORDER.filter((step) => possible.includes(step));
   const action = (path: string, label: string, danger = false): Action => ({ label, href: `${home}/life-cycle/${path}`, danger });
@@ -78,6 +78,7 @@ export function stepActions(home: string, user: User, status: UserStatus): reado
       .map((step) => action(step, stepOf(step, user).label, isDangerous));
   return [
     ...of(false),
+    ...(givesRoles ? [{ label: 'Give role', href: `${home}/roles/new` }] : []),
     action('set-password', 'Set password'),
     { label: 'Reset second factors', href: `${home}/factors/reset` },
     { label: 'End all sessions', href: `${home}/sessions/end` },

@@ -6,7 +6,7 @@ import { initialsOf } from './avatar.ts';
 import { chipsOf } from './chips.ts';
 import { drawnFields, type Field, suggestScripts } from './form.ts';
 import type { Moment } from './moments.ts';
-import type { Action, Drawn, FieldMessage, Typed } from './page.ts';
+import { type Action, type Drawn, type FieldMessage, NOTHING_TYPED, type Typed } from './page.ts';
 
 /** How something stands, in words and in colour. */
 export type Tone = 'good' | 'warning' | 'bad' | 'plain';
@@ -159,6 +159,15 @@ export interface QueryPart extends PartHead {
   readonly submit: Text;
 }
 
+/** A short form. The page that it is posted to also shows what is wrong with it. */
+interface FormPart extends PartHead {
+  readonly kind: 'form';
+  readonly action: string;
+  /** Lines, and choices out of a list. */
+  readonly fields: readonly Field[];
+  readonly submit: Text;
+}
+
 /** How far something is that goes on by itself; the page is read again while it does. */
 interface ProgressPart extends PartHead {
   readonly kind: 'progress';
@@ -176,7 +185,7 @@ interface PicturePart extends PartHead {
   readonly alt: Text;
 }
 
-export type Part = QueryPart | FactsPart | TablePart | TextPart | WordsPart | ProgressPart | PicturePart;
+export type Part = QueryPart | FormPart | FactsPart | TablePart | TextPart | WordsPart | ProgressPart | PicturePart;
 
 export interface DetailPage extends Omit<Drawn, 'view' | 'locals'> {
   readonly parts: readonly Part[];
@@ -209,6 +218,7 @@ function drawnBody(part: Part) {
     const { drawn, problems } = drawnFields(part.fields, part.typed);
     return { ...part, fields: drawn, problems };
   }
+  if (part.kind === 'form') return { ...part, fields: drawnFields(part.fields, NOTHING_TYPED).drawn };
   if (part.kind !== 'table') return part;
   const columns = part.columns.map((column) => (typeof column === 'string' || column instanceof Phrase ? { label: column } : column));
   const rows = part.rows.map(({ cells, value, chosen = false, avatar, actions = [], buttons = [] }) => ({
@@ -256,7 +266,7 @@ export function detailPage({ parts, scripts = [], ...page }: DetailPage): Drawn 
   const copies = parts.some((part) => part.kind === 'text' || (part.kind === 'facts' && part.facts.some(({ copy }) => copy)));
   const runs = parts.some((part) => part.kind === 'progress' && part.isRunning);
   const several = parts.some(choosesAll);
-  const suggests = parts.flatMap((part) => (part.kind === 'query' ? suggestScripts(part.fields) : []));
+  const suggests = parts.flatMap((part) => (part.kind === 'query' || part.kind === 'form' ? suggestScripts(part.fields) : []));
   const needed = [
     ...scripts,
     ...suggests,

@@ -233,3 +233,22 @@ test('an organization is found by its external ID, its tree counts members, and 
   assert.match(wordsOf(await agent.visit(`${home}/delete`)), /It has 1 department and 1 member\. Remove them first/);
   assert.doesNotMatch((await agent.visit(home)).text, new RegExp(`href="${home}/delete"`), 'nothing is offered that cannot be done');
 });
+
+test('an organization gets an administrator on its tab; what is refused comes back with what was chosen', async (t) => {
+  const service = await startService(t);
+  const { body } = await service.api('POST', '/account/org', { orgName: 'Acme' });
+  const user = await service.createUser();
+  const { agent } = await enter(service);
+  const tab = await agent.visit(`/admin/organizations/${body.orgId}/administrators`);
+  assert.match(wordsOf(await agent.submit(tab, 'short-form', { user: '' })), /There is a problem/);
+  const given = await agent.submit(tab, 'short-form', { user: user.id });
+  assert.match(given.text, new RegExp(`/admin/users/${user.id}/roles"`));
+  const { body: roles } = await service.api('GET', `/users/${user.id}/roles`);
+  assert.deepEqual(
+    roles.map(({ type, orgId }: { type: string; orgId: string }) => [type, orgId]),
+    [['ORG_ADMIN', body.orgId]],
+  );
+  const again = await agent.submit(given, 'short-form', { user: user.id });
+  assert.match(again.text, /id="user-problem">[^<]*has this role already/);
+  assert.match(again.text, new RegExp(`<option value="${user.id}" selected`));
+});

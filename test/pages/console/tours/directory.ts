@@ -39,6 +39,7 @@ export const directory: Tour = async (service) => {
     `${organization}/access`,
     `${organization}/activity`,
     `${organization}/administrators`,
+    `${organization}/administrators/new`,
     `${organization}/branding`,
     `${organization}/branding/edit`,
     `${organization}/branding/preview`,

@@ -1,0 +1,85 @@
+/** The tab Administrators of an organization: who administers it alone; and one more, found by name or e-mail address. */
+import { usersIn } from '../../pages/console/candidates.ts';
+import { detailPage } from '../../pages/console/detail-page.ts';
+import { type Field, formPage } from '../../pages/console/form.ts';
+import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
+import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { pickedId, pickField } from '../../pages/console/picker.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { listAdministrators } from '../administrators/administrators.service.ts';
+import { RISE, RISE_LEAD } from '../administrators/role-words.console.ts';
+import { grantRole } from '../administrators/user-roles.service.ts';
+import { addressOfUser } from '../users/user-page.console.ts';
+import { userStatusPiece } from '../users/user-status.console.ts';
+import { organizationCrumbs, organizationHead, organizationPath, organizationToChange, orgIdIn } from './organization-page.console.ts';
+import { getOrganization } from './organizations.service.ts';
+
+const homeOf = (orgId: string): string => `${organizationPath(orgId)}/administrators`;
+const SUBMIT = 'Add administrator';
+
+/** What is refused about the role stands at the user. */
+const userField = (visit: ConsoleRequest, typed: Typed): Promise<Field> =>
+  pickField(usersIn(visit), { name: 'user', label: 'User', alias: 'type' }, typed);
+
+const list: ConsolePage = {
+  path: '/organizations/:orgId/administrators',
+  access: 'service',
+  async show(visit) {
+    const { services, request, query } = visit;
+    const organization = await getOrganization(services, orgIdIn(visit), request);
+    const home = homeOf(organization.id);
+    const { items, next } = await listAdministrators(services, { orgId: organization.id }, { limit: LIMIT, after: afterIn(query) });
+    const isChangeable = mayCall(request.roles, 'service', 'write');
+    return detailPage({
+      ...organizationHead(visit, organization),
+      parts: [
+        {
+          kind: 'table',
+          name: 'Administrators',
+          columns: ['User name', 'Status'],
+          rows: items.map(({ userId, login, status }) => ({
+            avatar: login,
+            cells: [{ text: login, href: `${addressOfUser(userId)}/roles` }, userStatusPiece(status)],
+          })),
+          empty: 'Nobody administers this organization alone. Administrators of the whole service can change it.',
+          pager: pagerOf(home, query, next),
+        },
+        ...(isChangeable
+          ? [
+              {
+                kind: 'form' as const,
+                title: SUBMIT,
+                lead: RISE_LEAD,
+                action: `${home}/new`,
+                fields: [await userField(visit, NOTHING_TYPED)],
+                submit: SUBMIT,
+              },
+            ]
+          : []),
+      ],
+    });
+  },
+};
+
+const add: ConsolePage = {
+  path: '/organizations/:orgId/administrators/new',
+  needsFreshSignIn: true,
+  access: 'service',
+  verb: 'write',
+  async show(visit, typed) {
+    const organization = await organizationToChange(visit);
+    const fields = [await userField(visit, typed)];
+    const crumbs = [...organizationCrumbs(organization), { label: 'Administrators', href: homeOf(organization.id) }];
+    return formPage({ title: SUBMIT, crumbs, facts: RISE, fields, submit: SUBMIT, cancel: homeOf(organization.id) }, typed);
+  },
+  async receive(visit, form) {
+    const orgId = orgIdIn(visit);
+    const userId = await pickedId(usersIn(visit), 'user', form.get('user') ?? '');
+    if (userId === undefined) throw validation([{ field: 'user', message: 'is required' }]);
+    await grantRole(visit.services, userId, { type: 'ORG_ADMIN', orgId }, visit.request);
+    return { goTo: homeOf(orgId), notice: 'role-given' };
+  },
+};
+
+export const organizationAdministrators: readonly ConsolePage[] = [list, add];
