@@ -206,6 +206,13 @@ test('requests of one network without a session are limited, at all processes to
   assert.throws(() => third.count('192.0.2.1'), refused);
   await send(first, '192.0.2.2', 1);
 
+  await send(first, '127.0.0.1', 2000 - COUNTED_TOGETHER);
+  const { clientId } = await createClient(service);
+  const ask = async () =>
+    answerOf(await new UserAgent(service.baseUrl).visit(authorizeUrl(service, 'default', { client_id: clientId }))).error;
+  for (let n = 0; n < COUNTED_TOGETHER; n += 1) assert.equal(await ask(), undefined, `request ${n}`);
+  await eventually(async () => (await ask()) === 'temporarily_unavailable', 'the service itself hears no more from here');
+
   const withoutDatabase = new UnansweredRequests({ rateLimits: true, countShared: () => Promise.reject(new Error('away')) });
   await send(withoutDatabase, '192.0.2.1', 2000);
   assert.throws(() => withoutDatabase.count('192.0.2.1'), refused);
