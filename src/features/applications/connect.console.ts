@@ -4,15 +4,18 @@ import { detailPage, type Fact, type FactsPart, type Part } from '../../pages/co
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import type { StoredEvent } from '../audit/events.resource.ts';
 import { listRefusals } from '../audit/logs.service.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
 import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
 import { DEFAULT, issuerOf } from '../authorization-servers/server-id.policy.ts';
+import type { Decision } from '../policies/decisions.policy.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
 import { applicationIn, applicationTabs, headOf, mayChangeApplication, warningsOf } from './application-page.console.ts';
 import { clientUsesSecret } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
 import { profileInForce } from './fapi2.policy.ts';
+import { withRedirectUri } from './settings.console.ts';
 import { type Facts, isMachine, type Snippet, signsIn, snippetFacts } from './snippets/snippet.ts';
 import { snippetsFor } from './snippets/snippets.ts';
 
@@ -142,9 +145,16 @@ function noSnippet(visit: ConsoleRequest, application: Application, facts: Facts
 
 const REFUSALS = 5;
 
+/** The redirect URI that a request was refused for. */
+function refusedUri({ debugContext }: StoredEvent): string | undefined {
+  const { decision } = debugContext as { decision?: Decision };
+  return decision?.kind === 'redirect-uri' ? decision.redirectUri : undefined;
+}
+
 /** The latest requests of the application that were refused, where there are any. */
-async function refusedParts({ services }: ConsoleRequest, { id }: Application): Promise<readonly Part[]> {
-  const refused = await listRefusals(services, id, REFUSALS);
+async function refusedParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
+  const refused = await listRefusals(visit.services, application.id, REFUSALS);
+  const isChangeable = mayChangeApplication(visit, application);
   if (refused.length === 0) return [];
   return [
     {
@@ -153,14 +163,19 @@ async function refusedParts({ services }: ConsoleRequest, { id }: Application): 
       lead: 'The latest, each kind once a minute.',
       name: 'Refused requests',
       columns: ['When', 'Request', 'Reason', 'Request ID'],
-      rows: refused.map(({ uuid, published, displayMessage, outcome, transactionId }) => ({
-        cells: [
-          { moment: momentOf(published) },
-          { text: displayMessage, href: `/admin/reports/log/${uuid}` },
-          outcome.reason ?? '',
-          { text: transactionId ?? '', code: true },
-        ],
-      })),
+      rows: refused.map((event) => {
+        const uri = refusedUri(event);
+        const isMissing = uri !== undefined && !application.settings.redirect_uris.includes(uri);
+        return {
+          cells: [
+            { moment: momentOf(event.published) },
+            { text: event.displayMessage, href: `/admin/reports/log/${event.uuid}` },
+            [{ text: event.outcome.reason ?? '' }, ...(uri === undefined ? [] : [{ text: uri, code: true }])],
+            { text: event.transactionId ?? '', code: true },
+          ],
+          actions: isChangeable && isMissing ? [{ label: 'Add redirect URI', href: withRedirectUri(application.id, uri) }] : [],
+        };
+      }),
       empty: '',
     },
   ];

@@ -70,6 +70,19 @@ function groupIn({ params }: ConsoleRequest): SettingGroup {
   return group;
 }
 
+/** The name of a redirect URI that the form shows beside those of the application. */
+const ADDED = 'redirect_uri';
+
+/** The address of the form with a redirect URI that the application does not have yet. */
+export const withRedirectUri = (id: string, uri: string): string =>
+  `${applicationPath(id)}/settings/general?${new URLSearchParams({ [ADDED]: uri })}`;
+
+function withAddress(application: Application, uri: string | null): Application {
+  if (uri === null) return application;
+  const redirect_uris = [...new Set([...application.settings.redirect_uris, uri])];
+  return { ...application, settings: { ...application.settings, redirect_uris } };
+}
+
 const edit: ConsolePage = {
   path: '/applications/:id/settings/:group',
   access: 'service',
@@ -83,7 +96,7 @@ const edit: ConsolePage = {
         title: phrase('Edit: {settings}', { settings: asPhrase(title) }),
         ...(lead !== undefined && { lead }),
         crumbs: applicationCrumbs(application, back),
-        fields: fields(application, await surroundings(visit)),
+        fields: fields(withAddress(application, visit.query.get(ADDED)), await surroundings(visit)),
         hidden: formKey(),
         submit: 'Save',
         cancel: back.href,

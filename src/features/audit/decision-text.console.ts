@@ -54,6 +54,13 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
         ],
         advice: ['The page of the organization shows the required provider under Sign-in.'],
       };
+    case 'redirect-uri':
+      return {
+        ...NOTHING,
+        tone: 'bad',
+        sentences: [phrase('The request named the redirect URI {uri}. The application does not have it.', { uri: decision.redirectUri })],
+        advice: ['If the address is right, add it on the page of the application, under Connect. If not, correct it in the application.'],
+      };
     case 'consent':
       return consent(decision);
     case 'inline-hook':

@@ -39,6 +39,8 @@ export interface RejectedRequest {
   /** The error code that the application was answered. */
   readonly error: string;
   readonly description: string;
+  /** The redirect URI of the request, if it is the reason. */
+  readonly redirectUri?: string | undefined;
 }
 
 /** A client that introduced itself by a document which cannot be accepted. */
@@ -74,7 +76,7 @@ export class RefusedRequests {
 
   /** @param request who made it, as far as the connection tells */
   async reject(rejected: RejectedRequest, request: Connection): Promise<void> {
-    const { endpoint, clientId, server, error, description } = rejected;
+    const { endpoint, clientId, server, error, description, redirectUri } = rejected;
     await this.#once([endpoint, server.id, clientId, error], async () => {
       const { knex } = this.services.database;
       const application = await findApplicationById(knex, clientId);
@@ -88,6 +90,7 @@ export class RefusedRequests {
           { id: server.id, type: 'AuthorizationServer', displayName: server.name },
         ],
         failure: `${error}: ${description}`.slice(0, LONGEST_REASON),
+        ...(redirectUri !== undefined && { decision: { kind: 'redirect-uri', redirectUri } }),
       });
     });
   }

@@ -152,6 +152,12 @@ interface ProviderDemanded {
   readonly amr: readonly string[];
 }
 
+/** The request named an address that the application does not have. */
+interface RedirectRefused {
+  readonly kind: 'redirect-uri';
+  readonly redirectUri: string;
+}
+
 export type Decision =
   | PasswordRefused
   | FactorTried
@@ -160,6 +166,7 @@ export type Decision =
   | SignInRuled
   | ProviderDemanded
   | RequestRefused
+  | RedirectRefused
   | ConsentAsked
   | HookAsked;
 

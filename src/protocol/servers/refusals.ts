@@ -150,6 +150,10 @@ const answered = new WeakMap<IncomingMessage, AnsweredError>();
 /** Remembers the error that the library answers an authorization request with: it says so where nothing can be waited for. */
 export const rememberError = ({ req }: KoaContextWithOIDC, error: AnsweredError): void => void answered.set(req, error);
 
+/** Characters: no application has a longer redirect URI. */
+const LONGEST_URI = 2048;
+const shortText = (value: unknown): string | undefined => (typeof value === 'string' && value.length <= LONGEST_URI ? value : undefined);
+
 /** Notes why a request is answered with an error: in the log, and in the audit log unless what decided is there already. @param given absent: the remembered one, if any */
 export async function noteError(
   { server: { id, name }, reject }: Pick<ProviderParts, 'reject'> & { readonly server: AuthorizationServer },
@@ -165,7 +169,8 @@ export async function noteError(
   const endpoint = isRequest ? 'authorize' : 'token';
   // Of the other endpoints only that the application did not prove itself.
   const isTold = !noted.has(ctx.req) && !ROUTINE.has(error) && (isRequest || ctx.path === ROUTES.token || error === 'invalid_client');
-  const rejected = isTold && clientId !== undefined ? ({ endpoint, clientId, server: { id, name } } as const) : undefined;
+  const redirectUri = error === 'invalid_redirect_uri' ? shortText(oidc?.params?.redirect_uri) : undefined;
+  const rejected = isTold && clientId !== undefined ? ({ endpoint, clientId, server: { id, name }, redirectUri } as const) : undefined;
   await reject({ error, description }, rejected, ctx.req);
 }
 

@@ -353,7 +353,13 @@ test('making a token and giving a role need a sign-in not older than 15 minutes,
   const service = await startService(t);
   const { id } = await service.createUser();
   const { agent } = await enter(service);
-  const pages = ['/admin/api/tokens/new', `/admin/users/${id}/roles/new`, '/admin/security/administrators/new'];
+  const { orgId } = (await service.api('POST', '/account/org', { orgName: 'Acme' })).body;
+  const pages = [
+    '/admin/api/tokens/new',
+    `/admin/users/${id}/roles/new`,
+    '/admin/security/administrators/new',
+    `/admin/organizations/${orgId}/administrators/new`,
+  ];
   const forms = [];
   for (const page of pages) forms.push(await agent.visit(page));
   for (const [index, { status, url }] of forms.entries()) assert.deepEqual([status, url.pathname], [200, pages[index]]);

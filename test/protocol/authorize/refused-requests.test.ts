@@ -1,7 +1,7 @@
 /** What breaks the protocol is findable: in the log by its request id, in the audit log and on the application's page where the application is known. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { enter } from '../../pages/console/administrators.ts';
+import { enter, wordsOf } from '../../pages/console/administrators.ts';
 import { eventually } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';
 import { authorizeUrl, createClient } from '../servers/relying-party.ts';
@@ -24,7 +24,7 @@ test('a refused request is logged with its reason, noted once a minute, and show
     ['a wrong secret', () => token(basic(`${clientSecret}x`), code), 'invalid_client', /client/],
     ['a wrong code', () => token(basic(clientSecret), code), 'invalid_grant', /./],
   ];
-  const noted = async (): Promise<{ outcome: { reason: string; result: string }; actor: { id: string } }[]> =>
+  const noted = async (): Promise<{ uuid: string; outcome: { reason: string; result: string }; actor: { id: string } }[]> =>
     (await service.api('GET', `/logs?limit=200&filter=${encodeURIComponent('outcome.result eq "FAILURE"')}`)).body;
   for (const [what, send, error, reason, isNoted = true] of table) {
     const requestId = (await send()).headers.get('x-request-id');
@@ -47,8 +47,24 @@ test('a refused request is logged with its reason, noted once a minute, and show
   await authorize({ prompt: 'none' });
   assert.ok(!JSON.stringify(lines).includes(clientSecret), 'no secret');
   const { agent } = await enter(service);
-  const { text } = await agent.visit(`${service.baseUrl}/admin/applications/${clientId}`);
+  const connect = await agent.visit(`${service.baseUrl}/admin/applications/${clientId}`);
+  const { text } = connect;
   assert.match(text, /Refused requests/);
   for (const [, , error, , isNoted = true] of table) if (isNoted) assert.ok(text.includes(error), error);
   assert.equal((await noted()).length, before.length);
+
+  // The address that was not known: shown, explained, and one click and one submit from being known.
+  const refused = 'https://evil.example/';
+  assert.ok(text.includes(`<code><bdi>${refused}</bdi></code>`));
+  const { uuid } = (await noted()).find(({ outcome }) => outcome.reason.startsWith('invalid_redirect_uri')) ?? assert.fail();
+  assert.match(
+    wordsOf(await agent.visit(`/admin/reports/log/${uuid}/explain`)),
+    /The request named the redirect URI “?https:\/\/evil\.example\/”?\. The application does not have it\./,
+  );
+  const address = /href="([^"]+settings\/general\?redirect_uri=[^"]+)"/.exec(text)?.[1] ?? assert.fail('no link to add it');
+  const saved = await agent.submit(await agent.visit(address), 'console-form');
+  assert.equal(saved.status, 200, saved.text);
+  const { body: app } = await service.api('GET', `/apps/${clientId}`);
+  assert.deepEqual(app.settings.oauthClient.redirect_uris, ['https://app.example/callback', refused]);
+  assert.doesNotMatch((await agent.visit(connect.url.pathname)).text, /Add redirect URI/);
 });
