@@ -290,7 +290,10 @@ test('the simulation tells why: each step, the row of the consent table, the fir
   await refused({ grant_type: 'password' }, 'user: is required');
   await refused({ grant_type: 'client_credentials', user: user.id }, 'user: has no use with grant_type client_credentials');
   await refused({ grant_type: 'password', user: user.id, prompt: 'none' }, 'prompt: has no use with grant_type password');
-  await refused({ grant_type: 'implicit', user: user.id, prompt: 'none login' }, 'prompt: must not contain none together with other values');
+  await refused(
+    { grant_type: 'implicit', user: user.id, prompt: 'none login' },
+    'prompt: must not contain none together with other values',
+  );
   await refused({ grant_type: 'implicit', user: user.id, prompt: 'select_account' }, 'prompt.0: must be of none, login, consent');
   await refused(
     { grant_type: 'refresh_token', user: user.id },
