@@ -14,6 +14,7 @@ interface Stream {
   readonly lastError: string | null;
 }
 
+const MOST = 200;
 /** Events that waited for this long are not fetched. */
 const UNFETCHED = 3_600_000;
 
@@ -22,7 +23,7 @@ function problemOf({ id, status, statusReason, delivery, waiting, lastDelivered,
   // By an administrator or the receiver it is as it should be; the service itself names the answer of the receiver.
   if (status === 'DISABLED' && statusReason === RECEIVER_GONE) return `${id}: disabled: ${statusReason}`;
   if (status !== 'ENABLED') return undefined;
-  if (lastFailed !== null && (lastDelivered === null || lastDelivered < lastFailed))
+  if (delivery.method !== 'POLL' && lastFailed !== null && (lastDelivered === null || lastDelivered < lastFailed))
     return `${id}: failed at ${lastFailed}: ${lastError ?? ''}`;
   if (delivery.method === 'POLL' && waiting.oldest !== null && Date.now() - Date.parse(waiting.oldest) > UNFETCHED)
     return `${id}: ${waiting.count} ${waiting.count === 1 ? 'event is' : 'events are'} not polled since ${waiting.oldest}`;
@@ -34,10 +35,10 @@ export const signals: readonly Rule<CheckContext>[] = section('Signals', [
     id: 'signals.delivered',
     sentence: 'Every enabled signal stream delivers, and its receiver disabled none by its answer.',
     async run(ground) {
-      const all = (await read(ground, '/ssf/streams?limit=200')) as readonly Stream[];
+      const all = (await read(ground, `/ssf/streams?limit=${MOST}`)) as readonly Stream[];
       const problems = all.map(problemOf).filter((problem) => problem !== undefined);
       if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Look at API → Signal streams`);
-      return `${all.length} ${all.length === 1 ? 'stream' : 'streams'}`;
+      return `${all.length} ${all.length === 1 ? 'stream' : 'streams'}${all.length === MOST ? ', the first' : ''}`;
     },
   },
 ]);

@@ -6,6 +6,7 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
 import { listIdentityProviders } from '../identity-providers/identity-providers.service.ts';
 import {
   applicationCrumbs,
@@ -70,6 +71,8 @@ function groupIn({ params }: ConsoleRequest): SettingGroup {
   return group;
 }
 
+/** Characters of a redirect URI. */
+const LONGEST = 2048;
 /** The name of a redirect URI that the form shows beside those of the application. */
 const ADDED = 'redirect_uri';
 
@@ -77,8 +80,14 @@ const ADDED = 'redirect_uri';
 export const withRedirectUri = (id: string, uri: string): string =>
   `${applicationPath(id)}/settings/general?${new URLSearchParams({ [ADDED]: uri })}`;
 
-function withAddress(application: Application, uri: string | null): Application {
-  if (uri === null) return application;
+/** The redirect URI that a link brings into the form; undefined: none, or none that fits in a line. */
+function addedIn({ query, params }: ConsoleRequest): string | undefined {
+  const uri = query.get(ADDED) ?? '';
+  return params.group === 'general' && uri !== '' && uri.length <= LONGEST && isPrintable(uri) ? uri : undefined;
+}
+
+function withAddress(application: Application, uri: string | undefined): Application {
+  if (uri === undefined) return application;
   const redirect_uris = [...new Set([...application.settings.redirect_uris, uri])];
   return { ...application, settings: { ...application.settings, redirect_uris } };
 }
@@ -91,12 +100,18 @@ const edit: ConsolePage = {
     const application = await applicationToChange(visit);
     const { title, lead, tab, fields } = groupIn(visit);
     const back = applicationTabs(application.id)[tab];
+    const added = addedIn(visit);
     return formPage(
       {
         title: phrase('Edit: {settings}', { settings: asPhrase(title) }),
         ...(lead !== undefined && { lead }),
+        ...(added !== undefined && {
+          facts: [
+            phrase('Anyone can send a request with a wrong address. Save {uri} only if it belongs to the application.', { uri: added }),
+          ],
+        }),
         crumbs: applicationCrumbs(application, back),
-        fields: fields(withAddress(application, visit.query.get(ADDED)), await surroundings(visit)),
+        fields: fields(withAddress(application, added), await surroundings(visit)),
         hidden: formKey(),
         submit: 'Save',
         cancel: back.href,

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -49,6 +50,18 @@ function eventOfNotice(given: z.output<typeof notice>): SecurityEvent {
   return { jti, txn: jti, type: type === 'verification' ? VERIFICATION : STREAM_UPDATED, claims };
 }
 
+/** @returns the events without those about users whom the receiver has removed */
+async function withoutRemoved<Event extends { readonly userId?: string }>(
+  executor: Executor,
+  streamId: string,
+  events: readonly Event[],
+): Promise<readonly Event[]> {
+  const about = events.flatMap(({ userId }) => userId ?? []);
+  if (about.length === 0) return events;
+  const removed = await findRemovedSubjects(executor, streamId, about);
+  return events.filter(({ userId }) => userId === undefined || !removed.has(userId));
+}
+
 export function signalDelivery(services: Services, call: Outbound, sign: SignSecurityEvent): Carrier {
   const { database, keyring, log } = services;
 
@@ -56,18 +69,11 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
     const event = await findAuditEvent(database.knex, eventId);
     if (event === undefined || present().getTime() - event.published.getTime() > SIGNAL_KEPT) return [];
     const signals = signalsOf(event).filter(({ type }) => stream.events.includes(type));
-    const removed = await findRemovedSubjects(
-      database.knex,
-      stream.id,
-      signals.map(({ userId }) => userId),
-    );
-    return signals
-      .filter(({ userId }) => !removed.has(userId))
-      .map(({ type, userId, claims, part }) => ({
-        jti: digest(JSON.stringify([stream.id, eventId, type, part])),
-        txn: eventId,
-        ...{ type, userId, claims },
-      }));
+    return (await withoutRemoved(database.knex, stream.id, signals)).map(({ type, userId, claims, part }) => ({
+      jti: digest(JSON.stringify([stream.id, eventId, type, part])),
+      txn: eventId,
+      ...{ type, userId, claims },
+    }));
   }
 
   /** @returns the status of the answer, and the error that it names (RFC 8935 section 2.3) */
@@ -105,7 +111,8 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
   async function keep(streamId: string, events: readonly SecurityEvent[], evenDisabled: boolean): Promise<void> {
     await database.transaction(async (trx) => {
       if (!(await isPolled(trx, streamId, evenDisabled))) throw new Postponed('the stream was changed', 1);
-      await insertSignalSets(trx, streamId, events, present());
+      // Once more, under the lock of the stream: a user may have been removed since the events were read.
+      await insertSignalSets(trx, streamId, await withoutRemoved(trx, streamId, events), present());
     });
   }
 

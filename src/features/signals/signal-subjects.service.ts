@@ -1,4 +1,4 @@
-/** Whom a stream is about: all users, but those whom its receiver has removed (SSF 1.0 section 8.1.3). */
+/** The users of a stream: all except those that its receiver has removed (SSF 1.0 section 8.1.3). */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { conflict, notFound } from '../../platform/errors/errors.ts';
@@ -43,7 +43,10 @@ export async function removeSignalSubject(services: Services, change: SubjectCha
   await changeSignalStream(services, change.streamId, change.applicationId, async (trx, stream) => {
     if (!(await insertRemovedSubject(trx, stream.id, userId, present()))) return;
     if ((await countRemovedSubjects(trx, stream.id)) > MOST_REMOVED_SUBJECTS)
-      throw conflict({ field: 'subject', message: `cannot be removed: ${MOST_REMOVED_SUBJECTS} are, which is the most. Add one first` });
+      throw conflict({
+        field: 'subject',
+        message: `cannot be removed: the stream has ${MOST_REMOVED_SUBJECTS} removed users, the maximum. Add one of them back first`,
+      });
     await removeSignalSetsAbout(trx, stream.id, userId);
     const event = streamEvent('system.signal_stream.remove_subject', 'Remove subject from signal stream', stream, request);
     await recordEvent(trx, { ...event, targets: [...event.targets, { id: userId, type: 'User', displayName: userId }] });

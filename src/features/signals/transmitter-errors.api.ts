@@ -1,4 +1,4 @@
-/** What receivers of signals get in place of an answer. */
+/** Error responses for receivers of signals. */
 import type { Context } from 'koa';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -21,7 +21,7 @@ export function toApiError(services: Services, ctx: Context, error: unknown): Ap
   return isUnavailable(error) ? unavailable() : internal();
 }
 
-/** As errors of delivery are told (RFC 8935 section 2.3). */
+/** The error codes of push delivery (RFC 8935 section 2.3). */
 const ERRORS: Readonly<Record<number, string>> = {
   401: 'authentication_failed',
   403: 'access_denied',

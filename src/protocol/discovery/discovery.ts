@@ -34,6 +34,7 @@ export function completeDiscovery(
 ): void {
   if ((ctx.path !== OPENID_CONFIGURATION && ctx.path !== OAUTH_METADATA) || ctx.status !== 200) return;
   const withheld = new Set(scopes.filter(({ metadataPublish }) => metadataPublish === 'NO_CLIENTS').map(({ name }) => name));
+  // Request objects are read before the library, which announces that it would decrypt them.
   const {
     request_object_encryption_alg_values_supported: _alg,
     request_object_encryption_enc_values_supported: _enc,

@@ -200,10 +200,10 @@ test('signed and encrypted responses and pairwise subjects, as OpenID Connect re
     [{ userinfo_signed_response_alg: 'HS256' }, /userinfo_signed_response_alg/],
     [{ userinfo_encrypted_response_alg: 'RSA-OAEP-256' }, /jwks/],
     [{ request_object_signing_alg: 'none' }, /request_object_signing_alg/],
-    [{ request_object_signing_alg: 'ES256' }, /request_object_signing_alg: ES256 needs jwks or jwks_uri/],
+    [{ request_object_signing_alg: 'ES256' }, /request_object_signing_alg: needs jwks or jwks_uri/],
     [
       { token_endpoint_auth_signing_alg: 'ES256' },
-      /token_endpoint_auth_signing_alg: ES256 has no use with token_endpoint_auth_method client_secret_basic/,
+      /token_endpoint_auth_signing_alg: has no use with token_endpoint_auth_method client_secret_basic/,
     ],
     [{ token_endpoint_auth_method: 'client_secret_jwt', token_endpoint_auth_signing_alg: 'HS384' }, /token_endpoint_auth_signing_alg/],
   ] as const) {

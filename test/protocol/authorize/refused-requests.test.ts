@@ -62,7 +62,11 @@ test('a refused request is logged with its reason, noted once a minute, and show
     /The request named the redirect URI “?https:\/\/evil\.example\/”?\. The application does not have it\./,
   );
   const address = /href="([^"]+settings\/general\?redirect_uri=[^"]+)"/.exec(text)?.[1] ?? assert.fail('no link to add it');
-  const saved = await agent.submit(await agent.visit(address), 'console-form');
+  const form = await agent.visit(address);
+  assert.match(wordsOf(form), /Save “?https:\/\/evil\.example\/”? only if it belongs to the application/);
+  const elsewhere = await agent.visit(address.replace('general', 'flow').replace('evil', 'other'));
+  assert.doesNotMatch(wordsOf(elsewhere), /other\.example/);
+  const saved = await agent.submit(form, 'console-form');
   assert.equal(saved.status, 200, saved.text);
   const { body: app } = await service.api('GET', `/apps/${clientId}`);
   assert.deepEqual(app.settings.oauthClient.redirect_uris, ['https://app.example/callback', refused]);
