@@ -86,7 +86,9 @@ export const COMPONENTS = {
     'X-Rate-Limit-Reset': count('When the minute ends, in seconds since 1970-01-01 UTC'),
     'X-Request-Id': text('The ID of this call in the log'),
     Link: text('`<address>; rel="next"` of the next page (RFC 8288); absent on the last one'),
-    'Idempotency-Replayed': text('`true`: the response repeats that of the first call with this key; the call was not carried out again'),
+    'Idempotency-Replayed': text(
+      '`true`: the service did not run the call again. This is the response to the first call with the same key',
+    ),
     'Retry-After': count('Seconds to wait before the next call (RFC 9110 section 10.2.3)'),
     Allow: text('The methods of this path, with 405 (RFC 9110 section 10.2.1)'),
   },

@@ -50,7 +50,7 @@ function eventOfNotice(given: z.output<typeof notice>): SecurityEvent {
   return { jti, txn: jti, type: type === 'verification' ? VERIFICATION : STREAM_UPDATED, claims };
 }
 
-/** @returns the events without those about users whom the receiver has removed */
+/** @returns the events, except those about users that the receiver removed */
 async function withoutRemoved<Event extends { readonly userId?: string }>(
   executor: Executor,
   streamId: string,

@@ -38,7 +38,9 @@ const stream = z.object({
   waiting: z
     .object({ count: z.int(), oldest: time.nullable(), nextAttempt: time.nullable() })
     .meta({ description: 'What is not delivered yet' }),
-  removedSubjects: z.int().meta({ description: 'Users whom the receiver has removed: it gets no events about them' }),
+  removedSubjects: z
+    .int()
+    .meta({ description: 'The number of users that the receiver removed from the stream. It gets no events about them' }),
   lastDelivered: time.nullable(),
   lastFailed: time.nullable(),
   lastError: z.string().nullable().meta({ description: 'Of the last delivery that failed' }),

@@ -1,4 +1,4 @@
-/** Users whom receivers have removed from their streams. The only SQL on that table. */
+/** The users that receivers removed from their streams. All SQL for this table is here. */
 import type { Executor } from '../../platform/database/database.ts';
 import { SIGNAL } from './signal-queue.store.ts';
 
@@ -20,7 +20,7 @@ export async function countRemovedSubjects(executor: Executor, streamId: string)
   return Number(row?.count ?? 0);
 }
 
-/** @returns those of the users whom the receiver has removed */
+/** @returns the given users that the receiver removed */
 export async function findRemovedSubjects(executor: Executor, streamId: string, userIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await executor(TABLE)
     .where({ stream_id: streamId })

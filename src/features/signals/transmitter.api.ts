@@ -65,7 +65,7 @@ export interface TransmitterParts {
   readonly sign: SignSecurityEvent;
   /** @returns undefined: the token is no access token that an application got for itself */
   findReceiver(authorization: string): Promise<SignalReceiver | undefined>;
-  /** @returns the ID of the user whom the application knows by this `sub`; undefined: of nobody */
+  /** @returns the ID of the user with this `sub` at the application; undefined if there is none */
   findUser(applicationId: string, sub: string): Promise<string | undefined>;
   /** Is the process to end? */
   isEnding(): boolean;

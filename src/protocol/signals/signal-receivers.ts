@@ -6,7 +6,7 @@ import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { bearerToken } from '../servers/credentials.ts';
 
-/** @returns finds the user whom an application knows by a `sub`; undefined: nobody */
+/** @returns a function that finds the user with a `sub` at an application; it returns undefined if there is none */
 export const signalSubjects =
   (servers: Pick<AuthorizationServers, 'builtIn'>) =>
   async (applicationId: string, sub: string): Promise<string | undefined> => {

@@ -54,10 +54,10 @@ export const authenticationSettings: SettingGroup = {
     }),
     setting({
       name: 'token_endpoint_auth_signing_alg',
-      label: 'Its JWT is signed with',
+      label: 'Client assertion algorithm',
       options: ASSERTION_ALGS,
       value: settings.token_endpoint_auth_signing_alg ?? '',
-      hint: 'For the two methods with a JWT. Any other algorithm is refused.',
+      hint: 'For client_secret_jwt and private_key_jwt. Any other algorithm is refused.',
     }),
     setting({
       kind: 'url',
@@ -87,7 +87,7 @@ export const authenticationSettings: SettingGroup = {
   ],
   facts: ({ settings }) => [
     { label: 'Client authentication', value: labelled(METHODS, settings.token_endpoint_auth_method) },
-    { label: 'Its JWT is signed with', value: labelled(ASSERTION_ALGS, settings.token_endpoint_auth_signing_alg ?? '') },
+    { label: 'Client assertion algorithm', value: labelled(ASSERTION_ALGS, settings.token_endpoint_auth_signing_alg ?? '') },
     { label: 'Its certificate names', value: code(SUBJECTS.map(([name]) => settings[name]).find((value) => value !== undefined)) },
     { label: 'Address of its public keys', value: code(settings.jwks_uri) },
     {

@@ -123,7 +123,7 @@ export const flow: SettingGroup = {
     }),
     setting({
       name: 'request_object_signing_alg',
-      label: 'Requests are signed with',
+      label: 'Request object algorithm',
       options: REQUEST_ALGS,
       value: settings.request_object_signing_alg ?? '',
       hint: 'A signed request with any other algorithm is refused.',
@@ -146,7 +146,7 @@ export const flow: SettingGroup = {
     { label: 'Notification endpoint', value: code(settings.backchannel_client_notification_endpoint) },
     { label: 'PKCE is required', value: yes(settings.pkce_required) },
     { label: 'Signed requests are required', value: yes(settings.require_signed_request_object) },
-    { label: 'Requests are signed with', value: labelled(REQUEST_ALGS, settings.request_object_signing_alg ?? '') },
+    { label: 'Request object algorithm', value: labelled(REQUEST_ALGS, settings.request_object_signing_alg ?? '') },
     { label: 'Pushed requests are required', value: yes(settings.require_pushed_authorization_requests) },
   ],
 };
