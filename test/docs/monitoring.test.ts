@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { startService } from '../support/service.ts';
+import { afterwards } from '../support/afterwards.ts';
+import { startedDatabase } from '../support/database.ts';
+import { runService } from '../support/process.ts';
+import { STARTED } from '../support/service.ts';
 
 const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../../${name}`, import.meta.url)), 'utf8');
 
@@ -22,7 +25,11 @@ const OF_PROMETHEUS = { metrics: ['up'], labels: ['job', 'instance'] };
 const METRIC = /\b(?:gatehouse|process|nodejs)_[a-z0-9_]+|\bup\b/g;
 
 test('each metric of the dashboard and the alerts is in /metrics', async (t) => {
-  const service = await startService(t);
+  const database = await startedDatabase();
+  afterwards(t, () => database.drop());
+  // Its metrics are there only with a replica.
+  const replica = { READ_DATABASE_URL: database.url, READ_DATABASE_MAX_LAG_MS: '60000' };
+  const service = await runService(t, { ...STARTED, ...replica, DATABASE_URL: database.url });
   const text = await (await fetch(`${service.baseUrl}/metrics`)).text();
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]));
   const known = [...types].flatMap(([name, type]) =>
