@@ -1,6 +1,6 @@
 /**
  * Organizations, groups, applications and identity providers of an import: each is created where there is none of its name, and otherwise left as it is.
- * A provider of that name must be the same one: who has an account there signs in with it.
+ * A provider of that name must be the same one: who has an account there signs in with it. So must an organization: its members are those of one company.
  */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -18,7 +18,7 @@ import { createOrganization } from '../organizations/organizations.service.ts';
 import { reasonsOf } from './formats/reasons.service.ts';
 import { type ImportItem, importedApplication, importedGroup, importedOrganization, importedProvider } from './import-record.service.ts';
 import type { ImportRun } from './user-batches.service.ts';
-import { findByNames, findClientIds, findProviders, type ProviderThere } from './user-batches.store.ts';
+import { findByNames, findClientIds, findOriginId, findProviders, type ProviderThere } from './user-batches.store.ts';
 
 /** What an import creates beside users. */
 export type ThingKind = 'organization' | 'group' | 'application' | 'provider';
@@ -38,17 +38,24 @@ export async function importThing(run: ImportRun, item: ThingItem): Promise<Thin
   }
 }
 
+const RENAME_OR_UNITE = 'Rename one of the two. If both are the same organization, use that external ID in the file';
+
 type Import = (run: ImportRun, value: unknown) => Promise<ThingOutcome>;
 
 const KINDS: Readonly<Record<ThingKind, Import>> = {
   async organization(run, value) {
     const { name, originId } = parse(importedOrganization, value);
-    const isThere = await isNamed(run, 'organizations', name);
-    return create(run, name, isThere, run.planned.organizations, () => createOrganization(run.services, { name, originId }, run.request));
+    const there = run.planned.organizations.get(name) ?? (await findOriginId(run.services.database.knex, name));
+    if (there && originId !== '' && there !== originId) {
+      run.refusedOrganizations.add(name);
+      throw refusal('name', `is taken by another organization, with the external ID ${there} and not ${originId}. ${RENAME_OR_UNITE}`);
+    }
+    const planned = { add: () => run.planned.organizations.set(name, originId) };
+    return create(run, name, there !== undefined, planned, () => createOrganization(run.services, { name, originId }, run.request));
   },
   async group(run, value) {
     const group = parse(importedGroup, value);
-    const isThere = await isNamed(run, 'groups', group.name);
+    const isThere = await isGroup(run, group.name);
     return create(run, group.name, isThere, run.planned.groups, () => createGroup(run.services, group, run.request));
   },
   async provider(run, value) {
@@ -80,6 +87,8 @@ async function importProvider(run: ImportRun, value: unknown): Promise<ThingOutc
   const { name } = body;
   if (run.providers.has(name)) throw refusal('name', 'the file has two identity providers of this name. Rename one of them in the file');
   run.providers.add(name);
+  if (organization !== undefined && run.refusedOrganizations.has(organization))
+    throw refusal('organization', `“${organization}” of the file is refused`);
   const input = identityProviderInput(body);
   const there = await run.services.database.transaction(async (trx) => (await findProviders(trx, [name])).get(name));
   if (there !== undefined && !isSame(there, input))
@@ -104,8 +113,8 @@ const refusal = (field: string, message: string) => validation([{ field, message
 const isSame = (there: ProviderThere, { type, protocol }: ReturnType<typeof identityProviderInput>): boolean =>
   there.type === type && there.issuer === (protocol.issuer?.url ?? null) && there.clientId === protocol.credentials.client.client_id;
 
-const isNamed = async ({ services }: ImportRun, table: 'organizations' | 'groups', name: string): Promise<boolean> =>
-  services.database.transaction(async (trx) => (await findByNames(trx, table, [name])).has(name));
+const isGroup = async ({ services }: ImportRun, name: string): Promise<boolean> =>
+  services.database.transaction(async (trx) => (await findByNames(trx, 'groups', [name])).has(name));
 
 async function create(
   { isDryRun }: ImportRun,

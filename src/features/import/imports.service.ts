@@ -51,8 +51,8 @@ export async function importItems(
   const counts = { imported: 0, refused: 0, existing: 0, lastLine: 0, things };
   const run: ImportRun = {
     ...{ services, request, isDryRun, isComplete, seen: new Set(), leftOut: new Map(), notTaken: new Map() },
-    planned: { organizations: new Set(), groups: new Set(), providers: new Map(), applications: new Map() },
-    ...{ providers: new Set(), refusedProviders: new Set() },
+    planned: { organizations: new Map(), groups: new Set(), providers: new Map(), applications: new Map() },
+    ...{ providers: new Set(), refusedProviders: new Set(), refusedOrganizations: new Set() },
   };
   const refuse = (refusal: ImportRefusal) => {
     counts.refused += 1;

@@ -22,7 +22,7 @@ import { knownAttributes, notTheirs } from './foreign-attributes.service.ts';
 import { reasonsOf } from './formats/reasons.service.ts';
 import { type ImportedUser, type ImportItem, type ImportPlace, importedUser } from './import-record.service.ts';
 import { findNameFacts, insertUsers, lockUserNames, type NameFacts } from './user-batches.store.ts';
-import { findReferences, type PlannedNames, type References, referenceProblems } from './user-references.service.ts';
+import { type FileNames, findReferences, type References, referenceProblems } from './user-references.service.ts';
 import { writeBelongings } from './user-writes.service.ts';
 
 /** What is refused, and why: one reason a field. */
@@ -32,7 +32,7 @@ export interface ImportRefusal {
 }
 
 /** What the batches of one import share. */
-export interface ImportRun {
+export interface ImportRun extends FileNames {
   readonly services: Services;
   readonly request: RequestContext;
   /** Nothing is written. */
@@ -41,12 +41,8 @@ export interface ImportRun {
   readonly isComplete: boolean;
   /** Logins of the file so far, hashed, to find users that the file has twice. */
   readonly seen: Set<number>;
-  /** What a dry run would have created. */
-  readonly planned: PlannedNames;
   /** Names of identity providers of the file so far. */
   readonly providers: Set<string>;
-  /** Those of them that are not what the file means: no user gets an account at them. */
-  readonly refusedProviders: Set<string>;
   /** Counts attributes that users do not have here. */
   readonly leftOut: Map<string, number>;
   /** Counts attributes that users wrote themselves elsewhere, and may not here. */

@@ -157,6 +157,12 @@ export async function findByNames(
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
+/** @returns the external ID of the organization of this name, empty where it has none; undefined: there is no such organization */
+export async function findOriginId(executor: Executor, name: string): Promise<string | undefined> {
+  const [originId] = await executor('organizations').where({ name }).pluck<string[]>('origin_id');
+  return originId;
+}
+
 /** As `findByNames`. @returns those of the applications that exist, by client ID, with their labels */
 export async function findApplicationsAmong(trx: Executor, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();

@@ -28,12 +28,23 @@ export interface References {
 }
 
 /** Names that a dry run would have created, each with the names inside. */
-export interface PlannedNames {
-  readonly organizations: Set<string>;
+interface PlannedNames {
+  /** With their external IDs. */
+  readonly organizations: Map<string, string>;
   readonly groups: Set<string>;
   /** With the name of the organization that each belongs to. */
   readonly providers: Map<string, string | undefined>;
   readonly applications: Map<string, ReadonlySet<string>>;
+}
+
+/** What a file has brought before its users. */
+export interface FileNames {
+  /** What a dry run would have created. */
+  readonly planned: PlannedNames;
+  /** Names of identity providers of the file that are not what it means: no user gets an account at them. */
+  readonly refusedProviders: Set<string>;
+  /** Names of organizations that others have here: no user of the file becomes a member of those. */
+  readonly refusedOrganizations: Set<string>;
 }
 
 const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];
@@ -83,7 +94,7 @@ export async function findReferences(trx: Executor, candidates: readonly { reado
 /** @returns what a user refers to and does not exist, or belongs to another user; their accounts are theirs from now on where there is nothing */
 export function referenceProblems(
   references: References,
-  { planned, refusedProviders }: { readonly planned: PlannedNames; readonly refusedProviders: ReadonlySet<string> },
+  { planned, refusedProviders, refusedOrganizations }: FileNames,
   given: ImportedUser,
 ): string[] {
   const problems: string[] = [];
@@ -93,8 +104,11 @@ export function referenceProblems(
   const { orgId, depId } = given;
   unless(orgId === undefined || references.orgIds.has(orgId), 'orgId', 'does not exist');
   unless(depId === undefined || references.departments.get(depId) === orgId, 'depId', 'does not exist');
-  for (const [at, name] of given.organizations.entries())
-    unless(references.organizations.has(name) || planned.organizations.has(name), `organizations.${at}`, `“${name}” does not exist`);
+  for (const [at, name] of given.organizations.entries()) {
+    const isThere = references.organizations.has(name) || planned.organizations.has(name);
+    unless(!refusedOrganizations.has(name), `organizations.${at}`, `“${name}” of the file is refused`);
+    unless(isThere, `organizations.${at}`, `“${name}” does not exist`);
+  }
   for (const [at, name] of given.groups.entries())
     unless(references.groups.has(name) || planned.groups.has(name), `groups.${at}`, `“${name}” does not exist`);
   for (const [at, { clientId, roles }] of given.applications.entries()) {

@@ -159,6 +159,43 @@ test('Zitadel: two organizations of one name are refused, and nothing is importe
   assert.deepEqual((await service.api('GET', '/account/org')).body.organizations, []);
 });
 
+test('Zitadel: an organization is another one in another file, unless its ID is the same', async (t) => {
+  const { service, call } = await serviceToImportInto(t);
+  const file = (orgId: string, user: string, name = 'Acme') =>
+    zitadelFile({ ...organization(name, { name: `IdP ${user}`, issuer: 'https://a.example.com' }, user), orgId });
+  assert.equal((await call('import', 'zitadel', file('1001', 'ada'))).code, 0);
+  for (const option of [['--dry-run'], []]) {
+    const { code, stdout, stderr } = await call('import', 'zitadel', file('1002', 'bob'), ...option);
+    assert.equal(code, 1, stderr);
+    assert.match(
+      stderr,
+      /^orgs\[0\] Acme is refused: name: is taken by another organization, with the external ID 1001 and not 1002\. Rename/m,
+    );
+    assert.match(stderr, /^orgs\[0\]\.oidcIdps\[0\] IdP bob is refused: organization: “Acme” of the file is refused$/m);
+    assert.match(stderr, /^orgs\[0\]\.humanUsers\[0\] bob is refused: organizations\.0: “Acme” of the file is refused; links/m);
+    assert.match(stdout, /^0 (users would be )?imported, 3 refused/m);
+  }
+  assert.deepEqual(
+    (await service.api('GET', '/account/org')).body.organizations.map(({ name, originId }: Record<string, string>) => [name, originId]),
+    [['Acme', '1001']],
+  );
+  // The same organization, in two files or made by hand.
+  assert.equal((await call('import', 'zitadel', file('1001', 'eve'))).code, 0);
+  await service.api('POST', '/account/org?orgName=Beta');
+  assert.equal((await call('import', 'zitadel', file('1003', 'joe', 'Beta'))).code, 0);
+
+  const twins = [
+    { ...{ id: 'a', name: 'Twin' }, members: [{ username: 'kim' }] },
+    { id: 'b', name: 'Twin' },
+  ];
+  const realm = fileWith('realm.json', JSON.stringify({ realm: 'acme', organizations: twins, users: [{ username: 'kim' }] }));
+  for (const option of [['--dry-run'], []]) {
+    const { stderr } = await call('import', 'keycloak', realm, ...option);
+    assert.match(stderr, /^organizations Twin is refused: name: is taken by another organization, with the external ID a and not b/m);
+    assert.match(stderr, /^users\[0\] kim is refused: organizations\.0: “Twin” of the file is refused$/m);
+  }
+});
+
 test('a provider that only has the name of another one is refused, and all accounts at it', async (t) => {
   const { service, call } = await serviceToImportInto(t);
   const file = zitadelFile(
