@@ -65,7 +65,7 @@ test('okta_user, okta_group_memberships: an empty password is none', async (t) =
     profile: { ...profile, login: 'bob@tf.example' },
     credentials: { password: { value: 'correct horse battery', hook: { type: 'default' } } },
   });
-  assert.match(JSON.stringify(refused.body), /must have one of value, hash and hook/);
+  assert.match(JSON.stringify(refused.body), /must contain only one of value, hash and hook/);
 });
 
 test('okta_app_oauth: its defaults are taken, shown to it alone and stored nowhere', async (t) => {

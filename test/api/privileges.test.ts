@@ -46,10 +46,10 @@ describe('privileges of administrators ("users", roles)', () => {
       const answer = await admin.call('POST', '/users', { profile: { login: unique('user'), ...profile }, orgId });
       assert.deepEqual([answer.status, causes(answer)], [409, [cause]]);
     };
-    await refused({ login: email.toUpperCase() }, "profile.login: is another user's e-mail address");
-    await refused({ email }, 'profile.email: another user has this e-mail address');
+    await refused({ login: email.toUpperCase() }, 'profile.login: is already the e-mail address of another user. Choose another one');
+    await refused({ email }, 'profile.email: another user has this e-mail address. Choose another one');
     const byMail = await person(api, { profile: { login: `${unique('login')}@example.com` } });
-    await refused({ email: byMail.profile.login ?? '' }, "profile.email: is another user's login");
+    await refused({ email: byMail.profile.login ?? '' }, 'profile.email: is already the user name of another user. Choose another one');
     const found = await authenticatePassword(api.services, { username: email, password: PASSWORD }, SYSTEM);
     assert.ok(JSON.stringify(found).includes(victim.id));
   });

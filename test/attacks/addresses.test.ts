@@ -281,7 +281,7 @@ test('a host that would end a directive of the content security policy is not re
     for (const oauthClient of [{ redirect_uris: [`https://${host}/cb`] }, { allowed_origins: [`https://${host}`] }]) {
       const { status, body } = await register(oauthClient);
       assert.equal(status, 400, host);
-      assert.match(JSON.stringify(body.errorCauses), /host of letters, digits, hyphens and periods/);
+      assert.match(JSON.stringify(body.errorCauses), /host name of letters, digits, hyphens and periods/);
     }
   }
   assert.equal((await register({ redirect_uris: ['https://[2001:db8::1]/cb', 'https://xn--bcher-kva.example/cb'] })).status, 200);
@@ -296,5 +296,5 @@ test('a public application must rotate its refresh tokens (RFC 9700 section 2.2.
     },
   });
   assert.equal(status, 400);
-  assert.match(JSON.stringify(body.errorCauses), /refresh_token: rotation_type must be ROTATE/);
+  assert.match(JSON.stringify(body.errorCauses), /refresh_token: must have rotation_type ROTATE/);
 });

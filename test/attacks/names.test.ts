@@ -103,7 +103,7 @@ test('no application is taken for a user: its id is the subject of its own token
     const body = { name: 'oidc_client', label: 'X', signOnMode: 'OPENID_CONNECT', settings: { oauthClient: settings } };
     const made = await service.api('POST', '/apps', { ...body, credentials: { oauthClient: { client_id } } });
     assert.equal(made.status, 400, client_id);
-    assert.match(JSON.stringify(made.body.errorCauses), /client_id: must not look like a user/);
+    assert.match(JSON.stringify(made.body.errorCauses), /client_id: must not have the form of a user/);
   }
   const client = await service.createApp(settings, { client_id: 'nightly' });
   const { body } = await post(service, 'default', 'token', client, { grant_type: 'client_credentials' });

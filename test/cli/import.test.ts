@@ -122,7 +122,7 @@ test('lines that cannot be imported are refused by number and reason, and the ot
     [person('dear', { ...HASHES[0], workFactor: 31 }), 'credentials.password.hash.workFactor: must be at most 14'],
     [
       { profile: { login: 'both' }, credentials: { password: { value: 'long enough', hash: HASHES[0] } } },
-      'credentials.password: must have one of value, hash and hook',
+      'credentials.password: must contain only one of value, hash and hook',
     ],
     [
       { profile: { login: 'short' }, credentials: { password: { value: 'short' } } },

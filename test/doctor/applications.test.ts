@@ -62,10 +62,10 @@ test('an application whose responses cannot be encrypted is named with the addre
   }
   for (const document of [{ status: 500 }, { body: 'no set' }, { body: '{"keys":{}}' }, { status: 302, headers: { location: uri } }]) {
     host.publish('/keys', {}, document);
-    await assert.rejects(run('encryption-keys'), { message: new RegExp(`^Films: ${uri} does not answer with a JSON Web Key Set\\.`) });
+    await assert.rejects(run('encryption-keys'), { message: new RegExp(`^Films: ${uri} does not return a JSON Web Key Set\\.`) });
   }
   publish([rsa, ec]);
-  await assert.rejects(run('encryption-keys', false), /does not answer/, 'only as the service may ask');
+  await assert.rejects(run('encryption-keys', false), /does not return/, 'only as the service may ask');
   await service.api('POST', `/apps/${owner.clientId}/lifecycle/deactivate`);
   publish([]);
   assert.equal(await run('encryption-keys'), '1 application');
@@ -90,8 +90,8 @@ test('a sector document that no longer lists a redirect URI is named', async (t)
   await rename(service, owner.clientId, 'Films');
   assert.equal(await run('sectors'), '1 application');
   publish(CALLBACKS.slice(1));
-  const words = `Films: ${uri} must be a list that contains ${CALLBACKS[0]}. The applications cannot be saved until the document is right`;
+  const words = `Films: ${uri} must return a list that contains ${CALLBACKS[0]}. The applications cannot be saved until the document is right`;
   await assert.rejects(run('sectors'), { name: 'Broken', message: words });
   host.publish('/sector', {}, { status: 404 });
-  await assert.rejects(run('sectors'), /must be a public address that answers with a JSON list/);
+  await assert.rejects(run('sectors'), /must be a public URL that returns a JSON list/);
 });

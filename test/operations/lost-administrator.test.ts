@@ -96,5 +96,5 @@ test('what cannot be done is told, and nothing is changed', async (t) => {
   }
   const mistyped = await callCommand(env, 'administrator', 'usr_00000000000000000000');
   assert.equal(mistyped.code, 1);
-  assert.match(mistyped.stderr, /login: must not look like an id/);
+  assert.match(mistyped.stderr, /login: must not have the form of a user ID/);
 });

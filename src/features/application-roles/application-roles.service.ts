@@ -126,4 +126,4 @@ function record(
   });
 }
 
-const nameTaken = () => conflict({ field: 'name', message: 'another role of the application has this name' });
+const nameTaken = () => conflict({ field: 'name', message: 'another role of this application has this name. Choose another name' });

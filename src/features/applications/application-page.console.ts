@@ -54,7 +54,7 @@ export const applicationIn = ({ services, params }: ConsoleRequest): Promise<App
 /** For a page that changes the application. @throws {ApiError} not found; wrong state: it is the service's own */
 export async function applicationToChange(visit: ConsoleRequest): Promise<Application> {
   const application = await applicationIn(visit);
-  if (application.system) throw wrongState('the application belongs to the service itself');
+  if (application.system) throw wrongState('this application is part of the service and cannot be changed');
   return application;
 }
 

@@ -29,9 +29,10 @@ export async function createSecret(
 ): Promise<SecretFacts & { readonly value: string }> {
   const value = chosen ?? randomToken();
   return changeApplication(services, applicationId, async (trx, application) => {
-    if (!clientUsesSecret(application.settings)) throw wrongState('the token_endpoint_auth_method of the application uses no secret');
+    if (!clientUsesSecret(application.settings))
+      throw wrongState('the token_endpoint_auth_method of the application does not use a secret. Change the method first');
     const present = await listSecrets(trx, applicationId);
-    if (present.length >= MOST_SECRETS) throw wrongState('the application has two secrets already, delete one first');
+    if (present.length >= MOST_SECRETS) throw wrongState('the application already has two secrets. Delete one first');
     const secret = await keepSecret(services, trx, applicationId, value);
     await recordEvent(trx, {
       eventType: 'application.oauth2.client_secret.create',
@@ -98,7 +99,8 @@ export async function setSecretStatus(
 }
 
 function requireActive(secrets: readonly SecretFacts[]): void {
-  if (!secrets.some(({ status }) => status === 'ACTIVE')) throw wrongState('the application needs its last active secret');
+  if (!secrets.some(({ status }) => status === 'ACTIVE'))
+    throw wrongState('this is the last active secret of the application. Add or activate another one first');
 }
 
 /** @throws {ApiError} not found: application or secret; wrong state: it is the last active one, an application of the service itself */

@@ -208,7 +208,7 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
   const unless = (right: boolean, setting: SettingProblem['setting'], message: string) => {
     if (!right) problems.push({ setting, message });
   };
-  unless(!hasSecret || clientUsesSecret(settings), 'client_secret', `has no use with token_endpoint_auth_method ${method}`);
+  unless(!hasSecret || clientUsesSecret(settings), 'client_secret', `cannot be used with token_endpoint_auth_method ${method}`);
   unless(method !== 'none' || settings.pkce_required, 'pkce_required', 'must be true with token_endpoint_auth_method none');
   unless(
     method !== 'none' || !settings.grant_types.includes('client_credentials'),
@@ -225,7 +225,7 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
   unless(
     isPinged === (settings.backchannel_client_notification_endpoint !== undefined),
     'backchannel_client_notification_endpoint',
-    isPinged ? 'is required with backchannel_token_delivery_mode ping' : 'has no use without backchannel_token_delivery_mode ping',
+    isPinged ? 'is required with backchannel_token_delivery_mode ping' : 'requires backchannel_token_delivery_mode ping',
   );
   unless(
     method !== 'none' || !settings.grant_types.some((grant) => grant === TOKEN_EXCHANGE_GRANT || grant === JWT_BEARER_GRANT),
@@ -236,16 +236,16 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
   unless(
     method !== 'none' || settings.refresh_token.rotation_type === 'ROTATE',
     'refresh_token',
-    'rotation_type must be ROTATE with token_endpoint_auth_method none',
+    'must have rotation_type ROTATE with token_endpoint_auth_method none',
   );
   unless(settings.redirect_uris.length > 0 || settings.response_types.length === 0, 'redirect_uris', 'is required with a response type');
-  unless(settings.jwks === undefined || settings.jwks_uri === undefined, 'jwks_uri', 'must not be given together with jwks');
+  unless(settings.jwks === undefined || settings.jwks_uri === undefined, 'jwks_uri', 'cannot be combined with jwks. Remove one of them');
   unless(
     method !== 'private_key_jwt' || settings.jwks !== undefined || settings.jwks_uri !== undefined || isFederated,
     'jwks',
-    'jwks, jwks_uri or federated is required with token_endpoint_auth_method private_key_jwt',
+    'is required with token_endpoint_auth_method private_key_jwt, unless jwks_uri or federated is set',
   );
-  unless(method !== 'none' || !isFederated, 'federated', 'must not be given with token_endpoint_auth_method none');
+  unless(method !== 'none' || !isFederated, 'federated', 'cannot be used with token_endpoint_auth_method none');
   // What the authorize endpoint delivers cannot be bound: no proof comes there.
   const bindings = (['dpop_bound_access_tokens', 'tls_client_certificate_bound_access_tokens'] as const).filter((name) => settings[name]);
   for (const binding of bindings) {
@@ -257,24 +257,24 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
   unless(
     subjects.length === (method === 'tls_client_auth' ? 1 : 0),
     subjects[0] ?? 'tls_client_auth_subject_dn',
-    'one of tls_client_auth_subject_dn, _san_dns, _san_uri, _san_ip and _san_email is required with token_endpoint_auth_method tls_client_auth, and none without',
+    'exactly one of tls_client_auth_subject_dn, _san_dns, _san_uri, _san_ip and _san_email is required with token_endpoint_auth_method tls_client_auth. Other methods allow none of them',
   );
   unless(
     method !== 'self_signed_tls_client_auth' ||
       settings.jwks_uri !== undefined ||
       settings.jwks?.keys.some(({ x5c }) => x5c !== undefined) === true,
     'jwks',
-    'jwks with a certificate in x5c, or jwks_uri, is required with token_endpoint_auth_method self_signed_tls_client_auth',
+    'must contain a certificate (x5c) with token_endpoint_auth_method self_signed_tls_client_auth, unless jwks_uri is set',
   );
   problems.push(...(encryptionProblems(settings) as SettingProblem[]), ...pairwiseProblems(settings), ...requestAlgProblems(settings));
   for (const setting of ['redirect_uris', 'post_logout_redirect_uris'] as const) {
     const right = settings[setting].every((uri) => (type === 'native' ? isNativeUri(uri) : /^https?:/i.test(uri)));
-    unless(right, setting, type === 'native' ? NATIVE_URIS : 'may have a scheme of its own only in a native application');
+    unless(right, setting, type === 'native' ? NATIVE_URIS : 'must begin with https:// or http://, unless the application is native');
   }
   return problems;
 }
 
-const NATIVE_URIS = 'must be https elsewhere than on loopback, http on localhost, 127.0.0.1 or [::1], or a scheme of its own';
+const NATIVE_URIS = 'must use http on localhost, 127.0.0.1 or [::1], https on other hosts, or a custom scheme';
 
 /** RFC 8252 section 7: a scheme of its own, a claimed https address, or a loopback address by http. */
 function isNativeUri(uri: string): boolean {

@@ -26,7 +26,7 @@ const hasOrdinaryHost = (value: string): boolean => {
   const { protocol, hostname } = new URL(value);
   return !/^https?:$/.test(protocol) || /^([a-z0-9_.-]+|\[[0-9a-f:.]+\])$/i.test(hostname);
 };
-const ORDINARY_HOST = 'must have a host of letters, digits, hyphens and periods';
+const ORDINARY_HOST = 'must have a host name of letters, digits, hyphens and periods';
 
 /** An absolute URI as RFC 6749 section 3.1.2 wants it: without fragment; and without user information, which only disguises the host. */
 const absoluteUri = z
@@ -36,7 +36,7 @@ const absoluteUri = z
   .refine((value) => ABSOLUTE_URI.test(value) && URL.canParse(value), { error: 'must be an absolute URI', abort: true })
   .refine(hasOrdinaryHost, ORDINARY_HOST)
   .refine((value) => !value.includes('#'), 'must not have a fragment')
-  .refine((value) => new URL(value).username === '' && new URL(value).password === '', 'must not have user information');
+  .refine((value) => new URL(value).username === '' && new URL(value).password === '', 'must not contain a user name or password');
 
 /** What a reader of the description is told of one. */
 const AS_URI = { format: 'uri' } as const;
@@ -50,7 +50,7 @@ const webUri = absoluteUri.refine(isWeb, 'must begin with https:// or http://').
 
 /** An address that the service calls or sends secrets to. */
 export const calledUri = absoluteUri
-  .refine((value) => isHttps(value) || (isWeb(value) && isLoopback(value)), 'must be https, or http on a loopback address')
+  .refine((value) => isHttps(value) || (isWeb(value) && isLoopback(value)), 'must use https, or http on a loopback address')
   .meta(AS_URI);
 const guardedUri = calledUri.optional();
 
@@ -60,8 +60,11 @@ const DANGEROUS_SCHEMES = new Set(['javascript:', 'vbscript:', 'data:', 'blob:',
 const redirectUris = z
   .array(
     absoluteUri
-      .refine((value) => !DANGEROUS_SCHEMES.has(new URL(value).protocol), 'must not have this scheme')
-      .refine((value) => !/^http:/i.test(value) || isLoopback(value), 'must be https, or http on a loopback address')
+      .refine(
+        (value) => !DANGEROUS_SCHEMES.has(new URL(value).protocol),
+        'must not use the scheme javascript, vbscript, data, blob, file or about',
+      )
+      .refine((value) => !/^http:/i.test(value) || isLoopback(value), 'must use https, or http on a loopback address')
       .meta(AS_URI),
   )
   .max(MOST_URIS);
@@ -97,7 +100,7 @@ const base64url = z
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
   .max(2048);
 /** A certificate of the key (RFC 7517 section 4.7): the first names the key, the others are of no use here. */
-const certificates = z.array(z.base64().max(8192).refine(isCertificate, 'must be a certificate: DER in base64')).min(1).max(5);
+const certificates = z.array(z.base64().max(8192).refine(isCertificate, 'must be a DER certificate in base64')).min(1).max(5);
 const keyInfo = {
   kid: text().optional(),
   use: z.enum(['sig', 'enc']).optional(),
@@ -115,7 +118,7 @@ const publicJwk = z
       z.object({
         kty: z.literal('RSA'),
         // RFC 7518 sections 3.3 and 4.2: 2048 bits or more.
-        n: base64url.refine((value) => Buffer.from(value, 'base64url').length >= 256, 'must have 2048 bits or more'),
+        n: base64url.refine((value) => Buffer.from(value, 'base64url').length >= 256, 'must have at least 2048 bits'),
         e: base64url,
         ...keyInfo,
       }),
@@ -124,7 +127,7 @@ const publicJwk = z
         .object({ kty: z.literal('OKP'), crv: z.enum(['Ed25519', 'X25519']), x: base64url, ...keyInfo })
         .refine(
           ({ crv, use }) => use === undefined || use === (crv === 'X25519' ? 'enc' : 'sig'),
-          'must be X25519 to encrypt, Ed25519 to sign',
+          'must be X25519 with use enc, or Ed25519 with use sig',
         ),
     ]),
   );
@@ -146,7 +149,7 @@ export const federatedCredential = z
   })
   .refine(({ jwks, jwks_uri: address }) => jwks === undefined || address === undefined, {
     path: ['jwks_uri'],
-    error: 'must not be given together with jwks',
+    error: 'cannot be combined with jwks. Remove one of them',
   });
 const MOST_FEDERATED = 20;
 
@@ -201,7 +204,7 @@ export const clientFields = {
   policy_uri: webUri,
   jwks: jsonWebKeySet.optional(),
   jwks_uri: guardedUri,
-  initiate_login_uri: absoluteUri.refine(isHttps, 'must be https').optional(),
+  initiate_login_uri: absoluteUri.refine(isHttps, 'must begin with https://').optional(),
   backchannel_logout_uri: guardedUri,
   backchannel_logout_session_required: z.boolean().optional(),
   backchannel_token_delivery_mode: z.enum(['poll', 'ping']).optional().meta({
@@ -218,7 +221,7 @@ export const clientFields = {
     description:
       'The sub by which it knows users: their ID (public), or one of its own (pairwise, OpenID Connect Core section 8). A change makes every user a new one to it.',
   }),
-  sector_identifier_uri: absoluteUri.refine(isHttps, 'must be https').meta(AS_URI).optional().meta({
+  sector_identifier_uri: absoluteUri.refine(isHttps, 'must begin with https://').meta(AS_URI).optional().meta({
     description:
       'A JSON list of all its redirect URIs, fetched when it is saved: applications that name the same host share pairwise subjects. Required where its redirect URIs have several hosts.',
   }),
@@ -282,9 +285,9 @@ export const clientFields = {
 export const clientId = z
   .string()
   .regex(/^[A-Za-z0-9._~-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores, tildes and hyphens')
-  .refine((value) => !/^\.{1,2}$/.test(value), 'must not be a dot segment')
+  .refine((value) => !/^\.{1,2}$/.test(value), 'must not be . or ..')
   // The subject of its own tokens: a resource server must not take it for a user (RFC 9700 section 4.15).
-  .refine((value) => !isUserId(value), "must not look like a user's id");
+  .refine((value) => !isUserId(value), 'must not have the form of a user ID');
 
 /** A secret as its owner may choose it (RFC 6749 appendix A.2). */
 export const clientSecret = z

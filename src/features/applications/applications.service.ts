@@ -75,7 +75,7 @@ export async function createApplication(
   const now = present();
   const { id = newId('app'), label, activate = true, system = false } = input;
   if (!system && (SYSTEM_APPLICATIONS as readonly string[]).includes(id))
-    throw conflict({ field: settingField('client_id'), message: 'is the id of an application of the service itself' });
+    throw conflict({ field: settingField('client_id'), message: 'is reserved for an application of this service. Choose another ID' });
   const status = activate ? 'ACTIVE' : 'INACTIVE';
   const { origin = 'ADMIN', registeredAt = null, expiresAt = null } = input;
   const application: Application = {
@@ -96,7 +96,7 @@ export async function createApplication(
   await services.database.transaction(async (trx) => {
     await requireProviders(trx, settings);
     if (!(await insertApplication(trx, application))) {
-      throw conflict({ field: settingField('client_id'), message: 'another application has this id' });
+      throw conflict({ field: settingField('client_id'), message: 'another application has this ID. Choose another ID' });
     }
     await also?.(trx);
     if (input.id !== undefined) await deleteClientState(trx, id);
@@ -173,7 +173,8 @@ async function replace(
   const found = isPrintable(id) ? await findApplicationById(services.database.knex, id) : undefined;
   const sector = found && (await readSectorDocument(services, inputFor(found).settings));
   const work = async (trx: Executor, before: Application): Promise<ApplicationWithSecret> => {
-    if (before.origin === 'INTRODUCED') throw wrongState('the settings of the application come from its client ID metadata document');
+    if (before.origin === 'INTRODUCED')
+      throw wrongState('the settings of this application come from its client ID metadata document. Change them there');
     await also?.(trx);
     const input = inputFor(before);
     const settings = settingsOf(input);
@@ -266,7 +267,7 @@ export async function changeApplication<T>(
     await first?.(trx);
     const before = await lockApplication(trx, id);
     if (before === undefined) throw notFound(id, 'Application');
-    if (before.system) throw wrongState('the application belongs to the service itself');
+    if (before.system) throw wrongState('this application is part of the service and cannot be changed');
     const done = await work(trx, before);
     await notifications.publish(trx, { kind: 'application', id });
     return done;

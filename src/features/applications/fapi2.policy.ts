@@ -31,22 +31,22 @@ export function fapi2Problems(settings: ApplicationSettings): SettingProblem[] {
   unless(
     settings.dpop_bound_access_tokens === true || settings.tls_client_certificate_bound_access_tokens === true,
     'dpop_bound_access_tokens',
-    'dpop_bound_access_tokens or tls_client_certificate_bound_access_tokens must be true',
+    'must be true, unless tls_client_certificate_bound_access_tokens is true',
   );
   for (const setting of ['request_object_signing_alg', 'token_endpoint_auth_signing_alg'] as const)
     unless(FAPI2_ALGS.includes(settings[setting] ?? 'ES256'), setting, `must be ${FAPI2_ALGS.join(', ')}, or absent`);
   unless(
     settings.response_types.every((type) => type === 'code'),
     'response_types',
-    'must contain nothing but code',
+    'must contain only code',
   );
-  unless((settings.federated ?? []).length === 0, 'federated', 'must be empty: the application must authenticate by its own key');
+  unless((settings.federated ?? []).length === 0, 'federated', 'must be empty: the application must authenticate with its own key');
   unless(!settings.grant_types.includes('password'), 'grant_types', 'must not contain password');
   unless(!settings.grant_types.includes('implicit'), 'grant_types', 'must not contain implicit');
   unless(
     settings.application_type === 'native' || settings.redirect_uris.every((uri) => uri.startsWith('https:')),
     'redirect_uris',
-    'must be https, unless the application is native',
+    'must begin with https://, unless the application is native',
   );
   return problems;
 }

@@ -21,8 +21,8 @@ const SEGMENT_ENDS = [':', '/'];
 export function subjectProblem(subject: string): string | undefined {
   const at = subject.indexOf('*');
   if (at === -1) return undefined;
-  if (at < subject.length - 1) return 'may have one * only, at its end';
-  return SEGMENT_ENDS.includes(subject[at - 1] ?? '') ? undefined : 'must have : or / before its *';
+  if (at < subject.length - 1) return 'may contain only one *, at the end';
+  return SEGMENT_ENDS.includes(subject[at - 1] ?? '') ? undefined : 'must have : or / before the *';
 }
 
 const matchesSubject = (expected: string, subject: string): boolean =>

@@ -38,7 +38,7 @@ export async function fitSecrets(
   }
   // The answer to the creation may be sent back, with the secret in it.
   if (given !== undefined && !(await isSecretOf(services, trx, before.id, given))) {
-    throw validation([{ field: settingField('client_secret'), message: 'is not changed here but at credentials/secrets' }]);
+    throw validation([{ field: settingField('client_secret'), message: 'cannot be changed here. Use credentials/secrets' }]);
   }
   return undefined;
 }

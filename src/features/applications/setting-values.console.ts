@@ -43,6 +43,6 @@ export function readJson(typed: string): unknown {
   try {
     return JSON.parse(typed);
   } catch {
-    throw validation([{ field: 'jwks', message: 'must be JSON: {"keys": […]}' }]);
+    throw validation([{ field: 'jwks', message: 'must be a JSON Web Key Set: {"keys": […]}' }]);
   }
 }

@@ -116,4 +116,5 @@ function record(
   });
 }
 
-const nameTaken = () => conflict({ field: 'name', message: 'another authorization detail type of the authorization server has this name' });
+const nameTaken = () =>
+  conflict({ field: 'name', message: 'another authorization detail type of this authorization server has this name. Choose another name' });

@@ -114,7 +114,8 @@ export async function seedAuthorizationServer(
   const server = await database.transaction(async (trx) => {
     const row = { ...settings, id, system, refreshTokenWindowSeconds: LIFETIMES.refreshTokenWindow, status: 'ACTIVE' as const };
     const created = await insertServer(trx, { ...row, created: now, lastUpdated: now });
-    if (created === undefined) throw conflict({ field: 'name', message: 'another authorization server has this name or id' });
+    if (created === undefined)
+      throw conflict({ field: 'name', message: 'another authorization server has this name or ID. Choose others' });
     for (const scope of scopes) await insertScope(trx, id, asStandardScope(scope));
     await insertSigningKeys(trx, id, keys);
     await insertOpenPolicy(trx, id, now);
@@ -232,7 +233,8 @@ async function change(
     const before = await lockServer(trx, id);
     if (before === undefined) throw notFound(id, 'AuthorizationServer');
     const changes = { ...(await decide(trx, before)), lastUpdated: present() };
-    if (!(await updateServer(trx, id, changes))) throw conflict({ field: 'name', message: 'another authorization server has this name' });
+    if (!(await updateServer(trx, id, changes)))
+      throw conflict({ field: 'name', message: 'another authorization server has this name. Choose another name' });
     const changed = { ...before, ...changes };
     await recordEvent(trx, {
       eventType,

@@ -107,4 +107,4 @@ function record(
   });
 }
 
-const nameTaken = () => conflict({ field: 'name', message: 'another claim of this type has this name' });
+const nameTaken = () => conflict({ field: 'name', message: 'another claim of this type has this name. Choose another name' });

@@ -23,19 +23,20 @@ const PIECES = /\\u\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|./gsu;
 export function patternProblem(pattern: string): string | undefined {
   if (pattern.length > LONGEST_PATTERN) return `must have at most ${LONGEST_PATTERN} characters`;
   const pieces = pattern.match(PIECES) ?? [];
-  if (pieces.some((piece) => piece === '(' || piece === ')')) return 'must not contain parentheses that are not escaped';
-  if (pieces.some((piece) => /^\\[1-9kK]/.test(piece))) return 'must not refer back';
+  if (pieces.some((piece) => piece === '(' || piece === ')')) return 'must not contain unescaped parentheses';
+  if (pieces.some((piece) => /^\\[1-9kK]/.test(piece))) return 'must not contain back-references';
   const repetitions = repetitionsOf(pieces);
   if (repetitions.length > MOST_ALTERNATIVES) return `must have at most ${MOST_ALTERNATIVES} alternatives`;
   if (repetitions.some((count) => count > MOST_REPETITIONS)) {
     return `must have at most ${MOST_REPETITIONS} repetitions (*, +, ?, {}) in each alternative`;
   }
-  if (repetitions.filter((count) => count > 1).length > 1) return 'must have a second repetition (*, +, ?, {}) in one alternative only';
+  if (repetitions.filter((count) => count > 1).length > 1)
+    return 'must have more than one repetition (*, +, ?, {}) in one alternative only';
   try {
     compile(pattern);
     return undefined;
   } catch {
-    return 'must be a regular expression';
+    return 'must be a valid regular expression';
   }
 }
 

@@ -205,7 +205,7 @@ export const membershipEvent = (
 
 const groupTarget = ({ id, name }: Pick<Group, 'id' | 'name'>) => ({ id, type: 'UserGroup', displayName: name });
 const described = ({ name, description }: Group): GroupProfile => ({ name, description });
-const nameTaken = () => conflict({ field: 'profile.name', message: 'another group has this name' });
+const nameTaken = () => conflict({ field: 'profile.name', message: 'another group has this name. Choose another name' });
 
 /** How many memberships and assignments of applications a group has. */
 export const groupCounts = ({ database: { knex } }: Services, id: string) => countOfGroup(knex, id);

@@ -203,7 +203,7 @@ function settingsOf({ secret, ...given }: IdentityProviderInput): IdentityProvid
   const settings = completeIdentityProvider(given);
   const problems = identityProviderProblems(settings);
   if (secret !== undefined && !providerUsesSecret(settings.protocol)) {
-    problems.push({ field: SECRET, message: 'has no use with token_endpoint_auth_method none' });
+    problems.push({ field: SECRET, message: 'cannot be used with token_endpoint_auth_method none' });
   }
   if (problems.length > 0) throw validation(problems);
   return settings;
@@ -255,5 +255,5 @@ const sealed = ({ keyring }: Services, id: string, secret: string | undefined): 
 const described = ({ name, type, status, protocol, policy }: IdentityProvider) => ({ name, type, status, protocol, policy });
 
 const missing = (id: string) => notFound(id, 'IdentityProvider');
-const nameTaken = () => conflict({ field: 'name', message: 'another identity provider has this name' });
+const nameTaken = () => conflict({ field: 'name', message: 'another identity provider has this name. Choose another name' });
 const secretRequired = (when = '') => validation([{ field: SECRET, message: `is required${when}` }]);

@@ -52,7 +52,9 @@ export async function filledAttributes(
     const { name } = attribute;
     const whole = { ...addedValues<AttributeValue>(user?.profile ?? {}), ...values, [name]: value as AttributeValue };
     const problem =
-      valueProblem(attribute, value) ?? (taken.has(name) ? 'another user has this value' : undefined) ?? sizeProblem(whole)?.message;
+      valueProblem(attribute, value) ??
+      (taken.has(name) ? 'another user has this value. Choose another one' : undefined) ??
+      sizeProblem(whole)?.message;
     if (problem === undefined) values[name] = value as AttributeValue;
     else leftOut.push({ attribute: name, claim: policy.attributeMap[name] ?? '', problem });
   }

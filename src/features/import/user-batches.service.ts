@@ -226,10 +226,12 @@ class BatchNames {
   /** @returns why the names are refused; undefined: they are free */
   stateOf({ loginKey, emailKey, isThere, loginIsEmail, emailIsLogin }: NameFacts): string | undefined {
     if (this.#logins.has(loginKey) || (isThere && this.#seen.has(keyOf(loginKey))))
-      return 'profile.login: an earlier user of the file has this login';
+      return 'profile.login: an earlier user in the file has this user name. Choose another one';
     if (isThere) return 'there before';
-    if (loginIsEmail || this.#emails.has(loginKey)) return "profile.login: is another user's e-mail address";
-    if (emailKey !== null && (emailIsLogin || this.#logins.has(emailKey))) return "profile.email: is another user's login";
+    if (loginIsEmail || this.#emails.has(loginKey))
+      return 'profile.login: is already the e-mail address of another user. Choose another one';
+    if (emailKey !== null && (emailIsLogin || this.#logins.has(emailKey)))
+      return 'profile.email: is already the user name of another user. Choose another one';
     return undefined;
   }
 
@@ -262,7 +264,7 @@ async function refuseTakenValues(
     const taken = await takenAttribute(trx, schema, candidate.user);
     if (taken === undefined) continue;
     await deleteUserRow(trx, candidate.user.id);
-    refused.set(candidate, { place: candidate.place, reasons: [`profile.${taken}: another user has this value`] });
+    refused.set(candidate, { place: candidate.place, reasons: [`profile.${taken}: another user has this value. Choose another one`] });
   }
   return refused;
 }

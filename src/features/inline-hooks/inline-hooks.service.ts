@@ -178,4 +178,4 @@ const hookEvent = (eventType: EventType, displayMessage: string, hook: InlineHoo
 /** The hook as the audit log keeps it: without the values of its headers. */
 const described = ({ name, type, failure, status, channel }: InlineHook) => ({ name, type, failure, status, ...describedChannel(channel) });
 
-const nameTaken = () => conflict({ field: 'name', message: 'another inline hook has this name' });
+const nameTaken = () => conflict({ field: 'name', message: 'another inline hook has this name. Choose another name' });

@@ -50,7 +50,7 @@ export const invite: ConsolePage = {
   },
   async receive(visit, form) {
     const { email, firstName, lastName, login } = parse(invited, typedValues(await typedFields(visit), form));
-    if (email === '') throw validation([{ field: 'profile.email', message: 'is required: the link goes there' }]);
+    if (email === '') throw validation([{ field: 'profile.email', message: 'is required: the link is sent to this address' }]);
     const profile = parse(userProfile, { login: filled(login) ?? email, email, firstName: filled(firstName), lastName: filled(lastName) });
     const user: NewUser = { profile, ...(await organizationChoice(visit, form)), activate: true, sendEmail: true };
     const id = await submitOnce(

@@ -107,6 +107,6 @@ function refuseNamed(rules: readonly SignInRule[], { name }: NetworkZone): void 
   if (rule !== undefined) throw wrongState(`The rule ${rule.name} of the sign-in policy names this zone. Change the rule first.`);
 }
 
-const nameTaken = () => conflict({ field: 'name', message: 'another zone has this name' });
+const nameTaken = () => conflict({ field: 'name', message: 'another zone has this name. Choose another name' });
 const target = ({ id, name }: NetworkZone) => ({ id, type: 'Zone', displayName: name });
 const described = ({ name, networks }: NetworkZone) => ({ name, networks });

@@ -154,7 +154,7 @@ async function revokeWithin(trx: Executor, organization: Organization, row: Invi
 
 /** @throws {ApiError} wrong state, rate limited */
 async function requireMailTo(services: Services, orgId: string, email: string, request: RequestContext): Promise<void> {
-  if (!(await isMailPossible(services, request))) throw wrongState('no mail can be sent: set a mail server up first');
+  if (!(await isMailPossible(services, request))) throw wrongState('this service cannot send e-mail. Set up a mail server first');
   const barred = await countInvitationMail(services, orgId, email);
   if (barred !== undefined) throw rateLimited(barred);
 }

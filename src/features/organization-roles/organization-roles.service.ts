@@ -189,4 +189,4 @@ function record(
   });
 }
 
-const nameTaken = () => conflict({ field: 'name', message: 'another role of the organization has this name' });
+const nameTaken = () => conflict({ field: 'name', message: 'another role of this organization has this name. Choose another name' });

@@ -116,7 +116,7 @@ export async function deleteDepartment(services: Services, orgId: string, depId:
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     const before = await existing(trx, orgId, depId);
     const kept = await deleteRow(trx, depId);
-    if (kept !== undefined) throw wrongState(`the department still has ${kept}`);
+    if (kept !== undefined) throw wrongState(`the department still has ${kept}. Remove them first`);
     await recordEvent(trx, {
       eventType: 'department.delete',
       displayMessage: 'Delete department',
@@ -137,7 +137,7 @@ async function checkParent(trx: Executor, { id, orgId, parentId }: DepartmentRec
   if (parentId === null) return;
   const problem = (message: string) => validation([{ field: 'parentId', message }]);
   if ((await findDepartment(trx, orgId, parentId)) === undefined) throw problem('does not exist');
-  if (await isWithinDepartment(trx, orgId, parentId, id)) throw problem('must be neither the department itself nor one below it');
+  if (await isWithinDepartment(trx, orgId, parentId, id)) throw problem('must not be the department itself or a department below it');
 }
 
 const settingsOf = ({ name, originId = '', parentId }: DepartmentInput) => ({ name, originId, parentId: parentId || null });

@@ -85,7 +85,7 @@ export async function createOrganization(services: Services, input: NewOrganizat
 export async function renameOrganization(services: Services, orgId: string, name: string, request: RequestContext): Promise<Organization> {
   return services.database.transaction(async (trx) => {
     const before = await lockForChange(trx, orgId, request);
-    if (!isEditable(before)) throw wrongState(`the organization comes from another source (${before.type}) and is renamed there`);
+    if (!isEditable(before)) throw wrongState(`the organization is managed in another source (${before.type}). Rename it there`);
     const changes = { name, lastUpdated: present() };
     if (!(await updateOrganization(trx, orgId, changes))) throw nameTaken('name');
     const after = { ...before, ...changes };
@@ -107,7 +107,7 @@ export async function deleteOrganization(services: Services, orgId: string, requ
     const before = await lockForChange(trx, orgId, request);
     const administrators = await deleteRolesOf(trx, orgId);
     const kept = await deleteRow(trx, orgId);
-    if (kept !== undefined) throw wrongState(`the organization still has ${kept}`);
+    if (kept !== undefined) throw wrongState(`the organization still has ${kept}. Remove them first`);
     await recordEvent(trx, {
       eventType: 'org.lifecycle.delete',
       displayMessage: 'Delete organization',
@@ -150,4 +150,4 @@ export const target = ({ id, name }: Pick<Organization, 'id' | 'name'>) => ({ id
 const described = ({ name, originId, type }: Organization) => ({ name, originId, type });
 
 /** @param field under which the caller gave the name */
-const nameTaken = (field: string) => conflict({ field, message: 'another organization has this name' });
+const nameTaken = (field: string) => conflict({ field, message: 'another organization has this name. Choose another name' });

@@ -54,7 +54,7 @@ export async function isByMail(visit: ConsoleRequest, user: Pick<User, 'email'>,
   const { fields } = await waysTo(visit, user);
   if (fields.length > 0) return parse(z.object({ way: z.enum(['mail', 'link']) }), typedValues(fields, form)).way === 'mail';
   // The form was drawn when it was possible: a link that is shown is not what was asked for.
-  if (form.get('way') === 'mail') throw validation([{ field: 'way', message: 'by mail is not possible any more: choose again' }]);
+  if (form.get('way') === 'mail') throw validation([{ field: 'way', message: 'by e-mail is no longer possible. Choose again' }]);
   return false;
 }
 

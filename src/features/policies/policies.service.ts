@@ -177,4 +177,5 @@ export const policyEvent = (step: keyof typeof VERBS, policy: Policy, request: R
 
 /** The policy as the audit log keeps it. */
 const described = ({ name, description, priority, status, clients }: Policy) => ({ name, description, priority, status, clients });
-const nameTaken = () => conflict({ field: 'name', message: 'another policy of the authorization server has this name' });
+const nameTaken = () =>
+  conflict({ field: 'name', message: 'another policy of this authorization server has this name. Choose another name' });

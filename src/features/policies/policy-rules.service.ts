@@ -197,4 +197,4 @@ export const ruleEvent = (
 
 /** The rule as the audit log keeps it. */
 const describedRule = ({ name, priority, status, conditions, actions }: PolicyRule) => ({ name, priority, status, conditions, actions });
-const nameTaken = () => conflict({ field: 'name', message: 'another rule of the policy has this name' });
+const nameTaken = () => conflict({ field: 'name', message: 'another rule of this policy has this name. Choose another name' });

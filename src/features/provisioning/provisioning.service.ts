@@ -65,7 +65,7 @@ export async function setProvisioning(
   request: RequestContext,
 ): Promise<ProvisioningTarget> {
   const application = await getApplication(services, applicationId);
-  if (application.system) throw wrongState('the application belongs to the service itself');
+  if (application.system) throw wrongState('this application is part of the service and cannot be changed');
   await requireFields(services, input);
   return services.database.transaction(async (trx) => {
     const before = await lockProvisioningTarget(trx, application.id);

@@ -135,4 +135,5 @@ function record(
   });
 }
 
-const nameTaken = () => conflict({ field: 'name', message: 'another scope of the authorization server has this name' });
+const nameTaken = () =>
+  conflict({ field: 'name', message: 'another scope of this authorization server has this name. Choose another name' });

@@ -164,7 +164,8 @@ async function store({ services, request }: ConsoleRequest, former: string | und
     ({ rules = [], ...rest }) => {
       if (former !== undefined && !rules.some(({ name }) => name === former)) throw notFound(former, 'Rule');
       const others = rules.filter(({ name }) => name !== former);
-      if (others.some(({ name }) => name === rule.name)) throw validation([{ field: 'name', message: 'another rule has this name' }]);
+      if (others.some(({ name }) => name === rule.name))
+        throw validation([{ field: 'name', message: 'another rule has this name. Choose another name' }]);
       if (others.length >= MOST_RULES) throw validation([{ field: 'name', message: `there are ${MOST_RULES} rules: delete one first` }]);
       return { ...rest, rules: [...others.slice(0, place), rule, ...others.slice(place)] };
     },

@@ -22,6 +22,7 @@ export const signInRules = z
   .superRefine((rules, ctx) => {
     const names = rules.map(({ name }) => name);
     names.forEach((name, at) => {
-      if (names.indexOf(name) !== at) ctx.addIssue({ code: 'custom', path: [at, 'name'], message: 'another rule has this name' });
+      if (names.indexOf(name) !== at)
+        ctx.addIssue({ code: 'custom', path: [at, 'name'], message: 'another rule has this name. Choose another name' });
     });
   });

@@ -62,7 +62,7 @@ export async function createSignalStream(
   request: RequestContext,
 ): Promise<SignalStream> {
   const application = await getApplication(services, applicationId);
-  if (application.system) throw wrongState('the application belongs to the service itself');
+  if (application.system) throw wrongState('this application is part of the service and cannot be changed');
   const id = newId('sgn');
   const now = present();
   const stream: SignalStream = {

@@ -41,7 +41,7 @@ export function sectorOf({ subject_type, sector_identifier_uri, response_types, 
 export function pairwiseProblems(settings: Settings): readonly Problem[] {
   const { subject_type, sector_identifier_uri: sector } = settings;
   if (subject_type !== 'pairwise') {
-    return sector === undefined ? [] : [{ setting: 'sector_identifier_uri', message: 'has no use without subject_type pairwise' }];
+    return sector === undefined ? [] : [{ setting: 'sector_identifier_uri', message: 'requires subject_type pairwise' }];
   }
   const hosts = new Set(settings.redirect_uris.map((uri) => new URL(uri).host));
   const redirects = settings.response_types.length > 0;
@@ -68,5 +68,5 @@ export function pairwiseProblems(settings: Settings): readonly Problem[] {
 export function sectorProblem({ redirect_uris, grant_types, jwks_uri }: Settings, members: readonly string[]): string | undefined {
   const needed = [...redirect_uris, ...(usesNoRedirect({ grant_types }) && jwks_uri !== undefined ? [jwks_uri] : [])];
   const missing = needed.find((uri) => !members.includes(uri));
-  return missing && `must be a list that contains ${missing}`;
+  return missing && `must return a list that contains ${missing}`;
 }

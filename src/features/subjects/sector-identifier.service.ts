@@ -37,7 +37,7 @@ export function sectorDocumentProblem(settings: ApplicationSettings, document: S
   const uri = settings.sector_identifier_uri;
   if (uri === undefined) return undefined;
   return document?.uri !== uri || document.members === undefined
-    ? 'must be a public address that answers with a JSON list of redirect URIs'
+    ? 'must be a public URL that returns a JSON list of redirect URIs'
     : sectorProblem(settings, document.members);
 }
 

@@ -52,5 +52,5 @@ export async function takenAttribute(
 /** As `takenAttribute`. @throws {ApiError} conflict when another user has a value that must be unique */
 export async function claimAttributes(trx: Executor, schema: UserSchema, user: Pick<User, 'id' | 'profile'>): Promise<void> {
   const taken = await takenAttribute(trx, schema, user);
-  if (taken !== undefined) throw conflict({ field: `profile.${taken}`, message: 'another user has this value' });
+  if (taken !== undefined) throw conflict({ field: `profile.${taken}`, message: 'another user has this value. Choose another one' });
 }

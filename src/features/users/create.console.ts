@@ -62,12 +62,13 @@ type Chosen = z.output<typeof chosenWay>;
 /** @throws {ApiError} validation: what was chosen and what was typed do not go together */
 async function refuseContradiction(visit: ConsoleRequest, { way, password }: Chosen, email: string | null = null): Promise<void> {
   const refused = (field: string, message: string) => validation([{ field, message }]);
-  if (way === 'mail' && !(await mayMail(visit))) throw refused('way', 'by mail is not possible: no mail can be sent from here');
-  if (way === 'mail' && email === null) throw refused('profile.email', 'is required: the link goes there');
-  if (way === 'mail' && !hasMailAddress({ email })) throw refused('profile.email', 'is no address that mail can be sent to');
+  if (way === 'mail' && !(await mayMail(visit)))
+    throw refused('way', 'by e-mail is not possible: this service cannot send e-mail. Choose another option');
+  if (way === 'mail' && email === null) throw refused('profile.email', 'is required: the link is sent to this address');
+  if (way === 'mail' && !hasMailAddress({ email })) throw refused('profile.email', 'cannot receive e-mail. Enter another address');
   if (way === 'password' && password === '') throw refused('password', 'must not be empty');
   if (way !== 'password' && password !== '')
-    throw refused('password', 'was typed, but “With a password that you set” is not chosen: choose that, or leave this empty');
+    throw refused('password', 'is only used with “With a password that you set”. Choose that option, or leave this field empty');
 }
 
 export const create: ConsolePage = {

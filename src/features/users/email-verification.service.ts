@@ -99,11 +99,11 @@ export async function sendVerification(services: Services, idOrLogin: string, re
   const { database } = services;
   const { id } = await findVisibleUser(database.knex, idOrLogin, request);
   if (!(await mayChangeUser(database.knex, id, request))) throw forbidden();
-  if (!(await isMailPossible(services, request))) throw wrongState('no mail can be sent');
-  if (!(await mayMailAgain(services, id))) throw wrongState('many e-mails were sent to this user recently: try again in an hour');
+  if (!(await isMailPossible(services, request))) throw wrongState('this service cannot send e-mail. Set up a mail server first');
+  if (!(await mayMailAgain(services, id))) throw wrongState('too many e-mails were sent to this user recently. Try again in an hour');
   await database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, id, request);
-    if (!isToVerify(user)) throw wrongState('the user has no e-mail address to verify, or cannot sign in');
+    if (!isToVerify(user)) throw wrongState('the user cannot sign in, or has no e-mail address to verify');
     await mailVerification(trx, services, user, user.email, {});
     await recordRequest(trx, user, user.email, request);
   });

@@ -141,7 +141,7 @@ export const changeOwnLanguage = (
 /** Undoes the change. */
 class NotGood extends Error {
   constructor(readonly problems: ReadonlyMap<string, AddedProblem>) {
-    super('attributes are not good');
+    super('invalid attributes');
   }
 }
 

@@ -60,16 +60,16 @@ export type StepDecision = { readonly to: UserStatus } | { readonly refused: str
 /** @returns the status that the step leads to, or why it is not possible */
 export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDecision {
   const { from, to } = STEPS[step];
-  if (!from.includes(facts.status)) return { refused: `the user is ${facts.status}, and ${step} needs ${from.join(' or ')}` };
-  if (step === 'refuse' && !facts.awaitsApproval) return { refused: 'the user does not wait for approval' };
+  if (!from.includes(facts.status)) return { refused: `the user is ${facts.status}, but ${step} requires ${from.join(' or ')}` };
+  if (step === 'refuse' && !facts.awaitsApproval) return { refused: 'the user is not waiting for approval' };
   if (step === 'expire_password' && !facts.hasPassword) return { refused: 'the user has no password' };
-  if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `you cannot ${step} yourself` };
+  if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `you cannot ${step} yourself. Ask another administrator` };
   if (facts.isLastSuperAdmin && locksOut(step)) return { refused: LAST_SUPER_ADMIN };
   if (step === 'activate' && !facts.hasWayToSignIn) return { to: 'PROVISIONED' };
   return { to };
 }
 
-export const LAST_SUPER_ADMIN = 'the user is the last active SUPER_ADMIN';
+export const LAST_SUPER_ADMIN = 'this is the last active SUPER_ADMIN. Give another user this role first';
 
 /** Neither takes a way to sign in away. */
 const KEEPS_IN: ReadonlySet<LifecycleStep> = new Set(['expire_password', 'reactivate']);

@@ -27,10 +27,13 @@ export async function refuseNames(trx: Executor, before: User | undefined, after
  */
 async function refuseTakenNames(trx: Executor, user: User, request: RequestContext): Promise<void> {
   const taken = await findTakenNames(trx, user);
-  if (taken.has('login')) throw conflict({ field: 'profile.login', message: "is another user's e-mail address" });
-  if (taken.has('email as login')) throw conflict({ field: 'profile.email', message: "is another user's login" });
+  if (taken.has('login'))
+    throw conflict({ field: 'profile.login', message: 'is already the e-mail address of another user. Choose another one' });
+  if (taken.has('email as login'))
+    throw conflict({ field: 'profile.email', message: 'is already the user name of another user. Choose another one' });
   const mayShare = reachOf(request.roles ?? [], 'write') === 'everything';
-  if (taken.has('email') && !mayShare) throw conflict({ field: 'profile.email', message: 'another user has this e-mail address' });
+  if (taken.has('email') && !mayShare)
+    throw conflict({ field: 'profile.email', message: 'another user has this e-mail address. Choose another one' });
 }
 
 /**
@@ -60,6 +63,9 @@ async function refuseVouchedNames(
     if (value === null || value === before?.[name]) continue;
     const owner = await findConnectedOrganization(trx, domainOfAddress(value));
     if (domains.has(domainOf(value)) || (owner !== undefined && !reach.has(owner)))
-      throw conflict({ field: `profile.${name}`, message: 'is in a domain that an identity provider vouches for' });
+      throw conflict({
+        field: `profile.${name}`,
+        message: 'is in a domain of an identity provider. Only an administrator of the whole service can use it',
+      });
   }
 }

@@ -30,7 +30,7 @@ const birthdate = text().regex(/^\d{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))?$
 const name = ({ least = 0 } = {}) =>
   text({ least })
     .normalize('NFC')
-    .refine((value) => !INVISIBLE.test(value), 'must not contain invisible characters, or spaces of another kind');
+    .refine((value) => !INVISIBLE.test(value), 'must not contain invisible characters or special spaces');
 
 const email = name().refine((value) => z.regexes.unicodeEmail.test(value), 'must be an e-mail address');
 
@@ -38,7 +38,7 @@ const email = name().refine((value) => z.regexes.unicodeEmail.test(value), 'must
 export const isUserId = (value: string): boolean => /^usr_[0-9A-Za-z]{20}$/.test(value);
 
 /** In a path a user is named by id or login: a login may not be taken for an id. */
-const login = name({ least: 1 }).refine((value) => !isUserId(value), 'must not look like an id');
+const login = name({ least: 1 }).refine((value) => !isUserId(value), 'must not have the form of a user ID');
 
 /** Of attributes that operators add; which of them there are, and what each may hold, is judged where a user is written. */
 const added = z
@@ -116,7 +116,7 @@ export const userCredentials = z.strictObject({
       /** Another system knows the password: an inline hook is asked at the sign-in. */
       hook: z.strictObject({ type: z.literal('default') }).optional(),
     })
-    .refine((given) => Object.values(given).filter((one) => one !== undefined).length <= 1, 'must have one of value, hash and hook')
+    .refine((given) => Object.values(given).filter((one) => one !== undefined).length <= 1, 'must contain only one of value, hash and hook')
     .optional()
     .meta({ description: 'An empty object, as Okta’s Terraform provider sends it, gives no password' }),
 });

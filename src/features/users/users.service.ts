@@ -177,7 +177,7 @@ async function endSignIns(executor: Executor, userId: string): Promise<void> {
   await endOAuthTokens(executor, userId);
 }
 
-const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this login' });
+const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this user name. Choose another one' });
 const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
 
 /** An organization's administrator creates users in their own, without roles or groups; another organization does not exist for them. @throws {ApiError} */

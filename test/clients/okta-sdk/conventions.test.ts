@@ -54,7 +54,12 @@ test('a refusal is thrown as the official Okta SDK knows it: status, code, summa
   // Added attributes are compared with the schema once the rest is valid.
   assert.deepEqual((await create({ login: 'new', shoeSize: '42' })).at(-1), ['profile.shoeSize: is not an attribute of users']);
   const conflict = 'The request conflicts with an existing resource';
-  assert.deepEqual(await create({ login: 'taken' }), [409, 'E0000014', conflict, ['profile.login: another user has this login']]);
+  assert.deepEqual(await create({ login: 'taken' }), [
+    409,
+    'E0000014',
+    conflict,
+    ['profile.login: another user has this user name. Choose another one'],
+  ]);
   const stranger = oktaClient(service, 'no-token-of-this-service-0123456789').userApi;
   assert.deepEqual(await refusal(stranger.getUser({ userId: 'taken' })), [401, 'E0000011', 'Invalid token provided', []]);
   assert.deepEqual((await refusal(userApi.unsuspendUser({ userId: 'taken' }))).slice(0, 2), [403, 'E0000038']);

@@ -34,7 +34,7 @@ describe('roles of applications (management API, "apps/{id}/roles" and assignmen
     const made = await api.call<Role>('POST', `/apps/${id}/roles`, { name: 'editor', description: 'Writes' });
     assert.deepEqual([made.status, made.body.displayName, made.body.description], [201, 'editor', 'Writes']);
     const twice = await api.call('POST', `/apps/${id}/roles`, { name: 'editor' });
-    assert.deepEqual([twice.status, causes(twice)], [409, ['name: another role of the application has this name']]);
+    assert.deepEqual([twice.status, causes(twice)], [409, ['name: another role of this application has this name. Choose another name']]);
     const spaced = await api.call('POST', `/apps/${id}/roles`, { name: 'an editor' });
     assert.deepEqual(causes(spaced), ['name: must be printable ASCII characters without spaces']);
     const path = `/apps/${id}/roles/${made.body.id}`;

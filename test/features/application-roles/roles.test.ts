@@ -22,7 +22,7 @@ test('roles are made and assigned in the console, and stand in tokens until the 
   assert.match((await agent.submit(form, 'console-form', { name: '' })).text, /id="name-problem">Must not be empty/);
   const made = await agent.submit(form, 'console-form', { name: 'editor', displayName: 'Editors', description: 'Write' });
   assert.match(wordsOf(made), /The role is created.*Editors editor Write/);
-  assert.match((await agent.submit(form, 'console-form', { name: 'editor' })).text, /id="name-problem">Another role of the application/);
+  assert.match((await agent.submit(form, 'console-form', { name: 'editor' })).text, /id="name-problem">Another role of this application/);
   const page = await agent.visit(`${home}/assignments/groups/${group}/roles`);
   assert.match(wordsOf(await agent.submit(page, 'console-form', { roles: 'editor' })), /The roles are assigned.*Staff editor/);
 

@@ -99,7 +99,7 @@ test('what is wrong stands beside its field, and what was typed is kept (WCAG 2.
   const refused = await agent.submit(form, 'console-form', typed);
   assert.equal(refused.status, 400);
   assert.equal(problemAt(refused, 'label'), 'Must not be empty');
-  assert.match(problemAt(refused, 'redirect_uris') ?? '', /must be https, or http on a loopback address \(entry 2\)$/i);
+  assert.match(problemAt(refused, 'redirect_uris') ?? '', /must use https, or http on a loopback address \(entry 2\)$/i);
   assert.match(refused.text, /elsewhere\.example\/<\/textarea>/);
   assert.match(refused.text, /value="ASSIGNED" checked/);
   assert.match(refused.text, /name="refresh" type="checkbox" value="true" checked/);
@@ -115,7 +115,7 @@ test('what is wrong stands beside its field, and what was typed is kept (WCAG 2.
   assert.match(problemAt(await edit('general', { redirect_uris: '' }), 'redirect_uris') ?? '', /is required with a response type/i);
   assert.match(problemAt(await edit('tokens', { leeway: '61' }), 'leeway') ?? '', /at most 60/i);
   const notJson = await edit('authentication', { token_endpoint_auth_method: 'private_key_jwt', jwks: '{"keys": [' });
-  assert.match(problemAt(notJson, 'jwks') ?? '', /must be JSON/i);
+  assert.match(problemAt(notJson, 'jwks') ?? '', /must be a JSON/i);
   assert.match(notJson.text, /value="private_key_jwt" checked/);
   assert.match(problemAt(await edit('authentication', { token_endpoint_auth_method: 'private_key_jwt' }), 'jwks') ?? '', /is required/i);
   assert.match(problemAt(await edit('branding', { client_uri: 'javascript:alert(1)' }), 'client_uri') ?? '', /must begin with https/i);
@@ -360,7 +360,7 @@ test('secrets are changed without an outage: a second one, both valid, the first
   assert.ok(!both.text.includes(second));
   assert.doesNotMatch(both.text, /credentials\/new"/);
   const third = await agent.submit(await agent.visit(`${tab}/new`), 'console-form');
-  assert.match(wordsOf(third), /has two secrets already/);
+  assert.match(wordsOf(third), /already has two secrets/);
 
   const [oldest = ''] = /\/admin\/applications\/\w+\/credentials\/\w+\/remove/.exec(both.text) ?? [];
   const endings = new Set(Array.from(both.text.matchAll(/…([\w-]{4})(?=<)/g), ([, ending]) => ending));
@@ -389,8 +389,8 @@ test('federated credentials are added and removed, and the others stay; what is 
   const other = { ...main, subject: 'system:serviceaccount:shop:worker', jwks_uri: 'https://keys.example/jwks' };
   for (const [typed, field, problem] of [
     [{ ...main, subject: 'repo:example*' }, 'subject', /Must have : or \/ before/],
-    [{ ...main, issuer: 'http://issuer.example' }, 'issuer', /Must be https/],
-    [{ ...main, jwks: '{' }, 'jwks', /Must be JSON/],
+    [{ ...main, issuer: 'http://issuer.example' }, 'issuer', /Must use https/],
+    [{ ...main, jwks: '{' }, 'jwks', /Must be a JSON/],
   ] as const)
     assert.match(problemAt(await add(typed), field) ?? '', problem);
   for (const typed of [main, main, other]) assert.match(wordsOf(await add(typed)), /The federated credential is added/);

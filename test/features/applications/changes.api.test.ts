@@ -124,7 +124,7 @@ describe('apps: list, change, life cycle, deletion (management API, "Resources")
     [
       'a new secret',
       bodyWith('x', { client_secret: 'x'.repeat(32) }),
-      ['credentials.oauthClient.client_secret: is not changed here but at credentials/secrets'],
+      ['credentials.oauthClient.client_secret: cannot be changed here. Use credentials/secrets'],
     ],
     ['no label', { settings: {} }, ['label: is required']],
     ['10,000 characters', bodyWith('x'.repeat(10_000)), ['label: must have at most 255 characters']],

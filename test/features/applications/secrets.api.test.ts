@@ -59,7 +59,7 @@ describe('apps/{id}/credentials/secrets: two at once, for rotation (management A
       assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(19).fill(403)]);
       const refused = answers.find(({ status }) => status === 403);
       assert.equal(refused?.body.errorCode, 'E0000038');
-      assert.match(refused?.body.errorSummary ?? '', /delete one first/);
+      assert.match(refused?.body.errorSummary ?? '', /Delete one first/);
       assert.equal((await list(id)).length, 2);
     }
   });

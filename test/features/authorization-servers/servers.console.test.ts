@@ -86,7 +86,7 @@ test('a server is created with what was typed, found, changed, deactivated, acti
   assert.match(wordsOf(await agent.visit(`${HOME}?q=none-of-them`)), /No authorization servers match/);
 
   const taken = await fill(agent, `${HOME}/orders/edit`, { name: 'default' });
-  assert.equal(problemOf(taken, 'name'), 'Another authorization server has this name');
+  assert.equal(problemOf(taken, 'name'), 'Another authorization server has this name. Choose another name');
   const changed = await agent.submit(taken, 'console-form', { name: 'Orders', accessTokenFormat: 'opaque', rotationMode: 'MANUAL' });
   assert.match(wordsOf(changed), /The authorization server is changed.*Opaque, live for 5 minutes.*Manual/);
   assert.equal((await service.api('GET', '/authorizationServers/orders')).body.accessTokenFormat, 'opaque');
@@ -290,7 +290,7 @@ test('policies and rules are created, moved, put out of force and deleted, and d
   const address = created.url.pathname;
   assert.match(
     wordsOf(await fill(agent, `${HOME}/orders/policies/new`, { name: 'Ours' })),
-    /Another policy of the authorization server has this name/,
+    /Another policy of this authorization server has this name. Choose another name/,
   );
 
   assert.equal((await ask(client)).scope, 'profile', 'the first policy, for all, decides');

@@ -168,7 +168,7 @@ test('users are exported as CSV and NDJSON, as the list is narrowed, and an expo
   const page = await ended(agent, await agent.submit(confirm, 'console-form'));
   assert.match(
     wordsOf(page),
-    /1 done, 2 refused, 0 left\..*formula 2 profile\.login: another user has this login x 3 .*profile\.emailVerified/,
+    /1 done, 2 refused, 0 left\..*formula 2 profile\.login: another user has this user name. Choose another one x 3 .*profile\.emailVerified/,
   );
   const { profile } = (await service.api('GET', '/users/imported')).body;
   assert.deepEqual(

@@ -158,10 +158,7 @@ describe('authorizationServers/{id}/claims (management API, "Resources"; Okta’
       [{ ...PLAN, value: undefined }, 'value: must not be empty'],
       [{ ...PLAN, conditions: { scopes: ['nowhere'] } }, 'conditions.scopes: nowhere: not a scope of this authorization server'],
       [{ ...PLAN, alwaysIncludeInToken: false }, 'alwaysIncludeInToken: must be true for a claim of type RESOURCE'],
-      [
-        { ...PLAN, valueType: 'GROUPS', value: '(a+)+', group_filter_type: 'REGEX' },
-        'value: must not contain parentheses that are not escaped',
-      ],
+      [{ ...PLAN, valueType: 'GROUPS', value: '(a+)+', group_filter_type: 'REGEX' }, 'value: must not contain unescaped parentheses'],
       [
         { ...PLAN, valueType: 'USER_ATTRIBUTE', value: 'shoeSize' },
         'value: must name an attribute of the profile, like department or user.profile.department',
@@ -202,7 +199,7 @@ describe('authorizationServers/{id}/claims (management API, "Resources"; Okta’
     const answers = await Promise.all(Array.from({ length: 20 }, () => api.call<Claim & ErrorObject>('POST', path, PLAN)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 19 }, () => 409)]);
     assert.deepEqual(causes(answers.find(({ status }) => status === 409) ?? assert.fail()), [
-      'name: another claim of this type has this name',
+      'name: another claim of this type has this name. Choose another name',
     ]);
     assert.equal((await api.call('POST', path, { ...PLAN, claimType: 'IDENTITY' })).status, 201, 'the other type is another claim');
     const { body } = await api.call<Claim>('POST', path, { ...PLAN, name: 'other' });

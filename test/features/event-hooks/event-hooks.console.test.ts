@@ -103,7 +103,7 @@ test('what is wrong stands beside its field, and what was typed stays but for th
   assert.equal(sent.status, 400);
   for (const [field, problem] of [
     ['name', 'Must not be empty'],
-    ['uri', 'Must be https, or http on a loopback address'],
+    ['uri', 'Must use https, or http on a loopback address'],
     ['headers', 'Is a header that is set already'],
     ['authKey', 'Must be the name of a header'],
     ['events-users', 'Must not be empty'],

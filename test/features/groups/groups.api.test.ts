@@ -69,7 +69,10 @@ describe('groups (management API, "Resources")', () => {
     assert.deepEqual(renamed.map(({ status }) => status).sort(), [200, ...Array(19).fill(409)]);
     const refused = renamed.find(({ status }) => status === 409);
     assert(refused);
-    assert.deepEqual([refused.body.errorCode, causes(refused)], ['E0000014', ['profile.name: another group has this name']]);
+    assert.deepEqual(
+      [refused.body.errorCode, causes(refused)],
+      ['E0000014', ['profile.name: another group has this name. Choose another name']],
+    );
     const { body } = await api.call<Group[]>('GET', '/groups?q=Other&limit=200');
     assert.equal(body.length, 19, 'the refused ones kept their names');
   });

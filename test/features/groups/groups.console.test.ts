@@ -19,7 +19,7 @@ test('a group is created, changed and deleted; the list is searched and has page
   const id = idIn(created);
   const twice = await agent.submit(form, 'console-form', { name: 'Editors <b>', description: 'kept' });
   assert.equal(twice.status, 400);
-  assert.match(twice.text, /id="name-problem">Another group has this name/);
+  assert.match(twice.text, /id="name-problem">Another group has this name. Choose another name/);
   assert.match(twice.text, /\nkept<\/textarea>/);
   assert.match((await agent.submit(form, 'console-form', { name: '' })).text, /id="name-problem">Must not be empty/);
 

@@ -238,7 +238,7 @@ describe('idps (management API, "Resources")', () => {
       const none = { credentials: { client: { client_secret: undefined, token_endpoint_auth_method: 'none' } } };
       assert.equal(await secretOf((await create({ protocol: none })).id), undefined);
       const both = oidc({ protocol: { credentials: { client: { token_endpoint_auth_method: 'none' } } } });
-      const why = 'protocol.credentials.client.client_secret: has no use with token_endpoint_auth_method none';
+      const why = 'protocol.credentials.client.client_secret: cannot be used with token_endpoint_auth_method none';
       isRefused(await api.call('POST', '/idps', both), 400, why);
       const { id } = await create();
       assert.equal((await api.call('PUT', `/idps/${id}`, oidc({ protocol: none }))).status, 200);
@@ -252,7 +252,7 @@ describe('idps (management API, "Resources")', () => {
   });
 
   describe('refuses with the name of the field', () => {
-    const LOOPBACK = 'must be https, or http on a loopback address';
+    const LOOPBACK = 'must use https, or http on a loopback address';
     const client = (fields: Changes) => ({ protocol: { credentials: { client: fields } } });
     const provisioning = (fields: Changes) => ({ policy: { provisioning: fields } });
     const subject = (fields: Changes) => ({ policy: { subject: fields } });
@@ -273,7 +273,7 @@ describe('idps (management API, "Resources")', () => {
       ['protocol.issuer.url', 'must not have a query', { protocol: { issuer: { url: 'https://idp.example?a=b' } } }],
       ['protocol.issuer.url', 'must not have a fragment', { protocol: { issuer: { url: 'https://idp.example/#a' } } }],
       ['protocol.issuer.url', 'must be an absolute URI', { protocol: { issuer: { url: 'idp.example' } } }],
-      ['protocol.issuer.url', 'must not have user information', { protocol: { issuer: { url: 'https://a:b@idp.example' } } }],
+      ['protocol.issuer.url', 'must not contain a user name or password', { protocol: { issuer: { url: 'https://a:b@idp.example' } } }],
       [
         'protocol.endpoints.token.url',
         LOOPBACK,
@@ -364,7 +364,7 @@ describe('idps (management API, "Resources")', () => {
     const refused = renamed.find(({ status }) => status === 409);
     assert(refused);
     assert.equal(refused.body.errorCode, 'E0000014');
-    isRefused(refused, 409, 'name: another identity provider has this name');
+    isRefused(refused, 409, 'name: another identity provider has this name. Choose another name');
   });
 
   for (const name of ['<script>alert(1)</script>', 'مزوّد الهوية', '\u202eabc\u202c', "'; DROP TABLE users; --", '%_\\', 'x'.repeat(255)]) {

@@ -85,7 +85,7 @@ test('what is wrong stands beside its field, what was typed stays but for the se
   assert.equal(sent.status, 400);
   for (const [field, problem] of [
     ['name', 'Must not be empty'],
-    ['issuer', 'Must be https, or http on a loopback address'],
+    ['issuer', 'Must use https, or http on a loopback address'],
     ['emailDomains', 'Must be a domain, e\\.g\\. example\\.com \\(entry 1\\)'],
     ['attributeMap', '“x y” must be the name of an attribute'],
     ['parameters', '“state” is sent by the service itself'],
@@ -127,7 +127,7 @@ test('the form sent twice makes one provider', async (t) => {
   assert.equal(renamed.status, 400);
   assert.match(wordsOf(renamed), /This form was already processed with other values/);
   const anew = await agent.submit(await agent.visit(`${HOME}/new/github`), 'console-form', typed);
-  assert.match(anew.text, /id="name-problem">Another identity provider has this name</);
+  assert.match(anew.text, /id="name-problem">Another identity provider has this name. Choose another name</);
   assert.equal((await service.api('GET', '/idps')).body.length, 1);
 });
 

@@ -84,7 +84,7 @@ test('claims of a provider in attributes of one’s own', async (t) => {
         ['card', 'card'],
       ],
     );
-    assert.match(JSON.stringify(event), /another user has this value/);
+    assert.match(JSON.stringify(event), /another user has this value. Choose another one/);
     assert.doesNotMatch(JSON.stringify(event), /SECRET|bronze/);
     assert.ok(isAdmitted(await come(email, { ...wrong, seat_count: 3 })), 'and at a later sign-in');
     assert.equal((await profileOf(email)).seats, 3);

@@ -94,9 +94,11 @@ describe('inline hooks', () => {
   it('has one name, one type for ever, and an address and headers as event hooks have them', async () => {
     const body = bodyOf(TOKENS);
     const { id } = await call('POST', '/inlineHooks', body);
-    assert.deepEqual(await refused(409, 'POST', '/inlineHooks', body), ['name: another inline hook has this name']);
+    assert.deepEqual(await refused(409, 'POST', '/inlineHooks', body), ['name: another inline hook has this name. Choose another name']);
     const other = await call('POST', '/inlineHooks', bodyOf(TOKENS));
-    assert.deepEqual(await refused(409, 'PUT', `/inlineHooks/${other.id}`, body), ['name: another inline hook has this name']);
+    assert.deepEqual(await refused(409, 'PUT', `/inlineHooks/${other.id}`, body), [
+      'name: another inline hook has this name. Choose another name',
+    ]);
     assert.deepEqual(await refused(400, 'PUT', `/inlineHooks/${id}`, { ...body, type: SIGN_UPS }), [
       `type: cannot be changed: it is ${TOKENS}`,
     ]);

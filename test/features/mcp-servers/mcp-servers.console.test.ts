@@ -69,7 +69,7 @@ test('a new authorization server: its audience, scopes, clients and users are wh
     ['policy.rule.update', 'policy.lifecycle.update', 'oauth2.scope.created', 'oauth2.scope.created', 'oauth2.as.created'],
   );
   const taken = await protect(agent, { ...typed, name: 'Others' });
-  assert.match(wordsOf(taken), /another authorization server has this name or id/i);
+  assert.match(wordsOf(taken), /another authorization server has this name or ID. Choose others/i);
   assert.deepEqual((await service.api('GET', '/authorizationServers?q=Others')).body, [], 'nothing of it is written');
 });
 

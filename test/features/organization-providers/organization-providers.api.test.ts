@@ -152,6 +152,9 @@ describe('identity providers of an organization (management API, "account/org…
     assert.equal((await create(`ada@${theirs}`)).status, 200, 'a domain that leads nowhere is no secret, and nobody’s');
     await put(other, await newIdp(), { domains: [theirs] });
     const refused = await create(`bob@${theirs.toUpperCase()}`);
-    assert.deepEqual([refused.status, causes(refused)], [409, ['profile.email: is in a domain that an identity provider vouches for']]);
+    assert.deepEqual(
+      [refused.status, causes(refused)],
+      [409, ['profile.email: is in a domain of an identity provider. Only an administrator of the whole service can use it']],
+    );
   });
 });

@@ -110,7 +110,7 @@ describe('departments ("Department node")', () => {
       const answer = await put<ErrorObject>(orgId, a, { name: 'a', parentId });
       assert.deepEqual(
         [answer.status, answer.body.errorCode, causes(answer)],
-        [400, 'E0000001', ['parentId: must be neither the department itself nor one below it']],
+        [400, 'E0000001', ['parentId: must not be the department itself or a department below it']],
       );
     }
     for (const parentId of [foreign, 'dep_unknown', orgId, `'; DROP TABLE departments;--`]) {
@@ -230,7 +230,7 @@ describe('departments ("Department node")', () => {
     );
     const refusals = answers.filter(({ status }) => status !== 200);
     assert.equal(refusals.length, 1);
-    assert.deepEqual(refusals.flatMap(causes), ['parentId: must be neither the department itself nor one below it']);
+    assert.deepEqual(refusals.flatMap(causes), ['parentId: must not be the department itself or a department below it']);
     const { treeStruct, levelCount } = await tree(orgId);
     assert.deepEqual([treeStruct.length, levelCount], [20, 20]);
     assert.deepEqual(new Set(treeStruct.map(({ depId }) => depId)), new Set(ids));

@@ -154,12 +154,12 @@ describe('organizations ("Organization endpoints")', () => {
     await made('Taken');
     assert.equal((await api.call('PUT', `/account/org/${orgId}?name=Kept`)).status, 200);
     const taken = await api.call('PUT', `/account/org/${orgId}?name=Taken`);
-    assert.deepEqual(refusal(taken), [409, 'E0000014', 'name: another organization has this name']);
+    assert.deepEqual(refusal(taken), [409, 'E0000014', 'name: another organization has this name. Choose another name']);
     assert.equal((await detail(orgId)).name, 'Kept');
     assert.deepEqual(refusal(await create<ErrorObject>({ orgName: ' Taken ' })), [
       409,
       'E0000014',
-      'orgName: another organization has this name',
+      'orgName: another organization has this name. Choose another name',
     ]);
   });
 

@@ -28,14 +28,14 @@ test('an organization is created, renamed and deleted; only an empty one can be 
 
   const twice = await fill(agent, list, 'Create organization', { name: 'Fern & <Sons>' });
   assert.equal(twice.status, 400);
-  assert.match(twice.text, /id="name-problem">Another organization has this name</);
+  assert.match(twice.text, /id="name-problem">Another organization has this name. Choose another name</);
 
   const renamed = await fill(agent, created, 'Rename', { name: 'Fern' });
   assert.match(renamed.text, /<h1 dir="auto">Fern<\/h1>/);
   const withDepartment = await fill(agent, renamed, 'Add department', { name: 'Sales' });
   const refused = await agent.submit(await agent.visit(`/admin/organizations/${orgIn(created)}/delete`), 'console-form');
   assert.equal(refused.status, 400);
-  assert.match(wordsOf(refused), /The organization still has departments/);
+  assert.match(wordsOf(refused), /The organization still has departments. Remove them first/);
 
   await fill(agent, await agent.visit(linkTo(withDepartment, 'Sales')), 'Delete');
   const gone = await fill(agent, await agent.visit(`/admin/organizations/${orgIn(created)}`), 'Delete');
@@ -49,7 +49,7 @@ test('what comes from another source is not renamed here, and the page offers no
   assert.doesNotMatch((await agent.visit(`/admin/organizations/${body.orgId}`)).text, /Rename/);
   const form = await agent.visit(`/admin/organizations/${body.orgId}/rename`);
   const refused = await agent.submit(form, 'console-form', { name: 'Mine' });
-  assert.match(wordsOf(refused), /The organization comes from another source/);
+  assert.match(wordsOf(refused), /The organization is managed in another source/);
 });
 
 test('the list has a count and pages, however the page is asked for', async (t) => {
@@ -87,7 +87,7 @@ test('departments are added, moved and deleted; never below themselves', async (
   const edit = await agent.visit(linkTo(sales, 'Change or move'));
   assert.doesNotMatch(edit.text, new RegExp(`value="(${salesId}|${europeId})"`), 'what lies below is not offered');
   const cycle = await agent.submit(edit, 'console-form', { name: 'Sales', parentId: europeId });
-  assert.match(cycle.text, /id="parentId-problem">Must be neither the department itself nor one below it/);
+  assert.match(cycle.text, /id="parentId-problem">Must not be the department itself or a department below it/);
 
   const moved = await agent.submit(await agent.visit(linkTo(europe, 'Change or move')), 'console-form', {
     name: 'Europa',

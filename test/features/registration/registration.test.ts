@@ -196,14 +196,14 @@ test('signed and encrypted responses and pairwise subjects, as OpenID Connect re
   for (const [wrong, why] of [
     [{ subject_type: 'everybody' }, /subject_type/],
     [{ subject_type: 'pairwise', redirect_uris: [CALLBACK, 'https://other.example/'] }, /sector_identifier_uri/],
-    [{ subject_type: 'pairwise', sector_identifier_uri: 'https://sector.invalid/list' }, /sector_identifier_uri: must be a public address/],
+    [{ subject_type: 'pairwise', sector_identifier_uri: 'https://sector.invalid/list' }, /sector_identifier_uri: must be a public URL/],
     [{ userinfo_signed_response_alg: 'HS256' }, /userinfo_signed_response_alg/],
     [{ userinfo_encrypted_response_alg: 'RSA-OAEP-256' }, /jwks/],
     [{ request_object_signing_alg: 'none' }, /request_object_signing_alg/],
-    [{ request_object_signing_alg: 'ES256' }, /request_object_signing_alg: needs jwks or jwks_uri/],
+    [{ request_object_signing_alg: 'ES256' }, /request_object_signing_alg: requires jwks or jwks_uri/],
     [
       { token_endpoint_auth_signing_alg: 'ES256' },
-      /token_endpoint_auth_signing_alg: has no use with token_endpoint_auth_method client_secret_basic/,
+      /token_endpoint_auth_signing_alg: cannot be used with token_endpoint_auth_method client_secret_basic/,
     ],
     [{ token_endpoint_auth_method: 'client_secret_jwt', token_endpoint_auth_signing_alg: 'HS384' }, /token_endpoint_auth_signing_alg/],
   ] as const) {

@@ -227,7 +227,7 @@ test('attributes that operators add are an extension, with their rules (RFC 7643
   const twin = await scim.call('POST', '/Users', { schemas: [USER], userName: 'bob@example.com', [EXTENSION]: { badge: 'a1' } });
   assert.deepEqual(
     [twin.status, twin.body.scimType, twin.body.detail],
-    [409, 'uniqueness', `${EXTENSION}:badge: another user has this value`],
+    [409, 'uniqueness', `${EXTENSION}:badge: another user has this value. Choose another one`],
   );
   const incomplete = await scim.call('POST', '/Users', { schemas: [USER], userName: 'bob@example.com' });
   assert.deepEqual([incomplete.status, incomplete.body.detail], [400, `${EXTENSION}:badge: is required`]);

@@ -253,7 +253,10 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 19 }, () => 409)]);
     const { body } = await api.call<Scope>('POST', path, { name: 'other' });
     const renamed = await api.call('PUT', `${path}/${body.id}`, { ...body, name: 'orders' });
-    assert.deepEqual([renamed.status, ...causes(renamed)], [409, 'name: another scope of the authorization server has this name']);
+    assert.deepEqual(
+      [renamed.status, ...causes(renamed)],
+      [409, 'name: another scope of this authorization server has this name. Choose another name'],
+    );
   });
 
   it('knows neither the scope of another server nor an unknown server', async () => {

@@ -69,7 +69,7 @@ test('several at once are refused; who does not wait is not', async (t) => {
   assert.equal(wrong.status, 403);
   const staged = await service.api('POST', '/users?activate=false', { profile: { login: 'prepared' } });
   const { status, body } = await service.api('POST', `/users/${staged.body.id}/lifecycle/refuse`);
-  assert.deepEqual([status, /does not wait for approval/.test(JSON.stringify(body))], [403, true]);
+  assert.deepEqual([status, /is not waiting for approval/.test(JSON.stringify(body))], [403, true]);
 });
 
 test('over the API, without an e-mail where that is wished', async (t) => {

@@ -27,7 +27,7 @@ test('a stream is created, verified, changed, paused, enabled and deleted; what 
     authorizationHeader: 'Bearer of-the-receiver',
   };
   const wrong = await agent.submit(form, 'console-form', { ...typed, endpointUrl: 'http://example.com/' });
-  assert.match(wordsOf(wrong), /must be https/);
+  assert.match(wordsOf(wrong), /must use https/);
   const created = await agent.submit(form, 'console-form', typed);
   assert.match(wordsOf(created), /The signal stream is created.*To the <gateway>|To the &lt;gateway&gt;/);
   const [stream] = (await service.api('GET', '/ssf/streams')).body;

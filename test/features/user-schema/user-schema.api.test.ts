@@ -145,7 +145,7 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
     const answers = await Promise.all(Array.from({ length: 8 }, wanted));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(409)]);
     const lost = answers.find(({ status }) => status === 409);
-    assert.deepEqual(causes(lost as never), ['profile.number: another user has this value']);
+    assert.deepEqual(causes(lost as never), ['profile.number: another user has this value. Choose another one']);
     const holder = answers.find(({ status }) => status === 200)?.body as User;
     const other = await person(api, { profile: { number: 'B' } });
     const taken = await api.call('POST', `/users/${other.id}`, { profile: { number: 'e\u0301-7' } });
@@ -168,7 +168,7 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
     );
     await api.call('POST', `/users/${one.id}`, { profile: { badge: 6 } });
     assert.equal((await badge('UNIQUE_VALIDATED')).status, 200);
-    assert.deepEqual(await refusals({ badge: 6 }), [409, 'profile.badge: another user has this value']);
+    assert.deepEqual(await refusals({ badge: 6 }), [409, 'profile.badge: another user has this value. Choose another one']);
     assert.equal((await badge('NOT_UNIQUE')).status, 200);
     await person(api, { profile: { badge: 6 } });
     assert.equal((await badge('UNIQUE_VALIDATED')).status, 409);

@@ -60,11 +60,11 @@ test('what does not go together is refused beside its field, and makes nobody', 
   const submit = (typed: Record<string, string>) => agent.submit(form, 'console-form', { login: 'anna', ...typed });
   const without = await submit({ way: 'mail', email: '' });
   assert.equal(without.status, 400);
-  assert.match(without.text, /id="email-problem">Is required: the link goes there</);
+  assert.match(without.text, /id="email-problem">Is required: the link is sent to this address</);
   for (const way of ['mail', 'link', 'later']) {
     const typed = await submit({ way, email: 'anna@example.com', password: GOOD });
     assert.equal(typed.status, 400, way);
-    assert.match(typed.text, /id="password-problem">Was typed, but “With a password that you set” is not chosen/, way);
+    assert.match(typed.text, /id="password-problem">Is only used with “With a password that you set”/, way);
   }
   const long = await submit({ way: 'mail', email: `${'a'.repeat(70)}@example.com` });
   assert.equal(long.status, 400);
@@ -135,7 +135,7 @@ test('where no mail can be sent there is only the link, and the form says why', 
   assert.doesNotMatch(form.text, /value="mail"/);
   assert.match(wordsOf(form), /Show me the link .* This service cannot send e-mail/);
   const forced = await agent.submit(form, 'console-form', { login: 'anna', email: 'anna@example.com', way: 'mail' });
-  assert.match(forced.text, /id="way-problem">By mail is not possible/);
+  assert.match(forced.text, /id="way-problem">By e-mail is not possible/);
   assert.match(linkOn(await agent.submit(form, 'console-form', { login: 'anna', email: 'anna@example.com' })), /choose-password/);
   const reset = await agent.visit(`/admin/users/${user.id}/life-cycle/reset_password`);
   assert.match(wordsOf(reset), /You see a link once and pass it on\. This service cannot send e-mail/);
@@ -197,7 +197,7 @@ test('an address is confirmed by a mail that an administrator sends: where that 
   for (let times = 1; times <= 5; times += 1) assert.equal((await agent.submit(form, 'console-form')).status, 200);
   const many = await agent.submit(form, 'console-form');
   assert.equal(many.status, 400);
-  assert.match(wordsOf(many), /Many e-mails were sent to this user recently: try again in an hour/);
+  assert.match(wordsOf(many), /Too many e-mails were sent to this user recently. Try again in an hour/);
 });
 
 test('an organization’s administrator sends it to his own people alone, and is told the rules of passwords himself', async (t) => {

@@ -121,7 +121,7 @@ describe('changes of users (management API, "users")', () => {
     for (const method of ['POST', 'PUT']) {
       const profile = { login: other.profile.login?.toUpperCase() };
       const answer = await api.call(method, `/users/${user.id}`, { profile, credentials: { password: { value: 'never to be set' } } });
-      assert.deepEqual([answer.status, causes(answer)], [409, ['profile.login: another user has this login']]);
+      assert.deepEqual([answer.status, causes(answer)], [409, ['profile.login: another user has this user name. Choose another one']]);
     }
     assert.deepEqual((await api.call('GET', `/users/${user.id}`)).body, user);
     assert.equal((await eventsAbout(api, user.id)).filter(({ event_type }) => event_type.startsWith('user.account')).length, 0);
@@ -166,7 +166,7 @@ describe('changes of users (management API, "users")', () => {
       ['PUT', `/users/${user.id}`],
     ] as const) {
       const answer = await api.call(method, path, { profile: { login: user.id } });
-      assert.deepEqual([answer.status, causes(answer)], [400, ['profile.login: must not look like an id']]);
+      assert.deepEqual([answer.status, causes(answer)], [400, ['profile.login: must not have the form of a user ID']]);
     }
   });
 });

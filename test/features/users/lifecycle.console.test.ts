@@ -22,7 +22,7 @@ test('the life of an account: each step as far as the status offers it, to its e
   assert.deepEqual([await statusOf(), await canSignIn(service, user)], ['SUSPENDED', false]);
   const refused = await take('suspend');
   assert.equal(refused.status, 400);
-  assert.match(wordsOf(refused), /suspend needs ACTIVE/);
+  assert.match(wordsOf(refused), /suspend requires ACTIVE/);
   assert.match(wordsOf(await take('unsuspend')), /can sign in again/);
   assert.ok(await canSignIn(service, user));
 

@@ -35,7 +35,7 @@ describe('the life cycle of a user (management API, "users")', () => {
 
   it('tells plainly why a step is not possible', () => {
     const decision = decideStep('activate', { ...SOMEBODY, status: 'SUSPENDED' });
-    assert.deepEqual(decision, { refused: 'the user is SUSPENDED, and activate needs STAGED or DEPROVISIONED' });
+    assert.deepEqual(decision, { refused: 'the user is SUSPENDED, but activate requires STAGED or DEPROVISIONED' });
   });
 
   it('invites a user who has no way to sign in yet', () => {
@@ -46,7 +46,7 @@ describe('the life cycle of a user (management API, "users")', () => {
 
   it('refuses only who has signed up and waits', () => {
     assert.deepEqual(decideStep('refuse', { ...SOMEBODY, status: 'STAGED', awaitsApproval: false }), {
-      refused: 'the user does not wait for approval',
+      refused: 'the user is not waiting for approval',
     });
   });
 
@@ -58,7 +58,9 @@ describe('the life cycle of a user (management API, "users")', () => {
 
   it('lets nobody deactivate or suspend himself', () => {
     for (const step of ['deactivate', 'suspend'] as const) {
-      assert.deepEqual(decideStep(step, { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), { refused: `you cannot ${step} yourself` });
+      assert.deepEqual(decideStep(step, { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), {
+        refused: `you cannot ${step} yourself. Ask another administrator`,
+      });
     }
     assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', isSelf: true }), { to: 'PASSWORD_EXPIRED' });
   });
@@ -67,7 +69,7 @@ describe('the life cycle of a user (management API, "users")', () => {
     assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', isLastSuperAdmin: true }), { to: 'PASSWORD_EXPIRED' });
     for (const step of ['deactivate', 'suspend', 'reset_password'] as const) {
       const decision = decideStep(step, { ...SOMEBODY, status: 'ACTIVE', isLastSuperAdmin: true });
-      assert.deepEqual(decision, { refused: 'the user is the last active SUPER_ADMIN' });
+      assert.deepEqual(decision, { refused: 'this is the last active SUPER_ADMIN. Give another user this role first' });
     }
   });
 

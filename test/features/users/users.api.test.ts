@@ -106,7 +106,7 @@ describe('users (management API, "Resources")', () => {
     [
       'a password and a hash',
       { profile: { login: 'a' }, credentials: { password: { value: 'long enough', hash: HASH } } },
-      ['credentials.password: must have one of value, hash and hook'],
+      ['credentials.password: must contain only one of value, hash and hook'],
     ],
     [
       'a hash of a weak kind',

@@ -37,7 +37,7 @@ test('a user is created with a password, with a link, or to be activated later',
       /id="login-problem">.*id="email-problem">/s,
     );
     const taken = await agent.submit(poor, 'console-form', { login: 'ANNA', way: 'later' });
-    assert.match(taken.text, /id="login-problem">Another user has this login/);
+    assert.match(taken.text, /id="login-problem">Another user has this user name. Choose another one/);
     const nowhere = await agent.submit(poor, 'console-form', { way: 'later', orgId: '', depId: 'Sales' });
     assert.match(nowhere.text, /id="orgId-problem">Is required with a department/);
     assert.equal((await service.api('GET', '/users/bert')).status, 404);
@@ -101,7 +101,7 @@ test('the profile is changed; a problem stands beside its field, and an attribut
   assert.match(wrong.text, /id="email-problem">Must be an e-mail address/);
   assert.equal(typedIn(wrong, 'city'), 'Bonn');
   const taken = await agent.submit(form, 'console-form', { login: 'admin' });
-  assert.match(taken.text, /id="login-problem">Another user has this login/);
+  assert.match(taken.text, /id="login-problem">Another user has this user name. Choose another one/);
   const changed = await agent.submit(wrong, 'console-form', { email: 'erna@example.com', title: '' });
   assert.match(wordsOf(changed), /The profile is changed.*erna@example\.com/);
   const verified = async () => (await service.api('GET', `/users/${user.id}`)).body.profile.emailVerified;

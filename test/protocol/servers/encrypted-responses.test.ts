@@ -153,12 +153,15 @@ test('encryption needs a key for it, and says which; a key set at an address is 
     assert.equal(status, 400, JSON.stringify(body));
     return JSON.stringify(body);
   };
-  assert.match(await refused({ id_token_encrypted_response_alg: 'RSA-OAEP-256' }), /jwks: needs a key with use enc/);
+  assert.match(await refused({ id_token_encrypted_response_alg: 'RSA-OAEP-256' }), /jwks: must contain a key with use enc/);
   const { use: _, ...unused } = jwk;
   const keys = { userinfo_encrypted_response_alg: 'RSA-OAEP-256', jwks: { keys: [unused] } };
-  assert.match(await refused(keys), /needs a key with use enc/);
-  assert.match(await refused({ introspection_encrypted_response_alg: 'ECDH-ES', jwks: { keys: [jwk] } }), /needs a key with use enc/);
-  assert.match(await refused({ id_token_encrypted_response_enc: 'A256GCM' }), /has no use without id_token_encrypted_response_alg/);
+  assert.match(await refused(keys), /must contain a key with use enc/);
+  assert.match(
+    await refused({ introspection_encrypted_response_alg: 'ECDH-ES', jwks: { keys: [jwk] } }),
+    /must contain a key with use enc/,
+  );
+  assert.match(await refused({ id_token_encrypted_response_enc: 'A256GCM' }), /requires id_token_encrypted_response_alg/);
   assert.match(await refused({ id_token_encrypted_response_alg: 'dir' }), /id_token_encrypted_response_alg/);
   assert.match(await refused({ jwks: { keys: [{ kty: 'RSA', n: 'A'.repeat(171), e: 'AQAB' }] } }), /2048 bits/);
 

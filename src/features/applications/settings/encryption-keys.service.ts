@@ -15,7 +15,7 @@ export async function readEncryptionProblems(
   const { jwks_uri: uri } = settings;
   if (uri === undefined) return encryptionProblems(settings).map(({ setting, message }) => `${setting} ${message}`);
   const keys = await readKeys(config, uri);
-  if (keys === undefined) return [`${uri} does not answer with a JSON Web Key Set`];
+  if (keys === undefined) return [`${uri} does not return a JSON Web Key Set`];
   return RESPONSE_KINDS.flatMap((kind) => {
     const alg = settings[encryptedAlg(kind)];
     return alg === undefined || keys.some((key) => encryptsTo(key, alg)) ? [] : [`${uri} has no key for ${encryptedAlg(kind)} ${alg}`];

@@ -38,12 +38,12 @@ export function requestAlgProblems(
   if (request !== undefined && !(signsBySecret(request) ? hasSecret : hasKeys))
     problems.push({
       setting: 'request_object_signing_alg',
-      message: signsBySecret(request) ? 'needs a token_endpoint_auth_method with a secret' : 'needs jwks or jwks_uri',
+      message: signsBySecret(request) ? 'requires a token_endpoint_auth_method with a secret' : 'requires jwks or jwks_uri',
     });
   if (assertion !== undefined && method !== (signsBySecret(assertion) ? 'client_secret_jwt' : 'private_key_jwt'))
     problems.push({
       setting: 'token_endpoint_auth_signing_alg',
-      message: `has no use with token_endpoint_auth_method ${method}`,
+      message: `cannot be used with token_endpoint_auth_method ${method}`,
     });
   return problems;
 }

@@ -42,10 +42,9 @@ interface KeysOf {
 export function encryptionProblems(settings: ResponseSettings & KeysOf): readonly { readonly setting: string; readonly message: string }[] {
   return RESPONSE_KINDS.flatMap((kind) => {
     const { [encryptedAlg(kind)]: alg, [encryptedEnc(kind)]: enc } = settings;
-    if (alg === undefined)
-      return enc === undefined ? [] : [{ setting: encryptedEnc(kind), message: `has no use without ${encryptedAlg(kind)}` }];
+    if (alg === undefined) return enc === undefined ? [] : [{ setting: encryptedEnc(kind), message: `requires ${encryptedAlg(kind)}` }];
     if (settings.jwks_uri !== undefined || settings.jwks?.keys.some((key) => encryptsBy(key, alg))) return [];
-    return [{ setting: 'jwks', message: `needs a key with use enc for ${encryptedAlg(kind)} ${alg}, where there is no jwks_uri` }];
+    return [{ setting: 'jwks', message: `must contain a key with use enc for ${encryptedAlg(kind)} ${alg}, unless jwks_uri is set` }];
   });
 }
 
