@@ -168,7 +168,7 @@ export function callsTo(baseUrl: string, listensAt: string = baseUrl): ServiceCa
       const password = randomBytes(12).toString('base64url');
       const input = { profile: { login, ...profile }, credentials: { password: { value: password } } };
       const { id } = created(await api('POST', '/users', input));
-      return { id, login, password };
+      return { id, login: String(input.profile.login), password };
     },
     async createApp(settings, credentials = {}) {
       const body = { name: 'oidc_client', label: 'Test application', signOnMode: 'OPENID_CONNECT' };

@@ -82,6 +82,11 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
         ['The domain of the user requires an identity provider. No password is accepted.'],
         'The page of the organization shows the required provider under Sign-in.',
       );
+    case 'NOT_A_METHOD':
+      return bad(
+        ['Users do not sign in by password here, so the password was not checked.'],
+        'The methods are under Security → Sign-in policy. Programs that use the password grant or sign-in by API need the method “Password”.',
+      );
     case 'CHANGED_MEANWHILE':
       return bad(['The password was right when it was compared, but the account or its password was changed at the same moment.']);
     case 'NOT_ACTIVE':

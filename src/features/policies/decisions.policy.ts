@@ -11,7 +11,15 @@ import type { AccessDecision, AccessGrantType, AccessReason } from './access-pol
 /** Of a password that was not enough. */
 export interface PasswordRefused {
   readonly kind: 'password';
-  readonly reason: 'UNKNOWN_USER' | 'WRONG_PASSWORD' | 'LOCKED' | 'NOT_ACTIVE' | 'EXPIRED' | 'PROVIDER_REQUIRED' | 'CHANGED_MEANWHILE';
+  readonly reason:
+    | 'UNKNOWN_USER'
+    | 'WRONG_PASSWORD'
+    | 'LOCKED'
+    | 'NOT_ACTIVE'
+    | 'EXPIRED'
+    | 'PROVIDER_REQUIRED'
+    | 'NOT_A_METHOD'
+    | 'CHANGED_MEANWHILE';
   /** The account's, at that moment. */
   readonly status?: string;
   /** Wrong ones since the last right one or the last lock, this one included. */

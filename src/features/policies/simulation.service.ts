@@ -147,9 +147,9 @@ export async function simulateRequest(
   const heldRoles = user && (await listHeldRoles(knex, application.id, user.id));
   const signIn = request.signIn && user && (await simulateSignIn(services, user.id, request.signIn));
   const requiredProvider = user && (await findRequiredProvider(knex, user.id));
-  const isElsewhere = request.grantType === 'password' && requiredProvider !== undefined;
+  const byPassword = request.grantType === 'password' ? await passwordRefusal(services, requiredProvider) : undefined;
   const factors = signIn && user && (await listUsableFactors(knex, user.id, PASSWORD_AMR)).map(({ type }) => type);
-  const refusal = isElsewhere ? PROVIDER_REQUIRED : signIn && refusalOf(signIn, factors ?? []);
+  const refusal = byPassword ?? (signIn && refusalOf(signIn, factors ?? []));
   const judged = refusal === undefined ? simulation : { ...simulation, outcome: 'REFUSED' as const, refusal, tokens: undefined };
   const found = {
     ...judged,
@@ -168,7 +168,12 @@ export async function simulateRequest(
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }
 
-const PROVIDER_REQUIRED = { error: 'invalid_grant', reason: 'the user must sign in by an identity provider' } as const;
+/** Why no password is right, whatever it is. */
+async function passwordRefusal(services: Services, requiredProvider: RequiredProvider | undefined) {
+  const { methods } = await readSettings(services, 'sign-in');
+  if (!methods.includes('password')) return { error: 'invalid_grant', reason: 'users do not sign in by password' } as const;
+  return requiredProvider && ({ error: 'invalid_grant', reason: 'the user must sign in by an identity provider' } as const);
+}
 
 /** As `admitSignIn` refuses: also users who have no factor for a rule that asks for one. */
 function refusalOf({ action }: SignInDecision, factors: readonly unknown[]) {

@@ -63,6 +63,17 @@ export async function recordFailure(trx: Executor, user: FailedUser | undefined,
   });
 }
 
+/** A password was sent where users sign in without one. */
+export const recordNoPasswords = (executor: Executor, request: RequestContext): Promise<string> =>
+  recordEvent(executor, {
+    eventType: 'user.authentication.failure',
+    displayMessage: 'User login',
+    request,
+    targets: [],
+    failure: 'PASSWORD_NOT_ALLOWED',
+    decision: { kind: 'password', reason: 'NOT_A_METHOD' },
+  });
+
 function whyRefused(user: FailedUser | undefined, { right, expired, decision, knownBrowser }: Failure): PasswordRefused {
   if (user === undefined) return { kind: 'password', reason: 'UNKNOWN_USER' };
   const { failures, lockedUntil } = decision.remembered;

@@ -27,7 +27,7 @@ import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } f
 import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures, unlessHeard } from './failure-limits.service.ts';
 import { decideAttempt, isLocked, NO_FAILURES } from './lockout.policy.ts';
 import { hashAnew, keepAnew, type Rehashed } from './rehash.service.ts';
-import { asHimself, recordFailure, sessionBegun } from './sign-in-events.service.ts';
+import { asHimself, recordFailure, recordNoPasswords, sessionBegun } from './sign-in-events.service.ts';
 import { findCandidate, type SignInCandidate, signInPlainly } from './sign-ins.store.ts';
 
 export interface PasswordCredentials {
@@ -118,7 +118,7 @@ export async function tellPassword(
   request: RequestContext,
   purpose?: Purpose,
 ): Promise<PasswordCheck | InactiveUser | undefined> {
-  if (!(await currentSettings(services, 'sign-in')).methods.includes('password')) return undefined;
+  if (!(await currentSettings(services, 'sign-in')).methods.includes('password')) return refusePassword(services, request);
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
   // No dear comparison for an account that is locked: nothing follows from it.
@@ -150,6 +150,13 @@ export async function tellPassword(
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
   if (checked === undefined || checked.kind === 'inactive') await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
   return checked;
+}
+
+/** Where users sign in without passwords none is compared, and nobody is looked up. It counts like a wrong one. @throws {TooManyFailures} */
+async function refusePassword(services: Services, request: RequestContext): Promise<undefined> {
+  await refuseBarredAddress(services, request.ipAddress);
+  await recordNoPasswords(services.database.knex, request);
+  await countFailedSignIn(services, request.ipAddress);
 }
 
 /** A browser in which the user signed in before has a count of its own: it is heard whatever others behind the same address did. */

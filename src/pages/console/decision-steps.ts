@@ -41,6 +41,7 @@ const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
   'the application is not active': ({ application }) =>
     phrase('the application “{application}” is deactivated', { application: application.label }),
   'a rule of the sign-in policy refuses the sign-in': () => phrase('a rule of the sign-in policy refuses the sign-in'),
+  'users do not sign in by password': () => phrase('users do not sign in by password'),
   'the user must sign in by an identity provider': () => phrase('the user must sign in by an identity provider'),
   'the application may not use this grant': ({ application }) =>
     phrase('the application “{application}” may not use this grant: its settings do not name it, or no response type that goes with it', {

@@ -31,6 +31,12 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
   ['a suspended one', { ...password, reason: 'NOT_ACTIVE', status: 'SUSPENDED' }, /password was right.*it is suspended/],
   ['a status without words', { ...password, reason: 'NOT_ACTIVE', status: 'ODD' }, /its status was ODD/],
   ['an expired password', { ...password, reason: 'EXPIRED' }, /had expired/],
+  [
+    'where passwords are no method',
+    { kind: 'password', reason: 'NOT_A_METHOD' },
+    /do not sign in by password.*not checked/,
+    /Sign-in policy/,
+  ],
   ['changed meanwhile', { ...password, reason: 'CHANGED_MEANWHILE' }, /at the same moment/],
   ['a right code', { kind: 'second-factor', reason: 'RIGHT', method: 'code', failures: 0 }, /^The code from the app was correct/],
   [

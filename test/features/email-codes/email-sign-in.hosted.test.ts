@@ -37,6 +37,13 @@ async function outcomes({ api }: Service, eventType: string): Promise<string[]> 
   );
 }
 
+/** That count against networks. */
+const failures = (service: Service): Promise<number[]> =>
+  onServer(service.database.url, async (sql) => {
+    const { rows } = await sql.query(`SELECT points FROM failures_by_address WHERE key LIKE 'sign-in:%'`);
+    return rows.map(({ points }) => points);
+  });
+
 test('a code signs in at an application and at the service itself: amr otp, one factor, and the address is proved', async (t) => {
   const { service, server, user } = await start(t);
   const client = await createClient(service);
@@ -190,6 +197,19 @@ test('settings/sign-in.methods decides what the page offers and what is accepted
   assert.equal(refused.status, 400, 'a right password is no method here');
   const authn = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(credentials) };
   assert.equal((await fetch(`${service.baseUrl}/api/v1/authn`, authn)).status, 401);
+  const client = await createClient(service, { grant_types: ['authorization_code', 'password'] });
+  const granted = await post(service, 'default', 'token', client, { grant_type: 'password', ...credentials, scope: 'openid' });
+  assert.deepEqual([granted.status, granted.body.error], [400, 'invalid_grant']);
+  const asked = { client_id: client.clientId, user: user.id, grant_type: 'password', scopes: ['openid'] };
+  const simulated = (await service.api('POST', '/authorizationServers/default/simulate', asked)).body;
+  assert.deepEqual(
+    [simulated.outcome, simulated.refusal?.reason],
+    ['REFUSED', 'users do not sign in by password'],
+    JSON.stringify(simulated),
+  );
+  const reasons = await outcomes(service, 'user.authentication.failure');
+  assert.deepEqual(reasons, Array(3).fill('PASSWORD_NOT_ALLOWED 0'), 'nobody is looked up');
+  assert.deepEqual(await failures(service), [3], 'and each counts against the network');
 
   await service.api('PUT', '/settings/sign-in', { methods: ['passkey'] });
   const passkeys = await agent.visit('/signin');

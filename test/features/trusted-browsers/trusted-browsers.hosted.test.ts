@@ -5,6 +5,7 @@ import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../../prot
 import { moveClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
 import { codeOf, type Enrolled, enrolledUser, ONE_FACTOR, TWO_FACTORS } from '../../support/factors.ts';
+import { addPasskey } from '../../support/passkeys.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
@@ -181,18 +182,48 @@ test('a trusted browser is not asked for the second factor', async (t) => {
 
 test('trust ends', async (t) => {
   const { service, password, trusted } = await shop(t);
+  /** A page of the account in another browser, after both factors. */
+  const freshlyAt = async (path: string, user: Enrolled) => {
+    const other = new UserAgent(service.baseUrl);
+    moveClock(t, 60);
+    const asked = await other.signIn(await other.visit(path), user);
+    return { other, page: await other.submit(asked, 'factor-form', { passCode: codeOf(user.secret) }) };
+  };
   const endings: Readonly<Record<string, (user: Enrolled, browser: UserAgent) => Promise<unknown>>> = {
     'with a password that an administrator sets': ({ id, password: value }) =>
       service.api('POST', `/users/${id}`, { credentials: { password: { value } } }),
+    'with a password that the user chooses on the account page': async (user) => {
+      const { other, page } = await freshlyAt('/account/password', user);
+      const done = await other.submit(page, 'password-form', { current: user.password, password: `another ${user.password}` });
+      assert.equal(done.status, 200, done.text);
+    },
+    'with a password that is chosen by the link of an e-mail': async ({ id }) => {
+      const { body } = await service.api('POST', `/users/${id}/lifecycle/reset_password?sendEmail=false`);
+      const other = new UserAgent(service.baseUrl);
+      await other.submit(await other.visit(body.resetPasswordUrl), 'choose-password-form', { password: 'chosen by the link' });
+    },
+    'with a passkey that the user adds': async (user) => {
+      const { other, page } = await freshlyAt('/account/security', user);
+      await addPasskey(other, page);
+    },
+    'with a second factor that the user removes': async (user) => {
+      const { other, page } = await freshlyAt('/account/security', user);
+      assert.match((await other.submit(page, 'remove-form')).text, /Removed\./);
+    },
+    'with codes by e-mail that are set up': async ({ id }) => {
+      await setDays(service, 30, { messageFactors: ['email'] });
+      await service.api('POST', `/users/${id}`, { profile: { email: `${id}@example.com` } });
+      const { status, body } = await service.api('POST', `/users/${id}/factors?activate=true`, { factorType: 'email', provider: 'OKTA' });
+      assert.equal(status, 200, JSON.stringify(body));
+      await setDays(service, 30);
+    },
+    'when an administrator resets all factors': ({ id }) => service.api('POST', `/users/${id}/lifecycle/reset_factors`),
     'with a second factor that is reset and set up again': async (user) => {
       const { body } = await service.api('GET', `/users/${user.id}/factors`);
       await service.api('DELETE', `/users/${user.id}/factors/${body[0].id}`);
     },
     'with new recovery codes': async (user) => {
-      const other = new UserAgent(service.baseUrl);
-      moveClock(t, 60);
-      const asked = await other.signIn(await other.visit('/account/security'), user);
-      const page = await other.submit(asked, 'factor-form', { passCode: codeOf(user.secret) });
+      const { other, page } = await freshlyAt('/account/security', user);
       assert.match((await other.submit(page, 'recovery-codes-form')).text, /id="recovery-codes"/);
     },
     'when an administrator ends all sessions': ({ id }) => service.api('DELETE', `/users/${id}/sessions`),
