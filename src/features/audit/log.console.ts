@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { type Content, detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
+import { keptOrder, sizeIn, sizeLinks } from '../../pages/console/list-state.ts';
 import { exactMomentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { afterIn, pagerOf } from '../../pages/console/paging.ts';
@@ -19,7 +20,7 @@ import { describeEvent } from './log-events.service.ts';
 import { type LogSearch, searchFields, searchIn } from './log-search.console.ts';
 import { readLogs } from './logs.service.ts';
 
-/** Rows of a page: a log is skimmed. */
+/** Rows of a page, unless the address says it: a log is skimmed. */
 const ROWS = 50;
 /** Events that the file reads from the database at a time. */
 const BATCH = 1000;
@@ -36,7 +37,7 @@ async function find({ services, query }: ConsoleRequest, { question, problems }:
   const nothing = { items: [], next: undefined };
   if (problems.length > 0) return { page: nothing, problems };
   try {
-    return { page: await readLogs(services, question, { limit: ROWS, after: afterIn(query) }), problems };
+    return { page: await readLogs(services, question, { limit: sizeIn(query, ROWS), after: afterIn(query) }), problems };
   } catch (error) {
     const isBusy = error instanceof ApiError && error.status === 429;
     const told = isBusy ? [{ message: BUSY }] : fieldMessages(error);
@@ -175,7 +176,7 @@ export const log: ConsolePage = {
     const { page, problems } = await find(visit, search);
     const { isNarrowed, lookedBackTo } = search;
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after'));
-    const asked = [...kept].filter(([name]) => name !== 'live');
+    const asked = [...kept].filter(([name]) => name !== 'live' && name !== 'size');
     const file = (format: 'csv' | 'ndjson'): string => `${LOG}/download?${new URLSearchParams([...asked, ['format', format]])}`;
     const nothing = phrase(isNarrowed ? 'No matches.' : 'Nothing happened.');
     const span = lookedBackTo && phrase('Looked back to {since}; set “Since” to look further back.', { since: lookedBackTo });
@@ -213,9 +214,10 @@ export const log: ConsolePage = {
             fields: searchFields(query).slice(0, COMMON),
             advanced: searchFields(query).slice(COMMON),
             isNarrowed,
+            kept: keptOrder(query),
             problems,
           },
-          pager: pagerOf(LOG, query, page.next),
+          pager: { ...pagerOf(LOG, query, page.next), sizes: problems.length > 0 ? [] : sizeLinks(LOG, query, sizeIn(query, ROWS)) },
         },
         ...(isEnd && span !== undefined ? [{ kind: 'words', paragraphs: [span] } as const] : []),
       ],

@@ -51,6 +51,18 @@ test('the system log is searched, narrowed by every field, paged with what narro
     assert.match(rows[2] ?? '', /Org-51/);
   });
 
+  await t.test('twenty, fifty or a hundred a page, with what narrows it', async () => {
+    const page = await search({ type: 'org.lifecycle.create', size: '20' });
+    assert.equal(rowsOf(page).length, 20);
+    assert.match(wordsOf(page), /Rows per page: 20 50 100/);
+    assert.match(page.text, /<a href="[^"]*size=20" aria-current="true">20</);
+    assert.match(page.text, /<input type="hidden" name="size" value="20">/, 'the next search leaves it');
+    assert.equal(rowsOf(await agent.visit(linkTo(page, 'Next page'))).length, 20);
+    assert.equal(rowsOf(await agent.visit(linkTo(page, '100'))).length, 52);
+    assert.doesNotMatch(linkTo(page, 'Download as CSV'), /size/);
+    assert.equal(rowsOf(await agent.visit(`${LOG}?size=7`)).length, 50);
+  });
+
   await t.test('live, where a script reads on; without it, by a link to newer events', async () => {
     const live = await agent.visit(linkTo(await search({ type: 'org.lifecycle.create' }), 'Live view'));
     assert.match(live.text, /<script[^>]*live\.js/);
