@@ -23,8 +23,8 @@ const FOCUSED = `(() => {
   return { name: focused.id || focused.textContent.trim() || focused.outerHTML, isSeen };
 })()`;
 
-async function signedIn(browser: Browser, service: ServiceCalls, path = '') {
-  const window = await openWindow(browser);
+async function signedIn(browser: Browser, service: ServiceCalls, path = '', options?: Parameters<typeof openWindow>[1]) {
+  const window = await openWindow(browser, options);
   const page = await window.open();
   await page.goto(`${service.baseUrl}/admin`);
   await signIn(page, SUPER);
@@ -62,6 +62,30 @@ for (const width of [1280, 390])
       window.assertQuiet();
     }),
   );
+
+test(
+  'at 390 pixels the current tab is in sight, without script, and so is one that has the focus (WCAG 2.2, 2.4.11)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const { id } = await service.createUser();
+    const { window, page } = await signedIn(browser, service, '', { javaScriptEnabled: false });
+    await page.setViewportSize({ width: 390, height: 800 });
+    const tabs = page.locator('.tabs a');
+    for (const path of ['', '/access', '/security', '/activity', '/data']) {
+      await page.goto(`${service.baseUrl}/admin/users/${id}${path}`);
+      const { x = 0, width = 0 } = (await page.locator('.tabs [aria-current]').boundingBox()) ?? {};
+      assert.ok(width > 0 && x >= 0 && x + width <= 390, `${path}: from ${x}, ${width} wide`);
+      await tabs.first().focus();
+      for (let at = 1; at < (await tabs.count()); at += 1) {
+        await page.keyboard.press('Tab');
+        const { name, isSeen } = (await page.evaluate(FOCUSED)) as { name: string; isSeen: boolean };
+        assert.ok(isSeen, `${path}: ${name}`);
+      }
+    }
+    assert.ok(await page.evaluate('document.querySelector(".tabs ul").scrollLeft > 0'), 'else everything had room');
+    window.assertQuiet();
+  }),
+);
 
 test(
   'a menu closes by Escape, which leads back to its button, and when the focus leaves it (WCAG 2.2, 2.1.1)',
