@@ -13,6 +13,7 @@ import { applicationLabel, clientFields } from './application-settings.service.t
 import { createApplication } from './applications.service.ts';
 import { secretTold } from './secret-page.console.ts';
 import { setting } from './setting-group.console.ts';
+import { accessFields } from './settings/sign-in.console.ts';
 
 const CREATE = `${APPLICATIONS_PATH}/new`;
 const kinds = z.enum(['web', 'browser', 'native', 'service']);
@@ -70,16 +71,7 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
       hint: 'The browser may return to these addresses after users sign out. One per line; may be empty.',
       rows: 2,
     }),
-    setting({
-      kind: 'radios',
-      name: 'assignment',
-      label: 'Who may sign in?',
-      value: 'EVERYONE',
-      options: [
-        { value: 'EVERYONE', label: 'Everyone with an account' },
-        { value: 'ASSIGNED', label: 'Only assigned users and groups', hint: 'Users and groups, under Access.' },
-      ],
-    }),
+    ...accessFields({ assignment: 'EVERYONE', consent_method: 'TRUSTED' }),
     {
       kind: 'check',
       name: 'refresh',
@@ -96,6 +88,7 @@ const wanted = z.object({
   redirect_uris: z.array(z.string()).min(1).pipe(clientFields.redirect_uris.unwrap()),
   post_logout_redirect_uris: clientFields.post_logout_redirect_uris,
   assignment: clientFields.assignment,
+  consent_method: clientFields.consent_method,
   refresh: z.boolean(),
   pkce_required: z.boolean().default(true),
   introspect_any: z.boolean().default(false),

@@ -1,11 +1,13 @@
 /** The life cycle of an authorization server: activating, deactivating and deleting it, each with what follows from it. */
 
 import { formPage } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { listPolicies } from '../policies/policies.service.ts';
 import type { ServerStatus } from './authorization-servers.resource.ts';
-import { deleteAuthorizationServer, setServerStatus } from './authorization-servers.service.ts';
+import { deleteAuthorizationServer, loadServer, setServerStatus } from './authorization-servers.service.ts';
 import { crumbsBelow, SERVERS_HOME, type ServerSubject, serverSubject } from './server-page.console.ts';
 
 /** @throws {ApiError} not found; wrong state: the built-in server is always there */
@@ -68,10 +70,16 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const subject = await subjectThatEnds(visit);
+    const parts = await loadServer(visit.services.database, subject.server.id);
+    const policies = await listPolicies(visit.services, subject.server.id);
     const facts = [
       'Its endpoints answer 404 from the next request. Applications that use it can no longer sign users in.',
       'Its tokens and consents are deleted with it. An API that verifies JWT access tokens itself accepts issued tokens until they expire.',
-      'Its scopes, claims, access policies and keys are deleted.',
+      phrase('This deletes {scopes}, {claims}, {policies} and its keys.', {
+        scopes: countOf(parts?.scopes.length ?? 0, 'scope'),
+        claims: countOf(parts?.claims.length ?? 0, 'claim'),
+        policies: countOf(policies.length, 'access policy', 'access policies'),
+      }),
       'This cannot be undone.',
     ];
     const page = { title: phrase('Delete “{name}”?', { name: subject.server.name }), crumbs: crumbsBelow(subject), facts };

@@ -9,7 +9,7 @@ import { mayCall } from '../administrators/administration.policy.ts';
 import { LOG } from '../audit/event-links.console.ts';
 import type { Delivery } from './event-hook-deliveries.resource.ts';
 import { getDelivery, listHookDeliveries, sendAgain } from './event-hook-deliveries.service.ts';
-import { eventHookCrumbs, eventHookPath, eventHookTabs, hookIn } from './event-hook-page.console.ts';
+import { eventHookCrumbs, eventHookPath, eventHookTabs, hookIn, standingOf } from './event-hook-page.console.ts';
 
 const pathOf = (hookId: string, id: string): string => `${eventHookPath(hookId)}/deliveries/${encodeURIComponent(id)}`;
 
@@ -31,6 +31,7 @@ const list: ConsolePage = {
     const mayWrite = mayCall(visit.request.roles, 'service', 'write');
     return detailPage({
       title: verbatim(hook.name),
+      status: standingOf(hook),
       crumbs: eventHookCrumbs(hook).slice(0, -1),
       tabs: eventHookTabs(hook.id),
       actions: mayWrite ? [{ label: 'Send test event', href: `${eventHookPath(hook.id)}/test` }] : [],

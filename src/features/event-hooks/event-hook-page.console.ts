@@ -1,8 +1,7 @@
 /** The page of an event hook: its paths, status and lifecycle actions. */
 
 import { confirmationPages } from '../../pages/console/confirmation-page.ts';
-import type { Piece } from '../../pages/console/detail-page.ts';
-import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import type { Action, ConsolePage, ConsoleRequest, Crumb, Status } from '../../pages/console/page.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
@@ -28,7 +27,7 @@ export const eventHookCrumbs = ({ id, name }: Pick<EventHook, 'id' | 'name'>): r
 ];
 
 /** Only one that is active and verified is told anything. */
-export function standingOf({ status, verificationStatus }: EventHook): Piece {
+export function standingOf({ status, verificationStatus }: EventHook): Status {
   if (status === 'INACTIVE') return { text: 'Inactive', tone: 'plain' };
   return verificationStatus === 'VERIFIED' ? { text: 'Active', tone: 'good' } : { text: 'To be verified', tone: 'warning' };
 }

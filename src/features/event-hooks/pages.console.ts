@@ -183,6 +183,7 @@ const one: ConsolePage = {
     };
     return detailPage({
       title: verbatim(name),
+      status: standingOf(hook),
       ...(description !== '' && { lead: verbatim(description) }),
       crumbs: EVENT_HOOK_CRUMBS,
       tabs: eventHookTabs(id),
@@ -192,7 +193,6 @@ const one: ConsolePage = {
         {
           kind: 'facts',
           facts: [
-            { label: 'Status', value: standingOf(hook) },
             { label: 'Address', value: { text: channel.uri, code: true } },
             { label: 'Headers', value: { text: channel.headers.map(({ key }) => key).join(', '), code: true } },
             { label: 'Authentication', value: channel.authScheme === null ? '' : { text: channel.authScheme.key, code: true } },

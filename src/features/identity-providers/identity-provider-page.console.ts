@@ -1,11 +1,12 @@
 /** The page of an identity provider: its paths, kind and lifecycle actions. */
 
 import { confirmationPages } from '../../pages/console/confirmation-page.ts';
-import type { Action, ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
-import { verbatim } from '../../platform/i18n/phrase.ts';
+import { countOf } from '../../pages/console/list-state.ts';
+import type { Action, ConsolePage, ConsoleRequest, Crumb, Status } from '../../pages/console/page.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import type { IdentityProviderType } from './identity-provider.policy.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
-import { deleteIdentityProvider, getIdentityProvider, setIdentityProviderStatus } from './identity-providers.service.ts';
+import { deleteIdentityProvider, getIdentityProvider, linkedUserCount, setIdentityProviderStatus } from './identity-providers.service.ts';
 
 export const IDENTITY_PROVIDERS_PATH = '/admin/security/identity-providers';
 export const IDENTITY_PROVIDER_CRUMBS: readonly Crumb[] = [
@@ -27,6 +28,9 @@ export const identityProviderTabs = (id: string): readonly Action[] => [
   { label: 'Provider', href: identityProviderPath(id) },
   { label: 'Linked users', href: `${identityProviderPath(id)}/users` },
 ];
+
+export const identityProviderStatus = ({ status }: Pick<IdentityProvider, 'status'>): Status =>
+  status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'plain' };
 
 interface Kind {
   readonly name: string;
@@ -97,8 +101,10 @@ export const identityProviderSteps: readonly ConsolePage[] = [
   step({
     path: '/security/identity-providers/:id/delete',
     label: 'Delete',
-    facts: [
-      'Its settings, its client secret and the links of users to it are deleted; their accounts stay.',
+    facts: async ({ services, params }) => [
+      phrase('Its settings, its client secret and the links of {users} to it are deleted; their accounts stay.', {
+        users: countOf(await linkedUserCount(services, params.id ?? ''), 'user'),
+      }),
       'Users without a password have no other way to sign in then.',
       'This cannot be undone.',
     ],

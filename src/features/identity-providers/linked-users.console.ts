@@ -17,6 +17,7 @@ import {
   IDENTITY_PROVIDER_CRUMBS,
   identityProviderCrumbs,
   identityProviderPath,
+  identityProviderStatus,
   identityProviderTabs,
   providerIn,
 } from './identity-provider-page.console.ts';
@@ -29,7 +30,8 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, query, request } = visit;
-    const { id, name } = await providerIn(visit);
+    const provider = await providerIn(visit);
+    const { id, name } = provider;
     const at = `${identityProviderPath(id)}/users`;
     const { items, next } = await listLinkedUsers(services, id, { limit: LIMIT, after: afterIn(query) });
     const logins = await Promise.all(items.map(({ userId }) => loginOf(visit, userId)));
@@ -37,6 +39,7 @@ const list: ConsolePage = {
     const link = { label: 'Link a user', href: `${at}/new` };
     return listPage({
       title: verbatim(name),
+      status: identityProviderStatus(provider),
       lead: 'Linked users sign in with the provider, whichever e-mail address it sends.',
       crumbs: IDENTITY_PROVIDER_CRUMBS,
       tabs: identityProviderTabs(id),

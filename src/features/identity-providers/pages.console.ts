@@ -1,7 +1,7 @@
 /** Security → Identity providers: the list, choosing a kind, creating, one provider, changing. */
 
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
-import { type Content, detailPage, listPage, type Piece } from '../../pages/console/detail-page.ts';
+import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -25,6 +25,7 @@ import {
   IDENTITY_PROVIDERS_PATH,
   identityProviderCrumbs,
   identityProviderPath,
+  identityProviderStatus,
   identityProviderSteps,
   identityProviderTabs,
   providerIn,
@@ -35,9 +36,6 @@ import type { IdentityProvider } from './identity-providers.resource.ts';
 import { createIdentityProvider, listIdentityProviders, updateIdentityProvider } from './identity-providers.service.ts';
 import { providerInput } from './input.console.ts';
 import { upstreamRedirectUri } from './upstream-exchange.service.ts';
-
-const statusOf = ({ status }: IdentityProvider): Piece =>
-  status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'plain' };
 
 const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
@@ -66,7 +64,7 @@ const list: ConsolePage = {
           cells: [
             { text: provider.name, href: identityProviderPath(provider.id) },
             phrase(IDENTITY_PROVIDER_KINDS[provider.type].name),
-            statusOf(provider),
+            identityProviderStatus(provider),
             { moment: momentOf(provider.created) },
           ],
         })),
@@ -193,6 +191,7 @@ const one: ConsolePage = {
     const { emailDomains } = policy.subject;
     return detailPage({
       title: verbatim(name),
+      status: identityProviderStatus(provider),
       crumbs: IDENTITY_PROVIDER_CRUMBS,
       tabs: identityProviderTabs(id),
       actions: mayWrite(visit) ? [{ label: 'Change', href: `${at}/edit` }, step, { label: 'Delete', href: `${at}/delete` }] : [],
@@ -200,7 +199,6 @@ const one: ConsolePage = {
         {
           kind: 'facts',
           facts: [
-            { label: 'Status', value: statusOf(provider) },
             { label: 'Kind', value: phrase(IDENTITY_PROVIDER_KINDS[type].name) },
             { label: 'Redirect URI', value: upstreamRedirectUri(baseUrl, id), copy: true },
             ...(protocol.issuer === undefined ? [] : [{ label: 'Issuer', value: { text: protocol.issuer.url, code: true } }]),

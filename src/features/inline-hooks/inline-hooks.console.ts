@@ -125,13 +125,13 @@ const one: ConsolePage = {
     ];
     return detailPage({
       title: verbatim(name),
+      status: statusOf(hook),
       crumbs: INLINE_HOOK_CRUMBS,
       actions: mayWrite(visit) ? actions : [],
       parts: [
         {
           kind: 'facts',
           facts: [
-            { label: 'Status', value: statusOf(hook) },
             { label: 'Type', value: [{ text: phrase(TYPES[type]) }, { text: verbatim(type), code: true }] },
             { label: 'If the hook fails', value: phrase(FAILURES[failure]) },
             { label: 'Address', value: { text: channel.uri, code: true } },

@@ -1,10 +1,10 @@
 /** What access policies and their rules have in common: a place among the others, and being in force or passed over. */
 
 import { z } from 'zod';
-import type { Button, Piece } from '../../pages/console/detail-page.ts';
+import type { Button } from '../../pages/console/detail-page.ts';
 import { type ChoiceField, formPage, typedValues } from '../../pages/console/form.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
-import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest, Crumb, Status } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { policyFields } from '../authorization-servers/authorization-server-fields.service.ts';
@@ -16,7 +16,7 @@ interface Placed {
   readonly priority: number;
 }
 
-export const policyStatusPiece = (status: PolicyStatus): Piece =>
+export const policyStatus = (status: PolicyStatus): Status =>
   status === 'ACTIVE' ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' };
 
 const PLACE = 'place';

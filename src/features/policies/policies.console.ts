@@ -21,7 +21,7 @@ import {
   subjectWithParts,
 } from '../authorization-servers/server-page.console.ts';
 import { ALL_CLIENTS } from './access-policy.policy.ts';
-import { movesOf, placeField, policyStatusPiece, priorityOf, statusSteps } from './ordering.console.ts';
+import { movesOf, placeField, policyStatus, priorityOf, statusSteps } from './ordering.console.ts';
 import type { Policy } from './policies.resource.ts';
 import {
   createPolicy,
@@ -96,7 +96,7 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, policy: Poli
       policy.priority,
       await clientsInWords(visit, policy),
       namesInWords(told, rules.length),
-      policyStatusPiece(policy.status),
+      policyStatus(policy.status),
     ],
     ...(subject.hasOwnParts && { buttons: movesOf(address, policy.priority, count) }),
   };
@@ -121,6 +121,7 @@ const detail: ConsolePage = {
     const rules: TablePart = await rulesTable(visit, subject, policy, address);
     return detailPage({
       title: verbatim(policy.name),
+      status: policyStatus(policy.status),
       ...(policy.description !== '' && { lead: verbatim(policy.description) }),
       crumbs: crumbsOfPolicies(subject),
       actions: subject.hasOwnParts ? actions : [],
@@ -130,7 +131,6 @@ const detail: ConsolePage = {
           facts: [
             { label: 'For', value: await clientsInWords(visit, policy) },
             { label: 'Priority', value: policy.priority },
-            { label: 'Status', value: policyStatusPiece(policy.status) },
             { label: 'Id', value: policy.id, copy: true },
           ],
         },

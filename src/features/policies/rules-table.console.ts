@@ -18,7 +18,7 @@ import {
   type RuleConditions,
   TOKEN_EXCHANGE_GRANT,
 } from './access-policy.policy.ts';
-import { movesOf, policyStatusPiece } from './ordering.console.ts';
+import { movesOf, policyStatus } from './ordering.console.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 import { listRules } from './policy-rules.service.ts';
 
@@ -75,7 +75,7 @@ async function rowOf(visit: ConsoleRequest, subject: ServerSubject, address: str
         ...(await actorsInWords(visit, rule.conditions.actors?.include)),
       ],
       lifetimesInWords(rule.actions),
-      policyStatusPiece(rule.status),
+      policyStatus(rule.status),
     ],
     ...(subject.hasOwnParts && { actions, buttons: movesOf(address, rule.priority, count) }),
   };

@@ -1,9 +1,8 @@
 /** The page of a signal stream: its paths, status, form and lifecycle actions. */
 import { applicationsIn } from '../../pages/console/candidates.ts';
 import { confirmationPages } from '../../pages/console/confirmation-page.ts';
-import type { Piece } from '../../pages/console/detail-page.ts';
 import { type Field, typedValues } from '../../pages/console/form.ts';
-import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest, Crumb, Status, Typed } from '../../pages/console/page.ts';
 import { pickField } from '../../pages/console/picker.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -23,12 +22,12 @@ export const streamCrumbs = (stream: SignalStream): readonly Crumb[] => [
   { label: verbatim(streamName(stream)), href: streamPath(stream.id) },
 ];
 
-const STANDING: Readonly<Record<StreamStatus, Piece>> = {
+const STANDING: Readonly<Record<StreamStatus, Status>> = {
   ENABLED: { text: 'Enabled', tone: 'good' },
   PAUSED: { text: 'Paused', tone: 'warning' },
   DISABLED: { text: 'Disabled', tone: 'plain' },
 };
-export const standingOfStream = ({ status }: SignalStream): Piece => STANDING[status];
+export const standingOfStream = ({ status }: SignalStream): Status => STANDING[status];
 
 /** What each event is, in words. */
 export const SIGNAL_WORDS = {

@@ -109,13 +109,13 @@ const one: ConsolePage = {
     ];
     return detailPage({
       title: verbatim(streamName(stream)),
+      status: standingOfStream(stream),
       crumbs: STREAM_CRUMBS,
       actions: mayWrite(visit) ? actions : [],
       parts: [
         {
           kind: 'facts',
           facts: [
-            { label: 'Status', value: standingOfStream(stream) },
             { label: 'Reason', value: stream.statusReason === null ? '' : verbatim(stream.statusReason) },
             {
               label: 'Application',

@@ -17,7 +17,7 @@ export interface Confirmation {
   readonly path: string;
   /** What is done, e.g. `Delete`. */
   readonly label: string;
-  readonly facts: readonly Text[];
+  readonly facts: readonly Text[] | ((visit: ConsoleRequest) => Promise<readonly Text[]>);
   /** Takes something away that does not come back. */
   readonly danger?: boolean;
   readonly notice: PageNotice;
@@ -35,7 +35,12 @@ export const confirmationPages =
     verb: 'write',
     async show(visit, typed) {
       const { name, address, crumbs } = await subjectOf(visit);
-      return formPage({ title: phrase(`${label} “{name}”?`, { name }), crumbs, facts, submit: label, danger, cancel: address }, typed);
+      const page = {
+        title: phrase(`${label} “{name}”?`, { name }),
+        crumbs,
+        facts: typeof facts === 'function' ? await facts(visit) : facts,
+      };
+      return formPage({ ...page, submit: label, danger, cancel: address }, typed);
     },
     async receive(visit) {
       const { address } = await subjectOf(visit);

@@ -48,6 +48,12 @@ interface Tab extends Action {
   readonly isCurrent?: boolean;
 }
 
+/** How something stands, as a badge beside the title. */
+export interface Status {
+  readonly text: Text;
+  readonly tone: 'good' | 'warning' | 'bad' | 'plain';
+}
+
 /** A page, ready to be drawn. Its texts are English and are drawn in the language of the administrator; a name where a text is expected is `verbatim`. */
 export interface Drawn {
   /** Below `views/admin`. */
@@ -58,7 +64,7 @@ export interface Drawn {
   /** Whose initials stand before the title. */
   readonly avatar?: string;
   /** The state of the thing, beside its name. */
-  readonly status?: { readonly text: Text; readonly tone: string } | undefined;
+  readonly status?: Status | undefined;
   /** What can be done with the thing besides `actions`, in a menu; the dangerous ones last. */
   readonly more?: readonly Action[];
   /** The way to the page, without the page. */

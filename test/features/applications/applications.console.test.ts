@@ -54,10 +54,11 @@ test('each kind is created with the fields it needs and what is safe (RFC 9700 s
     ],
     [
       'browser',
-      { redirect_uris: 'http://localhost:8080/callback', assignment: 'ASSIGNED' },
+      { redirect_uris: 'http://localhost:8080/callback', assignment: 'ASSIGNED', consent_method: 'REQUIRED' },
       {
         ...safe,
         assignment: 'ASSIGNED',
+        consent_method: 'REQUIRED',
         allowed_origins: ['http://localhost:8080'],
         grant_types: ['authorization_code'],
         token_endpoint_auth_method: 'none',

@@ -100,7 +100,7 @@ test('a server is created with what was typed, found, changed, deactivated, acti
   assert.equal(await answers(), 200);
   assert.match(
     wordsOf(await agent.visit(`${HOME}/orders/delete`)),
-    /scopes, claims, access policies and keys are deleted\. This cannot be undone/,
+    /This deletes \d+ scopes, \d+ claims?, \d+ access polic(y|ies) and its keys\. This cannot be undone/,
   );
   const gone = await fill(agent, `${HOME}/orders/delete`);
   assert.equal(gone.url.pathname, HOME);

@@ -174,7 +174,7 @@ test('a provider is changed, its secret kept or replaced; it is switched off and
 
   assert.match(await offered(service), /Sign in with Workspace/);
   const off = await agent.submit(await agent.visit(`${at}/deactivate`), 'console-form');
-  assert.match(wordsOf(off), /Nobody signs in with it.*Inactive/);
+  assert.match(wordsOf(off), /Inactive.*Nobody signs in with it/);
   assert.doesNotMatch(off.text, /signin\/upstream/, 'there is nothing to try');
   assert.doesNotMatch(await offered(service), /Workspace/);
   await agent.submit(await agent.visit(`${at}/activate`), 'console-form');

@@ -6,6 +6,8 @@ import { startService } from '../../support/service.ts';
 import { enter } from './administrators.ts';
 import { everyStop, pageAt } from './tours.ts';
 
+const navIn = (text: string, name: string): string => new RegExp(`<nav class="${name}"[\\s\\S]*?</nav>`).exec(text)?.[0] ?? '';
+
 test('every page of the console', async (t) => {
   const service = await startService(t);
   const stops = await everyStop(service);
@@ -23,7 +25,7 @@ test('every page of the console', async (t) => {
     );
   });
 
-  await t.test('is there for a super administrator, under one heading, with a title', async () => {
+  await t.test('is there for a super administrator, under one heading, with a title and a way back', async () => {
     const { agent } = await enter(service);
     for (const stop of stops) {
       const { status, text } = await agent.visit(`/admin${stop}`);
@@ -36,6 +38,11 @@ test('every page of the console', async (t) => {
         [],
         `${stop}: an id twice`,
       );
+      const [crumbs, tabs, menu] = [navIn(text, 'crumbs'), navIn(text, 'tabs'), navIn(text, 'menu beside')];
+      const entry = / href="([^"]+)" aria-current=/.exec(menu)?.[1];
+      const isTop = `/admin${stop.split('?', 1)[0]}` === entry || tabs.includes(`href="${entry}"`) || stop.startsWith('/search');
+      if (!isTop) assert.match(crumbs, /<a href="\/admin\//, `${stop}: the way back to the list`);
+      assert.ok([...tabs.matchAll(/<li>/g)].length <= 6, `${stop}: at most six tabs`);
       assert.doesNotMatch(text, />\s*(undefined|null|NaN|\[object Object\])\s*</, stop);
     }
   });

@@ -45,6 +45,12 @@ const PROVIDERS: readonly Option[] = [
   { value: 'some', label: 'Only these' },
 ];
 
+/** Who may sign in, and whether users are asked; also of an application that is being created. */
+export const accessFields = ({ assignment, consent_method }: Pick<ApplicationSettings, 'assignment' | 'consent_method'>): Field[] => [
+  setting({ kind: 'radios', name: 'assignment', label: 'Who may sign in?', options: ASSIGNMENTS, value: assignment }),
+  setting({ kind: 'radios', name: 'consent_method', label: 'Ask users for consent', options: CONSENTS, value: consent_method }),
+];
+
 /** All providers, and those named that are not there any more. */
 function providerOptions({ identity_providers: named = [] }: ApplicationSettings, { providers }: GroupSurroundings): readonly Option[] {
   const gone = named.filter((id) => !providers.some((provider) => provider.id === id));
@@ -61,14 +67,7 @@ export const signInSettings: SettingGroup = {
   fields({ settings }, around) {
     const providers = providerOptions(settings, around);
     const fields: Field[] = [
-      setting({ kind: 'radios', name: 'assignment', label: 'Who may sign in?', options: ASSIGNMENTS, value: settings.assignment }),
-      setting({
-        kind: 'radios',
-        name: 'consent_method',
-        label: 'Ask users for consent',
-        options: CONSENTS,
-        value: settings.consent_method,
-      }),
+      ...accessFields(settings),
       setting({
         name: 'mfa_required',
         label: 'Second factor',
