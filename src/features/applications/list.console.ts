@@ -1,7 +1,7 @@
 /** Applications: the list. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
-import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
+import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { searchApplications } from './application-lists.service.ts';
@@ -100,6 +100,7 @@ export const applicationList: ConsolePage = {
             { name: 'origin', label: 'Origin', options: ANY_ORIGIN, value: origin },
           ],
           isNarrowed,
+          kept: keptOrder(visit.query),
         },
         pager: numberedPager(APPLICATIONS_PATH, query, state, total),
       },

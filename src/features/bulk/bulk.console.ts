@@ -68,7 +68,11 @@ const list: ConsolePage = {
 /** What the action needs besides its rows. */
 async function fieldsFor(visit: ConsoleRequest, job: BulkJob, typed: Typed): Promise<readonly Field[]> {
   const { needs } = ACTION_TEXTS[job.action];
-  if (needs === 'group') return [await pickField(groupsIn(visit), { name: 'group', label: 'Group', alias: 'groupId' }, typed)];
+  if (needs === 'group') {
+    // Of the list that the users were chosen in.
+    const value = visit.query.get('group') ?? undefined;
+    return [await pickField(groupsIn(visit), { name: 'group', label: 'Group', alias: 'groupId', value }, typed)];
+  }
   if (needs === 'application') {
     return [await pickField(applicationsIn(visit), { name: 'application', label: 'Application', alias: 'applicationId' }, typed)];
   }

@@ -8,13 +8,23 @@ import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { ACTION_TEXTS } from './action-texts.console.ts';
+import { addressOfDraft } from './bulk.console.ts';
 import { BULK_ACTIONS, type BulkActionName } from './bulk.resource.ts';
-import { mayStart } from './bulk-jobs.service.ts';
+import { draftForUsers, mayStart } from './bulk-jobs.service.ts';
 
 const ON_USERS = BULK_ACTIONS.filter((name) => name !== 'users.import');
 
-/** @param path of the list, with its query @param total rows of the list on all pages */
-export const choosingAction = ({ request }: ConsoleRequest, path: string, total: number, typed: Typed): Choosing => ({
+/**
+ * @param path of the list, with its query
+ * @param total rows of the list on all pages; absent: only those of the page can be chosen
+ * @param preset the action that is chosen at first
+ */
+export const choosingAction = (
+  { request }: ConsoleRequest,
+  path: string,
+  typed: Typed,
+  { total, preset = '' }: { readonly total?: number; readonly preset?: BulkActionName | '' },
+): Choosing => ({
   action: path,
   name: 'chosen',
   submit: 'Continue',
@@ -22,18 +32,22 @@ export const choosingAction = ({ request }: ConsoleRequest, path: string, total:
     {
       name: 'action',
       label: 'Action',
-      value: typed.values.get('action') ?? '',
+      value: typed.values.get('action') ?? preset,
       options: ON_USERS.filter((name) => mayStart(name, request)).map((name) => ({ value: name, label: ACTION_TEXTS[name].label })),
     },
-    {
-      name: 'scope',
-      label: 'Apply to',
-      value: typed.values.get('scope') ?? '',
-      options: [
-        { value: '', label: 'Selected users' },
-        { value: 'all', label: phrase('All {total} of this list', { total: countOf(total, 'user') }) },
-      ],
-    },
+    ...(total === undefined
+      ? []
+      : [
+          {
+            name: 'scope',
+            label: 'Apply to',
+            value: typed.values.get('scope') ?? '',
+            options: [
+              { value: '', label: 'Selected users' },
+              { value: 'all', label: phrase('All {total} of this list', { total: countOf(total, 'user') }) },
+            ],
+          },
+        ]),
   ],
   typed,
 });
@@ -46,4 +60,11 @@ export function chosenAction(
   const action = ON_USERS.find((name) => name === form.get('action') && mayStart(name, request));
   if (action === undefined) throw validation([{ field: 'action', message: 'Select an action.' }]);
   return { action, ids: form.get('scope') === 'all' ? undefined : chosenIn(form) };
+}
+
+/** Drafts what was chosen in a list of members. @returns where it is confirmed @throws {ApiError} validation; as `draftForUsers` */
+export async function draftForMembers({ services, request }: ConsoleRequest, form: URLSearchParams): Promise<string> {
+  const { action, ids = [] } = chosenAction(form, request);
+  const { id } = await draftForUsers(services, action, { query: { filter: 'id pr' }, ids }, request);
+  return addressOfDraft(id);
 }

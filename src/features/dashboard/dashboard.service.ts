@@ -37,7 +37,7 @@ async function countAll({ knex }: Database): Promise<Totals> {
   return {
     users: await countUsers(knex),
     applications: await countApplications(knex),
-    organizations: await countOrganizations(knex, 'everything'),
+    organizations: await countOrganizations(knex),
   };
 }
 

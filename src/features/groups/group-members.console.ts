@@ -3,31 +3,37 @@
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import { countOf, keptOrder, listState, numberedPager, sortableColumns } from '../../pages/console/list-state.ts';
+import { memberCells, memberColumns } from '../../pages/console/member-list.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { present } from '../../platform/clock/clock.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listGroupApplications } from '../applications/application-assignments.service.ts';
 import { activityOf } from '../audit/activity.console.ts';
+import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
-import { statusAt } from '../users/user-lifecycle.policy.ts';
-import { addressOfUser, nameOf } from '../users/user-page.console.ts';
-import { userStatusPiece } from '../users/user-status.console.ts';
+import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { GROUPS_PATH, groupOf, LEAVING_FACTS } from './group-page.console.ts';
-import { addGroupMembers, findGroupMembers, listGroupMembers, removeGroupMember } from './groups.service.ts';
+import { addGroupMembers, findGroupMembers, removeGroupMember, searchGroupMembers } from './groups.service.ts';
+
+const COLUMNS = memberColumns();
 
 const members: ConsolePage = {
   path: '/groups/:id/members',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const { group, home, tabs } = await groupOf(visit);
-    const { items, next } = await listGroupMembers(services, group.id, { limit: LIMIT, after: afterIn(query) });
+    const path = `${home}/members`;
+    const q = (query.get('q') ?? '').trim();
+    const state = listState(query, COLUMNS, { by: 'joined', descending: true });
+    const words = q === '' ? undefined : q;
+    const { items, total } = isPrintable(q) ? await searchGroupMembers(services, group.id, words, state) : { items: [], total: 0 };
     const isChangeable = mayCall(request.roles, 'service', 'write');
     const add = { label: 'Add members', href: `${home}/members/new`, main: true };
-    const now = present();
     return listPage({
       title: verbatim(group.name),
       crumbs: GROUPS_PATH,
@@ -35,20 +41,31 @@ const members: ConsolePage = {
       actions: isChangeable ? [add] : [],
       list: {
         name: 'Members',
-        columns: ['User name', 'Name', 'Status'],
+        columns: sortableColumns(path, query, COLUMNS, state),
+        count: countOf(total, 'member'),
+        ...(isChangeable && {
+          choosing: choosingAction(visit, query.size === 0 ? path : `${path}?${query}`, typed, { preset: 'users.remove-from-group' }),
+        }),
         rows: items.map((user) => ({
-          cells: [
-            { text: user.login, href: addressOfUser(user.id) },
-            nameOf(user) === user.login ? '' : nameOf(user),
-            userStatusPiece(statusAt(user, now)),
-          ],
+          value: user.id,
+          chosen: typed.values.getAll('chosen').includes(user.id),
+          avatar: nameOf(user),
+          cells: memberCells(user),
           actions: isChangeable ? [{ label: 'Remove', href: `${home}/members/${encodeURIComponent(user.id)}/remove` }] : [],
         })),
-        empty: 'No members yet.',
-        emptyAction: isChangeable ? add : undefined,
-        pager: pagerOf(`${home}/members`, query, next),
+        empty: q === '' ? 'No members yet.' : 'No members match. Try fewer or shorter words, or show all.',
+        emptyAction: isChangeable && q === '' ? add : undefined,
+        search: {
+          ...{ label: 'Search', q, hint: 'Words of the name, user name or e-mail address' },
+          ...{ isNarrowed: q !== '', kept: keptOrder(query), problems: typed.problems.map(({ message }) => ({ message })) },
+        },
+        pager: numberedPager(path, query, state, total),
       },
     });
+  },
+  async receive(visit, form) {
+    const { group } = await groupOf(visit);
+    return { goTo: `${await draftForMembers(visit, form)}?group=${encodeURIComponent(group.id)}` };
   },
 };
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
+import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
@@ -48,7 +48,7 @@ const list: ConsolePage = {
             ? 'There is no group yet. Create one, add users, and assign applications to it.'
             : 'No groups match. Try fewer or shorter words, or show all.',
         emptyAction: mayCreate && q === '' ? create : undefined,
-        search: { label: 'Search', q, hint: 'Words of the name', isNarrowed: q !== '' },
+        search: { label: 'Search', q, hint: 'Words of the name', isNarrowed: q !== '', kept: keptOrder(query) },
         pager: numberedPager(GROUPS_HOME, query, state, total),
       },
     });

@@ -11,7 +11,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import { takeOutPerson } from '../policies/policy-names.service.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
-import type { User } from '../users/users.resource.ts';
+import type { JoinedUser, User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { Group } from './groups.resource.ts';
 import {
@@ -29,6 +29,7 @@ import {
   selectGroups as listRows,
   lockGroup,
   readGroupsSlice,
+  selectGroupMembersInOrder,
   selectGroupsInOrder,
   updateGroupRow as updateRow,
 } from './groups.store.ts';
@@ -127,6 +128,14 @@ export async function listGroupMembers(services: Services, id: string, window: W
   await getGroup(services, id);
   return listMemberRows(services.database.knex, id, window);
 }
+
+/** One numbered page of the members in any order, with how many there are in all. @param q words of their names */
+export const searchGroupMembers = (
+  { database }: Services,
+  id: string,
+  q: string | undefined,
+  window: NumberedWindow,
+): Promise<NumberedPage<JoinedUser>> => selectGroupMembersInOrder(database.knex, id, q, window);
 
 /** The groups of a user, oldest first. @throws {ApiError} not found */
 export async function listUserGroups(services: Services, idOrLogin: string, window: Window, request: RequestContext): Promise<Page<Group>> {

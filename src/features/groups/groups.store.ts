@@ -14,9 +14,9 @@ import {
   type Slice,
   type Window,
 } from '../../platform/database/paging.ts';
-import { applyWords } from '../../platform/database/words.ts';
-import type { User } from '../users/users.resource.ts';
-import { USER_AMONG_OTHERS } from '../users/users.store.ts';
+import { applyWordsOrId } from '../../platform/database/words.ts';
+import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
+import { applyUserWords, USER_AMONG_OTHERS, USER_ORDERS } from '../users/users.store.ts';
 import type { Group, GroupOrder } from './groups.resource.ts';
 
 const GROUP: Columns<Group> = {
@@ -84,14 +84,14 @@ export async function lockGroup(trx: Executor, id: string): Promise<Group | unde
 }
 
 export interface GroupSelection {
-  /** Each word begins a word of the name. */
+  /** Each word begins a word of the name; or the whole is the ID. */
   readonly words?: string | undefined;
   readonly filters: readonly Filter[];
 }
 
 function selected(executor: Executor, { words, filters }: GroupSelection, columns = GROUP_ATTRIBUTES) {
   const query = executor('groups');
-  if (words !== undefined) applyWords(query, ['name'], words);
+  if (words !== undefined) applyWordsOrId(query, ['name'], words);
   for (const filter of filters) applyFilter(query, filter, columns);
   return query;
 }
@@ -153,10 +153,29 @@ export async function deleteGroupMember(trx: Executor, groupId: string, userId: 
   return (await trx('group_members').where({ group_id: groupId, user_id: userId }).delete()) === 1;
 }
 
+const members = (executor: Executor, groupId: string) =>
+  executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
+
 /** The members, the oldest users first: only users have a number that a page can begin after. */
-export function selectGroupMembers(executor: Executor, groupId: string, window: Window): Promise<Page<User>> {
-  const query = executor('group_members').join('users', 'users.id', 'group_members.user_id').where('group_members.group_id', groupId);
-  return readPage(query, USER_AMONG_OTHERS, window, { by: 'users.seq' });
+export const selectGroupMembers = (executor: Executor, groupId: string, window: Window): Promise<Page<User>> =>
+  readPage(members(executor, groupId), USER_AMONG_OTHERS, window, { by: 'users.seq' });
+
+const MEMBER_ORDERS: Readonly<Record<MemberOrder, string>> = { ...USER_ORDERS, joined: 'group_members.created' };
+
+/** A page by its number, in any order. @param words each begins a word of a name or of the e-mail address; undefined: all members */
+export async function selectGroupMembersInOrder(
+  executor: Executor,
+  groupId: string,
+  words: string | undefined,
+  window: NumberedWindow,
+): Promise<NumberedPage<JoinedUser>> {
+  const query = members(executor, groupId);
+  if (words !== undefined) applyUserWords(query, words);
+  const total = words === undefined ? (await countOfGroup(executor, groupId)).members : undefined;
+  return readNumberedPage(query, { ...USER_AMONG_OTHERS, joined: 'group_members.created' }, window, MEMBER_ORDERS, {
+    by: 'group_members.user_id',
+    total,
+  });
 }
 
 /** The groups that the user is a member of, oldest first. */

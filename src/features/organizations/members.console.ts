@@ -4,21 +4,21 @@ import { departmentsIn } from '../../pages/console/candidates.ts';
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { countOf, keptOrder, listState, numberedPager, sortableColumns } from '../../pages/console/list-state.ts';
+import { memberCells, memberColumns } from '../../pages/console/member-list.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
+import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
-import { addressOfUser } from '../users/user-page.console.ts';
-import { userStatusPiece } from '../users/user-status.console.ts';
+import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { withDepth } from './department-tree.console.ts';
 import { departmentTree } from './departments.service.ts';
-import { findMembersAmong, getMember, listMembers, putMember, putMembers, removeMember } from './members.service.ts';
+import { findMembersAmong, getMember, putMember, putMembers, removeMember, searchMembers } from './members.service.ts';
 import {
   besideMembers,
   mayChangeOrganization,
@@ -44,18 +44,25 @@ function narrowed({ query }: ConsoleRequest) {
   return { q, depId, isNarrowed: q !== '' || depId !== '', isFindable: isPrintable(q) && isPrintable(depId) };
 }
 
+const COLUMNS = memberColumns('Department');
+
 const list: ConsolePage = {
   path: '/organizations/:orgId/members',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
     const { q, depId, isNarrowed, isFindable } = narrowed(visit);
-    const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, limit: LIMIT, after: afterIn(query) };
-    const { items, next } = isFindable ? await listMembers(services, organization.id, search, request) : { items: [], next: undefined };
+    const state = listState(query, COLUMNS, { by: 'joined', descending: true });
+    const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, ...state };
+    const { items, total } = isFindable ? await searchMembers(services, organization.id, search, request) : { items: [], total: 0 };
     const { departments } = await departmentTree(services, organization.id, request);
     const names = new Map(departments.map(({ id, name }) => [id, name]));
+    const departmentPiece = (id: string) => ({
+      text: names.get(id) ?? id,
+      href: `${organizationPath(organization.id)}/departments/${encodeURIComponent(id)}`,
+    });
     const isChangeable = mayChangeOrganization(visit, organization.id);
     const add = { label: 'Add members', href: `${home}/new`, main: true };
     return listPage({
@@ -65,25 +72,19 @@ const list: ConsolePage = {
         title: 'Members',
         actions: besideMembers(visit, organization.id, '/members'),
         name: 'Members',
-        ...(!isNarrowed && { count: countOf(organization.memberCount, 'member') }),
-        columns: ['User name', 'Department', 'Account'],
-        rows: items.map(({ userId, login, status, depId: department }) => ({
-          avatar: login,
-          cells: [
-            { text: login, href: addressOfUser(userId) },
-            department === null
-              ? ''
-              : {
-                  text: names.get(department) ?? department,
-                  href: `${organizationPath(organization.id)}/departments/${encodeURIComponent(department)}`,
-                },
-            userStatusPiece(status),
-          ],
+        columns: sortableColumns(home, query, COLUMNS, state),
+        count: countOf(total, 'member'),
+        ...(isChangeable && { choosing: choosingAction(visit, query.size === 0 ? home : `${home}?${query}`, typed, {}) }),
+        rows: items.map((user) => ({
+          value: user.id,
+          chosen: typed.values.getAll('chosen').includes(user.id),
+          avatar: nameOf(user),
+          cells: memberCells(user, user.depId === null ? '' : departmentPiece(user.depId)),
           actions: isChangeable
             ? [
-                { label: 'Roles', href: `${home}/${userId}/roles` },
-                { label: 'Move', href: `${home}/${userId}` },
-                { label: 'Remove', href: `${home}/${userId}/remove` },
+                { label: 'Roles', href: `${home}/${user.id}/roles` },
+                { label: 'Move', href: `${home}/${user.id}` },
+                { label: 'Remove', href: `${home}/${user.id}/remove` },
               ]
             : [],
         })),
@@ -95,10 +96,16 @@ const list: ConsolePage = {
           hint: 'Words of the name, user name or e-mail address',
           fields: departmentsToLookIn(departments, depId),
           isNarrowed,
+          kept: keptOrder(query),
+          problems: typed.problems.map(({ message }) => ({ message })),
         },
-        pager: pagerOf(home, query, next),
+        pager: numberedPager(home, query, state, total),
       },
     });
+  },
+  async receive(visit, form) {
+    await organizationToChange(visit);
+    return { goTo: await draftForMembers(visit, form) };
   },
 };
 

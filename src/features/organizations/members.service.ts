@@ -2,7 +2,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import type { Page, Window } from '../../platform/database/paging.ts';
+import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
 import { forbidden, notFound, validation } from '../../platform/errors/errors.ts';
 import { isWithin, reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/rights.store.ts';
@@ -31,8 +31,10 @@ import {
   type MemberSearch,
   type Membership,
   moveMembership,
+  type PlacedUser,
+  selectMembersInOrder,
 } from './memberships.store.ts';
-import { checkReadable, lockForChange, target as organizationTarget } from './organizations.service.ts';
+import { checkReadable, getOrganization, lockForChange, target as organizationTarget } from './organizations.service.ts';
 import { type Organization, organizationExists } from './organizations.store.ts';
 
 /**
@@ -50,6 +52,19 @@ export async function listMembers(
   if (page.items.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
   const now = present();
   return { ...page, items: page.items.map((member) => ({ ...member, status: statusAt(member, now) })) };
+}
+
+/** One numbered page of the members in any order, with how many there are in all. @throws {ApiError} not found */
+export async function searchMembers(
+  services: Services,
+  orgId: string,
+  { q, depId, ...window }: MemberSearch & NumberedWindow,
+  request: RequestContext,
+): Promise<NumberedPage<PlacedUser>> {
+  checkReadable(orgId, request, 'MANAGE_MEMBERS');
+  const { memberCount } = await getOrganization(services, orgId, request);
+  const total = q === undefined && depId === undefined ? memberCount : undefined;
+  return selectMembersInOrder(services.database.knex, orgId, { q, depId }, { ...window, total });
 }
 
 /** The organizations of a user, as far as the caller may see them, the oldest memberships first. @throws {ApiError} not found */

@@ -3,10 +3,18 @@
 import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
-import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import {
+  type NumberedPage,
+  type NumberedWindow,
+  type Page,
+  readNumberedPage,
+  readPage,
+  type Window,
+} from '../../platform/database/paging.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
-import { applyUserWords } from '../users/users.store.ts';
+import type { JoinedUser, MemberOrder } from '../users/users.resource.ts';
+import { applyUserWords, USER_AMONG_OTHERS, USER_ORDERS } from '../users/users.store.ts';
 import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
 export interface Membership {
@@ -138,13 +146,36 @@ export async function countMembersByDepartment(executor: Executor, orgId: string
   return new Map(rows.map(({ dep_id, count }) => [dep_id, count]));
 }
 
-/** The members of an organization, the oldest memberships first. */
-export function listMemberships(executor: Executor, orgId: string, { q, depId }: MemberSearch, window: Window): Promise<Page<Member>> {
-  const members = executor('memberships').join('users', 'users.id', 'memberships.user_id').where('memberships.org_id', orgId);
-  if (depId !== undefined) members.where('memberships.dep_id', depId);
-  if (q !== undefined) applyUserWords(members, q);
-  return readPage(members, MEMBER, window, { by: 'memberships.seq' });
+function members(executor: Executor, orgId: string, { q, depId }: MemberSearch) {
+  const query = executor('memberships').join('users', 'users.id', 'memberships.user_id').where('memberships.org_id', orgId);
+  if (depId !== undefined) query.where('memberships.dep_id', depId);
+  if (q !== undefined) applyUserWords(query, q);
+  return query;
 }
+
+/** The members of an organization, the oldest memberships first. */
+export const listMemberships = (executor: Executor, orgId: string, search: MemberSearch, window: Window): Promise<Page<Member>> =>
+  readPage(members(executor, orgId, search), MEMBER, window, { by: 'memberships.seq' });
+
+const ORDERS: Readonly<Record<MemberOrder, string>> = { ...USER_ORDERS, joined: 'memberships.seq' };
+
+/** A member with all that is known of the user. */
+export type PlacedUser = JoinedUser & Pick<Member, 'depId'>;
+
+/** A page by its number, in any order. @param total how many there are in all, where that is known */
+export const selectMembersInOrder = (
+  executor: Executor,
+  orgId: string,
+  search: MemberSearch,
+  window: NumberedWindow & { readonly total?: number | undefined },
+): Promise<NumberedPage<PlacedUser>> =>
+  readNumberedPage(
+    members(executor, orgId, search),
+    { ...USER_AMONG_OTHERS, depId: MEMBER.depId, joined: MEMBER.created },
+    window,
+    ORDERS,
+    { by: 'memberships.seq', total: window.total },
+  );
 
 const OWN = `SELECT o.id AS "orgId", o.name, o.policy FROM memberships m JOIN organizations o ON o.id = m.org_id
   WHERE m.user_id = :userId`;

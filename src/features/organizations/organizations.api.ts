@@ -45,8 +45,8 @@ export const organizationEndpoints: readonly Endpoint[] = [
       organizations: z.array(z.object({ orgId: z.string(), name: z.string(), originId: z.string() })),
     }),
     handler: async ({ services, query, request }) => {
-      const { count, organizations: found } = await listOrganizations(services, query, request);
-      return { count, organizations: found.map(({ id, ...rest }) => ({ orgId: id, ...rest })) };
+      const { total, items } = await listOrganizations(services, query, request);
+      return { count: total, organizations: items.map(({ id, ...rest }) => ({ orgId: id, ...rest })) };
     },
   }),
   endpoint({

@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { LIMIT, pageIn, pagesOf } from '../../pages/console/paging.ts';
-import { counted, phrase } from '../../platform/i18n/phrase.ts';
+import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
 import { organizationActivity } from '../audit/activity.console.ts';
@@ -23,45 +23,58 @@ import {
   organizationToChange,
   orgIdIn,
 } from './organization-page.console.ts';
-import type { OrganizationType } from './organizations.resource.ts';
-import { createOrganization, deleteOrganization, getOrganization, listOrganizations, renameOrganization } from './organizations.service.ts';
+import type { OrganizationOrder, OrganizationType } from './organizations.resource.ts';
+import {
+  createOrganization,
+  deleteOrganization,
+  getOrganization,
+  renameOrganization,
+  searchOrganizations,
+} from './organizations.service.ts';
 
 /** Where organizations are kept. */
 const SOURCES: Readonly<Record<OrganizationType, string>> = { LOCAL: 'Local', LDAP: 'LDAP', SCIM: 'SCIM', OIDC: 'OpenID Connect' };
+
+const COLUMNS: readonly (string | SortedBy<OrganizationOrder>)[] = [
+  { label: 'Name', by: 'name' },
+  'External ID',
+  'Source',
+  { label: 'Members', by: 'members', descending: true },
+  { label: 'Created', by: 'created', descending: true },
+];
 
 const list: ConsolePage = {
   path: '/organizations',
   access: 'organizations',
   async show({ services, request, query }) {
-    const page = pageIn(query);
     const q = (query.get('q') ?? '').trim();
-    const search = { page, limit: LIMIT, q: q === '' ? undefined : q };
-    const { count, organizations } = isPrintable(q) ? await listOrganizations(services, search, request) : { count: 0, organizations: [] };
+    const state = listState(query, COLUMNS, { by: 'created', descending: true });
+    const words = q === '' ? undefined : q;
+    const { items, total } = isPrintable(q) ? await searchOrganizations(services, words, state, request) : { items: [], total: 0 };
     const create = { label: 'Create organization', href: `${ORGANIZATIONS_PATH}/new`, main: true };
     const mayCreate = mayCall(request.roles, 'service', 'write');
-    const isNarrowed = q !== '';
     return listPage({
       title: 'Organizations',
-      lead: isNarrowed
-        ? counted(count, '{count} organization found', '{count} organizations found')
-        : counted(count, '{count} organization', '{count} organizations'),
+      lead: 'Organizations have members, departments and their own ways to sign in.',
       crumbs: [{ label: 'Directory' }],
       actions: mayCreate ? [create] : [],
       list: {
         name: 'Organizations',
-        columns: ['Name', 'External ID', 'Source'],
-        rows: organizations.map(({ id, name, originId, type }) => ({
-          cells: [{ text: name, href: organizationPath(id) }, originId, phrase(SOURCES[type])],
+        columns: sortableColumns(ORGANIZATIONS_PATH, query, COLUMNS, state),
+        count: countOf(total, 'organization'),
+        rows: items.map(({ id, name, originId, type, members, created }) => ({
+          cells: [
+            { text: name, href: organizationPath(id) },
+            originId,
+            phrase(SOURCES[type]),
+            members.toLocaleString('en'),
+            { moment: momentOf(created) },
+          ],
         })),
-        empty:
-          count > 0
-            ? 'There is nothing on this page.'
-            : isNarrowed
-              ? 'No organizations match. Try fewer or shorter words, or show all.'
-              : 'There is no organization yet.',
-        emptyAction: mayCreate && count === 0 && !isNarrowed ? create : undefined,
-        search: { label: 'Search', q, hint: 'Part of the name, or the external ID', isNarrowed },
-        pager: pagesOf(ORGANIZATIONS_PATH, query, page, Math.ceil(count / LIMIT)),
+        empty: q === '' ? 'There is no organization yet.' : 'No organizations match. Try fewer or shorter words, or show all.',
+        emptyAction: mayCreate && q === '' ? create : undefined,
+        search: { label: 'Search', q, hint: 'Words of the name or of the external ID', isNarrowed: q !== '', kept: keptOrder(query) },
+        pager: numberedPager(ORGANIZATIONS_PATH, query, state, total),
       },
     });
   },

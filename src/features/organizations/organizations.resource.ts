@@ -12,3 +12,6 @@ export interface Department {
   /** Its id in the source; empty where there is none. */
   readonly originId: string;
 }
+
+/** What organizations can be sorted by. */
+export type OrganizationOrder = 'name' | 'created' | 'members';

@@ -3,6 +3,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import type { NumberedPage, NumberedWindow } from '../../platform/database/paging.ts';
 import { conflict, forbidden, notFound, wrongState } from '../../platform/errors/errors.ts';
 import { isWithin, type OrganizationPermission, reachOf } from '../administrators/administration.policy.ts';
 import { deleteRolesOf } from '../administrators/roles.store.ts';
@@ -10,13 +11,14 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { OrganizationType } from './organizations.resource.ts';
 import {
-  countOrganizations,
+  type CountedOrganization,
   deleteOrganizationRow as deleteRow,
   findOrganization,
   insertOrganization,
-  selectOrganizations as listRows,
   lockOrganization,
   type Organization,
+  selectCountedOrganizations,
+  selectOrganizations,
   updateOrganization,
 } from './organizations.store.ts';
 
@@ -37,23 +39,23 @@ export interface OrganizationDetail extends Organization {
 /** What comes from another source is renamed there. */
 const isEditable = ({ type }: Organization): boolean => type === 'LOCAL';
 
-/**
- * Oldest first, those within the caller's reach.
- * @param page from 1; beyond the last one there is nothing
- * @param q what the name has somewhere, whatever the case of the letters; or the whole external ID
- * @returns the page, and how many organizations there are in all
- */
-export async function listOrganizations(
+/** Those within the caller's reach, oldest first. @param page from 1 @param q words of the name and of the external ID */
+export const listOrganizations = (
   { database: { knex } }: Services,
   { page, limit, q }: { readonly page: number; readonly limit: number; readonly q?: string | undefined },
   request: RequestContext,
-): Promise<{ readonly count: number; readonly organizations: readonly Organization[] }> {
-  const reach = reachOf(request.roles ?? [], 'read', 'ANY');
-  const count = await countOrganizations(knex, reach, q);
-  const offset = (page - 1) * limit;
-  // The database goes row by row to where a page begins; beyond the end it need not go.
-  return { count, organizations: offset < count ? await listRows(knex, reach, { offset, limit, q }) : [] };
-}
+): Promise<NumberedPage<Organization>> =>
+  selectOrganizations(knex, { reach: readReach(request), words: q }, { page, size: limit, sort: { by: 'created', descending: false } });
+
+/** One numbered page in any order, with the members of each. @param q words of the name and of the external ID */
+export const searchOrganizations = (
+  { database: { knex } }: Services,
+  q: string | undefined,
+  window: NumberedWindow,
+  request: RequestContext,
+): Promise<NumberedPage<CountedOrganization>> => selectCountedOrganizations(knex, { reach: readReach(request), words: q }, window);
+
+const readReach = ({ roles = [] }: RequestContext) => reachOf(roles, 'read', 'ANY');
 
 /** @throws {ApiError} not found */
 export async function getOrganization(services: Services, orgId: string, request: RequestContext): Promise<OrganizationDetail> {

@@ -3,10 +3,11 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
-import { containing } from '../../platform/database/filter.ts';
+import { type NumberedPage, type NumberedWindow, readNumberedPage } from '../../platform/database/paging.ts';
+import { applyWordsOrId } from '../../platform/database/words.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import { memberCountOf } from './member-counts.store.ts';
-import type { OrganizationType } from './organizations.resource.ts';
+import type { OrganizationOrder, OrganizationType } from './organizations.resource.ts';
 
 export interface Organization {
   readonly id: string;
@@ -59,20 +60,40 @@ export async function lockOrganization(trx: Executor, id: string): Promise<Organ
   return trx('organizations').where({ id }).forNoKeyUpdate().first<Organization | undefined>(ORGANIZATION);
 }
 
-/** @param q what the name has somewhere, or the external ID */
-export async function countOrganizations(executor: Executor, reach: Reach, q?: string): Promise<number> {
-  const row = await within(executor, reach, q).count<{ count: number }[]>({ count: '*' }).first();
+export async function countOrganizations(executor: Executor): Promise<number> {
+  const row = await executor('organizations').count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;
 }
 
-/** Oldest first. */
-export async function selectOrganizations(
-  executor: Executor,
-  reach: Reach,
-  { offset, limit, q }: { readonly offset: number; readonly limit: number; readonly q?: string | undefined },
-): Promise<Organization[]> {
-  return within(executor, reach, q).orderBy('seq').offset(offset).limit(limit).select<Organization[]>(ORGANIZATION);
+const ORDERS: Readonly<Record<OrganizationOrder, string>> = {
+  name: 'lower(name)',
+  created: 'seq',
+  members: memberCountOf('organizations'),
+};
+
+/** Which organizations. */
+export interface OrganizationSelection {
+  readonly reach: Reach;
+  /** Each word begins a word of the name or of the external ID; or the whole is the ID. */
+  readonly words?: string | undefined;
 }
+
+/** A page by its number, in any order. */
+export const selectOrganizations = (
+  executor: Executor,
+  selection: OrganizationSelection,
+  window: NumberedWindow,
+): Promise<NumberedPage<Organization>> => readNumberedPage(selected(executor, selection), ORGANIZATION, window, ORDERS);
+
+/** With how many members it has. */
+export type CountedOrganization = Organization & { readonly members: number };
+
+export const selectCountedOrganizations = (
+  executor: Executor,
+  selection: OrganizationSelection,
+  window: NumberedWindow,
+): Promise<NumberedPage<CountedOrganization>> =>
+  readNumberedPage(selected(executor, selection), { ...ORGANIZATION, members: executor.raw(ORDERS.members) }, window, ORDERS);
 
 /** @returns false when another organization has the name */
 export async function updateOrganization(
@@ -102,8 +123,8 @@ export async function deleteOrganizationRow(trx: Executor, id: string): Promise<
   }
 }
 
-function within(executor: Executor, reach: Reach, q?: string) {
+function selected(executor: Executor, { reach, words }: OrganizationSelection) {
   const query = executor('organizations');
-  if (q !== undefined) query.where((one) => one.whereRaw('lower(name) LIKE lower(?)', [containing(q)]).orWhere({ origin_id: q }));
+  if (words !== undefined) applyWordsOrId(query, ['name', 'origin_id'], words);
   return reach === 'everything' ? query : query.whereIn('id', [...reach]);
 }

@@ -1,7 +1,15 @@
 /** Directory → Users: the list, searched by words, by status and by an expression (RFC 7644 section 3.4.2.2), and sorted. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
-import { countOf, type ListState, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
+import {
+  countOf,
+  keptOrder,
+  type ListState,
+  listState,
+  numberedPager,
+  type SortedBy,
+  sortableColumns,
+} from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
@@ -111,7 +119,7 @@ export const userList: ConsolePage = {
       count: countOf(page.total, 'user'),
       ...(mayCreate &&
         page.total > 0 && {
-          choosing: choosingAction(visit, `${USERS_HOME}${visit.query.size === 0 ? '' : `?${visit.query}`}`, page.total, typed),
+          choosing: choosingAction(visit, `${USERS_HOME}${visit.query.size === 0 ? '' : `?${visit.query}`}`, typed, { total: page.total }),
         }),
       rows: page.items.map((user) => ({
         value: user.id,
@@ -161,6 +169,7 @@ export const userList: ConsolePage = {
           },
         ],
         isNarrowed,
+        kept: keptOrder(visit.query),
         problems: [...problems, ...typed.problems.map(({ message }) => ({ message }))],
       },
       pager: numberedPager(USERS_HOME, visit.query, state, page.total),

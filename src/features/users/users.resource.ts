@@ -70,3 +70,12 @@ export interface User {
 
 /** What users can be sorted by. */
 export type UserOrder = 'login' | 'name' | 'email' | 'status' | 'created' | 'lastLogin';
+
+/** A user as a member of something. */
+export type JoinedUser = User & {
+  /** When they became one. */
+  readonly joined: Date;
+};
+
+/** What members can be sorted by. */
+export type MemberOrder = 'login' | 'name' | 'status' | 'joined';

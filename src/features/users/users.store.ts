@@ -177,14 +177,14 @@ const NAMES = [
 /** Keeps users of whose names every typed word begins a word. @param query with the table users in it */
 export const applyUserWords = (query: Knex.QueryBuilder, typed: string): void => applyWords(query, NAMES, typed);
 
-/** What users can be sorted by. */
-const ORDERS: Readonly<Record<UserOrder, string>> = {
-  login: 'lower(login)',
-  name: "lower(coalesce(profile->>'lastName', profile->>'displayName', login))",
-  email: 'lower(email)',
-  status: 'status',
-  created: 'seq',
-  lastLogin: 'last_login',
+/** What users can be sorted by, also among other tables. */
+export const USER_ORDERS: Readonly<Record<UserOrder, string>> = {
+  login: 'lower(users.login)',
+  name: "lower(coalesce(users.profile->>'lastName', users.profile->>'displayName', users.login))",
+  email: 'lower(users.email)',
+  status: 'users.status',
+  created: 'users.seq',
+  lastLogin: 'users.last_login',
 };
 
 const OF_TYPE = {
@@ -258,7 +258,7 @@ export const readUsersInOrder = (
   selection: UserSelection,
   columns: AttributeColumns,
   window: NumberedWindow,
-): Promise<NumberedPage<User>> => readNumberedPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window, ORDERS);
+): Promise<NumberedPage<User>> => readNumberedPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window, USER_ORDERS);
 
 /** A slice, in any order. @param columns what the filters were read with */
 export const readUsersSlice = (

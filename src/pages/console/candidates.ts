@@ -34,8 +34,8 @@ export const organizationsIn = ({ services, request }: Pick<ConsoleRequest, 'ser
   what: 'organizations',
   async find(words, most) {
     if (!isPrintable(words)) return [];
-    const { organizations } = await listOrganizations(services, { page: 1, limit: most, q: searched(words) }, request);
-    return organizations.map(({ id, name }) => ({ id, label: name }));
+    const { items } = await listOrganizations(services, { page: 1, limit: most, q: searched(words) }, request);
+    return items.map(({ id, name }) => ({ id, label: name }));
   },
   async byId(id) {
     const found = isPrintable(id) ? await orNone(getOrganization(services, id, request)) : undefined;

@@ -6,10 +6,10 @@ import { initialsOf } from './avatar.ts';
 import { chipsOf } from './chips.ts';
 import { drawnFields, type Field, suggestScripts } from './form.ts';
 import type { Moment } from './moments.ts';
-import { type Action, type Drawn, type FieldMessage, NOTHING_TYPED, type Typed } from './page.ts';
+import { type Action, type Drawn, type FieldMessage, NOTHING_TYPED, type Status, type Typed } from './page.ts';
 
-/** How something stands, in words and in colour. */
-export type Tone = 'good' | 'warning' | 'bad' | 'plain';
+/** How something stands, in colour. */
+export type Tone = Status['tone'];
 
 /** A piece of what a cell or a fact tells. A string is data, except in a badge or in soft colour, where it is a text of the page. */
 export interface Piece {
@@ -231,6 +231,7 @@ function drawnBody(part: Part) {
     buttons,
   }));
   const search = part.search && drawnSearch(part.search);
+  const isBeyond = rows.length === 0 && part.pager?.previous !== undefined;
   const choosing = part.choosing && { ...part.choosing, fields: drawnFields(part.choosing.fields, part.choosing.typed).drawn };
   return {
     ...part,
@@ -239,7 +240,9 @@ function drawnBody(part: Part) {
     search,
     choosing,
     choosesAll: choosesAll(part),
-    emptyAction: part.emptyAction && drawnActions([part.emptyAction])[0],
+    ...(isBeyond
+      ? { empty: 'There is nothing on this page.', emptyAction: undefined }
+      : { emptyAction: part.emptyAction && drawnActions([part.emptyAction])[0] }),
     withActions: rows.some(({ actions, buttons }) => actions.length + buttons.length > 0),
   };
 }

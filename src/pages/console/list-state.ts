@@ -6,6 +6,7 @@ import type { Column, Pager } from './detail-page.ts';
 
 /** Rows of a page that one can choose from; the first is the default. */
 const SIZES = [20, 50, 100] as const;
+type Size = (typeof SIZES)[number];
 
 /** A column that the list can be sorted by. */
 export interface SortedBy<Order extends string> {
@@ -29,17 +30,20 @@ export function listState<Order extends string>(
   query: URLSearchParams,
   columns: readonly (string | SortedBy<Order>)[],
   first: Sort & { readonly by: Order },
-  size: (typeof SIZES)[number] = SIZES[0],
+  size: Size = SIZES[0],
 ): ListState<Order> {
   const typed = query.get('sort') ?? '';
   const by = columns.filter(isSorted).find((column) => column.by === typed.replace(/^-/, ''))?.by;
   const page = query.get('page') ?? '';
   return {
     page: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1,
-    size: SIZES.find((one) => String(one) === query.get('size')) ?? size,
+    size: sizeIn(query, size),
     sort: by === undefined ? first : { by, descending: typed.startsWith('-') },
   };
 }
+
+/** @param size where the address does not say it */
+export const sizeIn = (query: URLSearchParams, size: Size): Size => SIZES.find((one) => String(one) === query.get('size')) ?? size;
 
 /** An address of the same list, with one thing changed; sorting and sizing begin at the first page again. */
 function addressWith(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
@@ -47,6 +51,10 @@ function addressWith(path: string, query: URLSearchParams, changes: Readonly<Rec
   for (const [name, value] of Object.entries(changes)) kept.set(name, value);
   return kept.size === 0 ? path : `${path}?${kept}`;
 }
+
+/** What a search leaves as it is: the order and the number of rows. */
+export const keptOrder = (query: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...query].filter(([name]) => name === 'sort' || name === 'size'));
 
 /** The heads of the columns: links where the list can be sorted by them. */
 export const sortableColumns = <Order extends string>(
@@ -66,6 +74,10 @@ export const sortableColumns = <Order extends string>(
     };
   });
 
+/** How many rows a page may have, as links. */
+export const sizeLinks = (path: string, query: URLSearchParams, size: number): NonNullable<Pager['sizes']> =>
+  SIZES.map((one) => ({ label: String(one), href: addressWith(path, query, { size: String(one) }), current: one === size }));
+
 /** The way from page to page, and how many rows a page has. */
 export function numberedPager(path: string, query: URLSearchParams, { page, size }: NumberedWindow, total: number): Pager {
   const pages = Math.max(1, Math.ceil(total / size));
@@ -75,10 +87,7 @@ export function numberedPager(path: string, query: URLSearchParams, { page, size
     previous: page > 1 ? to(Math.min(page - 1, pages)) : undefined,
     words: pages === 1 && page === 1 ? undefined : phrase('Page {page} of {pages}', { page, pages }),
     next: page < pages ? to(page + 1) : undefined,
-    sizes:
-      total > SIZES[0]
-        ? SIZES.map((one) => ({ label: String(one), href: addressWith(path, query, { size: String(one) }), current: one === size }))
-        : [],
+    sizes: total > SIZES[0] ? sizeLinks(path, query, size) : [],
   };
 }
 

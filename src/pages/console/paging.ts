@@ -1,5 +1,4 @@
 /** Lists in pages: which piece an address asks for, and the address of the next one. */
-import { phrase } from '../../platform/i18n/phrase.ts';
 import type { Pager } from './detail-page.ts';
 
 /** Rows of a page. */
@@ -22,25 +21,4 @@ export function pagerOf(path: string, query: URLSearchParams, next: number | str
   const on = new URLSearchParams(kept);
   on.set(PARAMETER, String(next));
   return { first, next: address(on) };
-}
-
-/** The number of a page, from 1. */
-export function pageIn(query: URLSearchParams): number {
-  const page = query.get('page') ?? '';
-  return /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1;
-}
-
-/** The ways from page to page of a list that is counted. @param pages how many there are */
-export function pagesOf(path: string, query: URLSearchParams, page: number, pages: number): Pager {
-  if (pages <= 1 && page === 1) return {};
-  const address = (number: number) => {
-    const kept = new URLSearchParams([...query].filter(([name]) => name !== 'page'));
-    kept.set('page', String(number));
-    return `${path}?${kept}`;
-  };
-  return {
-    previous: page > 1 ? address(Math.max(1, Math.min(page - 1, pages))) : undefined,
-    words: phrase('Page {page} of {pages}', { page, pages: Math.max(1, pages) }),
-    next: page < pages ? address(page + 1) : undefined,
-  };
 }

@@ -23,7 +23,7 @@ export interface Candidate {
 export interface Candidates {
   /** What they are, in the addresses of the console, e.g. `users`; absent: the search everywhere does not find them. */
   readonly what?: string;
-  /** Those that have the words somewhere in their name, at most so many; without words: any. */
+  /** Those that match the words, at most so many; without words: any. */
   find(words: string, most: number): Promise<readonly Candidate[]>;
   byId(id: string): Promise<Candidate | undefined>;
 }

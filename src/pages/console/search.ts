@@ -57,11 +57,11 @@ async function groups({ services }: ConsoleRequest, q: string): Promise<Found> {
 }
 
 async function organizations({ services, request }: ConsoleRequest, q: string): Promise<Found> {
-  const found = await listOrganizations(services, { page: 1, limit: MOST, q }, request);
+  const { items } = await listOrganizations(services, { page: 1, limit: MOST, q }, request);
   return {
     title: 'Organizations',
     columns: ['Name', 'ID'],
-    rows: found.organizations.map(({ id, name }) => [{ text: name, href: at('organizations', id) }, id]),
+    rows: items.map(({ id, name }) => [{ text: name, href: at('organizations', id) }, id]),
     all: `/admin/organizations?q=${encodeURIComponent(q)}`,
   };
 }

@@ -66,16 +66,18 @@ export interface NumberedPage<T> {
  * Reads one page by its number, and counts the rows.
  * @param query which rows, without columns, order or limit
  * @param orders the SQL expression behind each name that a list can be sorted by
+ * @param facts where they differ from those of a plain list
  */
 export async function readNumberedPage<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
   { page, size, sort }: NumberedWindow,
   orders: Readonly<Record<string, string>>,
+  facts: Pick<Slice, 'by' | 'total'> = {},
 ): Promise<NumberedPage<T>> {
   const order = orders[sort.by];
   if (order === undefined) throw new Error(`there is no order by ${sort.by}`);
-  return readSlice(query, columns, { offset: (page - 1) * size, size, order, descending: sort.descending });
+  return readSlice(query, columns, { ...facts, offset: (page - 1) * size, size, order, descending: sort.descending });
 }
 
 /** Rows of a list in any order, from one on. */
@@ -85,21 +87,27 @@ export interface Slice {
   /** An expression of SQL without parameters. */
   readonly order: string;
   readonly descending: boolean;
+  /** A unique column, which decides where the order does not; `seq` unless given. */
+  readonly by?: string;
+  /** How many rows a whole list has in all, where that is known; else they are counted. */
+  readonly total?: number | undefined;
 }
 
 /** As `readNumberedPage`, from any row on. */
 export async function readSlice<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
-  { offset, size, order, descending }: Slice,
+  { offset, size, order, descending, by = 'seq', total: known }: Slice,
 ): Promise<NumberedPage<T>> {
   const direction = descending ? 'DESC' : 'ASC';
-  const counted = await query.clone().count<{ count: number }[]>({ count: '*' }).first();
-  const total = counted?.count ?? 0;
+  // Whole lists, whose number is known, are sorted by what is never null, and come in the order of an index. NULLS LAST hides it, which is right for a search:
+  // PostgreSQL would go through the list row by row until enough match.
+  const nulls = known === undefined ? 'NULLS LAST' : '';
+  const total = known ?? (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
   if (size === 0 || offset >= total) return { items: [], total };
   const items: T[] = await query
     .select(columns)
-    .orderByRaw(`${order} ${direction} NULLS LAST, seq ${direction}`)
+    .orderByRaw(`${order} ${direction} ${nulls}, ${by} ${direction}`)
     .limit(size)
     .offset(offset);
   return { items, total };

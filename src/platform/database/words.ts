@@ -11,3 +11,11 @@ import type { Knex } from 'knex';
 export function applyWords(query: Knex.QueryBuilder, names: readonly string[], typed: string): void {
   query.whereRaw(`search_words(${names.join(', ')}) @@ search_query(?)`, [typed]);
 }
+
+/** As `applyWords`, or the row whose ID the whole is. */
+export function applyWordsOrId(query: Knex.QueryBuilder, names: readonly string[], typed: string): void {
+  query.where((either) => {
+    applyWords(either, names, typed);
+    either.orWhere('id', typed.trim());
+  });
+}

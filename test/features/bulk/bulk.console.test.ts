@@ -75,6 +75,36 @@ test('all users of a list join a group, as many as there are, and a job can be c
   assert.equal(started.body.length, 1);
 });
 
+test('selected members leave their group, which the confirmation names; those of an organization are suspended', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const users = await crowd(service, 3);
+  const group = (await service.api('POST', '/groups', { profile: { name: 'Editors' } })).body;
+  const orgId = await createOrganization(service, 'Acme');
+  for (const { id } of users) {
+    await service.api('PUT', `/groups/${group.id}/users/${id}`);
+    await service.api('PUT', `/account/org/${orgId}/member/${id}`, {});
+  }
+  const { agent } = await enter(service);
+  const members = await agent.visit(`/admin/groups/${group.id}/members?sort=login`);
+  const none = await agent.submit(members, 'console-form');
+  assert.equal(none.status, 400);
+  assert.match(wordsOf(none), /Select at least one of the rows/);
+  const chosen = users.slice(0, 2).map(({ id }) => id);
+  const confirm = await agent.submit(members, 'console-form', { chosen });
+  assert.match(wordsOf(confirm), /Remove from a group: 2 users\?.*crowd-1, crowd-2/);
+  assert.match(confirm.text, new RegExp(`<option value="${group.id}" selected>`));
+  assert.match(wordsOf(await ended(agent, await agent.submit(confirm, 'console-form'))), /2 done, 0 refused, 0 left/);
+  assert.deepEqual(
+    (await service.api('GET', `/groups/${group.id}/users`)).body.map(({ id }: { id: string }) => id),
+    [users[2]?.id],
+  );
+
+  const list = await agent.visit(`/admin/organizations/${orgId}/members`);
+  const suspended = await agent.submit(list, 'console-form', { action: 'users.suspend', chosen: chosen.slice(0, 1) });
+  assert.match(wordsOf(await ended(agent, await agent.submit(suspended, 'console-form'))), /1 done, 0 refused, 0 left/);
+  assert.equal(await statusOf(service, users[0]?.id ?? ''), 'SUSPENDED');
+});
+
 test('a job goes on after the process that began it is gone, ends for who loses the role, and can be cancelled', async (t) => {
   const service = await startService(t, { sendsOutbox: true });
   const users = await crowd(service, 3);

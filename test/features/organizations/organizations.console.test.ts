@@ -21,7 +21,7 @@ test('an organization is created, renamed and deleted; only an empty one can be 
   const service = await startService(t);
   const { agent } = await enter(service);
   const list = await agent.visit('/admin/organizations');
-  assert.match(wordsOf(list), /0 organizations.*There is no organization yet/);
+  assert.match(wordsOf(list), /There is no organization yet/);
   const created = await fill(agent, list, 'Create organization', { name: '  Fern & <Sons> ', originId: 'crm-7' });
   assert.match(wordsOf(created), /The organization is created.*Members 0 Source Local External ID crm-7/);
   assert.match(created.text, /<h1 dir="auto">Fern &amp; &lt;Sons&gt;<\/h1>/);
@@ -52,18 +52,28 @@ test('what comes from another source is not renamed here, and the page offers no
   assert.match(wordsOf(refused), /The organization is managed in another source/);
 });
 
-test('the list has a count and pages, however the page is asked for', async (t) => {
+test('the list has a count, an order and pages, however they are asked for', async (t) => {
   const service = await startService(t);
   for (let n = 1; n <= 21; n += 1) await createOrganization(service, `Organization ${String(n).padStart(2, '0')}`);
   const { agent } = await enter(service);
   const first = await agent.visit('/admin/organizations');
-  assert.match(wordsOf(first), /21 organizations.*Organization 01.*Organization 20.*Page 1 of 2/);
+  assert.match(wordsOf(first), /21 organizations .*Organization 21.*Organization 02.*Page 1 of 2/, 'the newest first');
   const second = await agent.visit(linkTo(first, 'Next page'));
-  assert.match(wordsOf(second), /Organization 21.*Previous page/);
+  assert.match(wordsOf(second), /Organization 01.*Previous page/);
   assert.doesNotMatch(second.text, /Next page/);
   for (const page of ['0', '-1', '1.5', 'x', '', '00000000000000000001']) {
-    assert.match(wordsOf(await agent.visit(`/admin/organizations?page=${page}`)), /Organization 01/, page);
+    assert.match(wordsOf(await agent.visit(`/admin/organizations?page=${page}`)), /Organization 21/, page);
   }
+  const sorted = await agent.visit('/admin/organizations?q=organization&sort=name&size=50');
+  assert.match(wordsOf(sorted), /21 organizations .*Organization 01.*Organization 21/);
+  assert.match(
+    sorted.text,
+    /aria-sort="ascending"><a class="sort" href="\/admin\/organizations\?q=organization&amp;sort=-name&amp;size=50"/,
+  );
+  const { body } = await service.api('POST', '/account/org', { orgName: 'Populous' });
+  await service.api('PUT', `/account/org/${body.orgId}/member/${(await service.createUser()).id}`, {});
+  await createOrganization(service, 'Newest');
+  assert.match(wordsOf(await agent.visit('/admin/organizations?sort=-members')), /Populous – Local 1 .*Newest – Local 0 /);
   const beyond = await agent.visit('/admin/organizations?page=999999999');
   assert.equal(beyond.status, 200);
   assert.match(wordsOf(beyond), /There is nothing on this page.*Previous page/);
@@ -114,12 +124,12 @@ test('members are chosen from a search, moved and removed', async (t) => {
   assert.match(wordsOf(nobody), /Select at least one of the rows/);
   assert.match(nobody.text, new RegExp(`value="${depId}" selected`));
   const added = await agent.submit(nobody, 'console-form', { chosen: user.id, depId });
-  assert.match(wordsOf(added), new RegExp(`The members are added.*${user.login} Sales Active`));
+  assert.match(wordsOf(added), new RegExp(`The members are added.*${user.login} – Sales Active`));
 
   const move = `/admin/organizations/${orgId}/members/${user.id}`;
   assert.match((await agent.visit(move)).text, new RegExp(`value="${depId}" selected`), 'his department is chosen');
   const moved = await agent.submit(await agent.visit(move), 'console-form', { depId: '' });
-  assert.match(wordsOf(moved), new RegExp(`${user.login} – Active`));
+  assert.match(wordsOf(moved), new RegExp(`${user.login} – – Active`));
   const form = await agent.visit(move);
   const removed = await agent.submit(await agent.visit(`${move}/remove`), 'console-form');
   assert.match(wordsOf(removed), /The member is removed.*no members yet/);
@@ -227,7 +237,8 @@ test('an organization is found by its external ID, its tree counts members, and 
   const { agent } = await enter(service);
   const home = `/admin/organizations/${body.orgId}`;
   assert.match((await agent.visit('/admin/organizations?q=crm-7')).text, new RegExp(`href="${home}"`));
-  assert.match(wordsOf(await agent.visit('/admin/organizations?q=crm')), /No organizations match/);
+  assert.match(wordsOf(await agent.visit('/admin/organizations?q=CRM')), /1 organization .*crm-7/, 'by the beginning of its words');
+  assert.match(wordsOf(await agent.visit('/admin/organizations?q=rm')), /No organizations match/);
   assert.match(wordsOf(await agent.visit(home)), /Sales 1 member/);
   assert.match((await agent.visit(`${home}/administrators`)).text, new RegExp(`/admin/users/${administrator.id}/roles"`));
   assert.match(wordsOf(await agent.visit(`${home}/delete`)), /It has 1 department and 1 member\. Remove them first/);

@@ -25,21 +25,22 @@ async function manyDepartments(service: Service, orgId: string): Promise<void> {
   });
 }
 
-test('organizations are found by what their name has somewhere, whatever the case, within reach alone', async (t) => {
+test('organizations are found by words of their name or external ID, whatever the case and the accents, within reach alone', async (t) => {
   const service = await startService(t);
-  const own = await createOrganization(service, 'Fern 100% & Sons');
+  const own = await createOrganization(service, 'Fern 100% & Söhne');
   for (let n = 1; n <= 21; n += 1) await createOrganization(service, `House of FERN ${n}`);
-  await createOrganization(service, 'Moss');
+  await service.api('POST', '/account/org', { orgName: 'Moss', originId: 'CRM-0815' });
   const { agent } = await enter(service);
   const found = await agent.visit('/admin/organizations?q=fern');
-  assert.match(wordsOf(found), /22 organizations found.*Page 1 of 2/);
+  assert.match(wordsOf(found), /22 organizations .*House of FERN 21.*House of FERN 2 .*Page 1 of 2/);
   assert.doesNotMatch(found.text, /Moss/);
   const next = /rel="next" href="([^"]+)"/.exec(found.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  assert.match(wordsOf(await agent.visit(next)), /House of FERN 21.*Page 2 of 2/);
-  assert.match(wordsOf(await agent.visit('/admin/organizations?q=0%25')), /1 organization found.*Fern 100%/);
+  assert.match(wordsOf(await agent.visit(next)), /House of FERN 1 .*Fern 100% &amp; Söhne.*Page 2 of 2/);
+  assert.match(wordsOf(await agent.visit('/admin/organizations?q=sohne+100%25')), /1 organization .*Fern 100%/);
+  assert.match(wordsOf(await agent.visit('/admin/organizations?q=crm+08')), /1 organization .*Moss CRM-0815/);
   assert.match(wordsOf(await agent.visit('/admin/organizations?q=%00')), /No organizations match/);
   const { agent: his } = await enter(service, await createAdministrator(service, 'ORG_ADMIN', own));
-  assert.match(wordsOf(await his.visit('/admin/organizations?q=FERN')), /1 organization found/);
+  assert.match(wordsOf(await his.visit('/admin/organizations?q=FERN')), /1 organization /);
 });
 
 test('members are narrowed by department and by user name', async (t) => {
@@ -56,7 +57,12 @@ test('members are narrowed by department and by user name', async (t) => {
     const page = await agent.visit(`${home}/members?${query}`);
     assert.match(page.text, /anna_1/, query);
     assert.doesNotMatch(page.text, /annika/, query);
+    assert.match(wordsOf(page), /1 member /, query);
   }
+  assert.match(wordsOf(await agent.visit(`${home}/members`)), /2 members .*annika.*anna_1/, 'the newest first');
+  const sorted = await agent.visit(`${home}/members?q=ann&sort=login&size=50`);
+  assert.match(wordsOf(sorted), /2 members .*anna_1 – Sales Active .*annika – – Active /);
+  assert.match(sorted.text, /<input type="hidden" name="sort" value="login">\s*<input type="hidden" name="size" value="50">/);
   assert.match(wordsOf(await agent.visit(`${home}/members?department=dep_of_nobody`)), /No members match/);
 });
 
@@ -99,7 +105,7 @@ test('a user is created in one of many organizations by its name', async (t) => 
   const { agent } = await enter(service);
   const form = await agent.visit('/admin/users/new?org=org_many7');
   assert.equal(typedIn(form, 'orgId'), 'Company 7 (org_many7)');
-  const several = await agent.submit(form, 'console-form', { login: 'anna', way: 'later', orgId: 'pany 24' });
+  const several = await agent.submit(form, 'console-form', { login: 'anna', way: 'later', orgId: 'comp 24' });
   assert.match(several.text, /id="orgId-problem">Fits several/);
   assert.equal(options(several, 'orgId').length, 12);
   const created = await agent.submit(several, 'console-form', { orgId: 'org_many240' });

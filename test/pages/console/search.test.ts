@@ -26,6 +26,8 @@ test('words, IDs, e-mail addresses and request IDs lead to what they name, withi
     ['anna@fern.example', /fern-anna/],
     [user.id, /fern-anna/],
     [clientId, /Fern shop/],
+    [group.id, /Groups Name Description Fern gardeners/],
+    [orgId, /Organizations Name ID Fern House/],
     ['system log', /Pages Page Section System log Reports/],
     ['0123456789abcdef', /System log Search Fields Events with “0123456789abcdef”/],
     ['%', /Events with “%”/],

@@ -1,0 +1,34 @@
+/** The columns that lists of members share: those of a group, and those of an organization. */
+
+import { fullName } from '../../features/claims/claims.policy.ts';
+import { statusAt } from '../../features/users/user-lifecycle.policy.ts';
+import { addressOfUser } from '../../features/users/user-page.console.ts';
+import { userStatusPiece } from '../../features/users/user-status.console.ts';
+import type { JoinedUser, MemberOrder } from '../../features/users/users.resource.ts';
+import { present } from '../../platform/clock/clock.ts';
+import type { Content } from './detail-page.ts';
+import type { SortedBy } from './list-state.ts';
+import { momentOf } from './moments.ts';
+
+type MemberColumn = string | SortedBy<MemberOrder>;
+
+const NAMES: readonly MemberColumn[] = [
+  { label: 'User name', by: 'login' },
+  { label: 'Name', by: 'name' },
+];
+const STATE: readonly MemberColumn[] = [
+  { label: 'Status', by: 'status' },
+  { label: 'Added', by: 'joined', descending: true },
+];
+
+/** @param among columns of this list alone */
+export const memberColumns = (...among: readonly MemberColumn[]): readonly MemberColumn[] => [...NAMES, ...among, ...STATE];
+
+/** @param among what the columns of this list alone tell */
+export const memberCells = (user: JoinedUser, ...among: readonly Content[]): readonly Content[] => [
+  { text: user.login, href: addressOfUser(user.id) },
+  fullName(user.profile) ?? '',
+  ...among,
+  userStatusPiece(statusAt(user, present())),
+  { moment: momentOf(user.joined) },
+];
