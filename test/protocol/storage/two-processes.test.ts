@@ -1,12 +1,15 @@
-/** Everything that counts once, presented at the same moment to two processes of the real command on one database: one of them takes it. */
+/**
+ * Everything that counts once, presented at the same moment to two processes of the real command on one database: one of them takes it. Writes are held
+ * back until both processes wait with one, so that each has found the value unused before any use of it is written.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterwards } from '../../support/afterwards.ts';
-import { startedDatabase } from '../../support/database.ts';
+import { onServer, startedDatabase } from '../../support/database.ts';
 import { now, startIssuer } from '../../support/issuer.ts';
-import { runService } from '../../support/process.ts';
+import { eventually, runService } from '../../support/process.ts';
 import { type ServiceCalls, STARTED } from '../../support/service.ts';
 import { trustProvider } from '../../support/trusted-provider.ts';
 import { UserAgent } from '../../support/user-agent.ts';
@@ -151,17 +154,40 @@ const KINDS: Readonly<Record<string, { readonly refused: string; readonly prepar
   },
 };
 
+/** The processes, as PostgreSQL knows them. */
+const NAMES = ['first', 'second'];
+const WAITING = `SELECT DISTINCT application_name FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = ANY ($1)`;
+
+/** Reads pass; writes wait until each process has one. */
+const racing = <T>(url: string, act: () => Promise<T>): Promise<T> =>
+  onServer(url, async (holder) => {
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE oidc_payload, registration_tokens IN SHARE MODE');
+    const done = act();
+    const isRacing = () => onServer(url, async (watcher) => (await watcher.query(WAITING, [NAMES])).rowCount === NAMES.length);
+    await eventually(isRacing, 'both processes wait with a write');
+    await holder.query('COMMIT');
+    return done;
+  });
+
 test('of twenty uses at once at two processes one is taken', async (t) => {
   const database = await startedDatabase();
   afterwards(t, () => database.drop());
-  const env = { DATABASE_URL: database.url, ...STARTED, ALLOW_PRIVATE_NETWORK: 'true', RATE_LIMITS: 'off' };
-  const first = await runService(t, env);
-  const second = await runService(t, { ...env, BASE_URL: first.baseUrl });
+  const env = { ...STARTED, ALLOW_PRIVATE_NETWORK: 'true', RATE_LIMITS: 'off' };
+  const [urlOfFirst = '', urlOfSecond = ''] = NAMES.map((name) => {
+    const url = new URL(database.url);
+    url.searchParams.set('application_name', name);
+    return url.href;
+  });
+  const first = await runService(t, { ...env, DATABASE_URL: urlOfFirst });
+  const second = await runService(t, { ...env, DATABASE_URL: urlOfSecond, BASE_URL: first.baseUrl });
   assert.notEqual(first.child.pid, second.child.pid);
   for (const [kind, { refused, prepare }] of Object.entries(KINDS)) {
     await t.test(kind, async () => {
       const use = await prepare(first, t);
-      const outcomes = await Promise.all(Array.from({ length: 20 }, (_, n) => use(n % 2 === 0 ? first : second)));
+      const uses = () => Promise.all(Array.from({ length: 20 }, (_, n) => use(n % 2 === 0 ? first : second)));
+      const outcomes = await racing(database.url, uses);
       assert.deepEqual(outcomes.sort(), [...Array(19).fill(refused), 'taken'].sort());
       for (const at of [first, second]) assert.equal(await use(at), refused, 'and none later');
     });
