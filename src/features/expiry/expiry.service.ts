@@ -61,7 +61,7 @@ export async function removeExpired({ pool, knex }: Database, limit: number): Pr
 }
 
 /** One batch of all that is removed. @returns as `removeExpired` */
-async function sweep(services: Services): Promise<number> {
+export async function sweep(services: Services): Promise<number> {
   return Math.max(
     await removeExpired(services.database, BATCH),
     await deleteExpiredApplications(services),

@@ -363,7 +363,7 @@ test('behind a proxy htu is BASE_URL, whatever Host and the forwarding headers s
   assert.equal(await ask(`${service.listensAt}/oauth/v1/token`), 400);
 });
 
-test('a proof of the future is remembered until it is over, and then its row is swept', async (t) => {
+test('a proof of the future is remembered until it is over', async (t) => {
   stopClock(t);
   const { first, second, htu, ask } = await twoProcesses(t);
   const key = await newKey();
