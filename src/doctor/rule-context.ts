@@ -37,7 +37,7 @@ interface Made {
 
 const RIGHT_REQUEST = { redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', state: 'some-state', nonce: 'some-nonce' };
 
-const CODE_AND_REFRESH = ['authorization_code', 'refresh_token'];
+export const CODE_AND_REFRESH = ['authorization_code', 'refresh_token'];
 
 export const SCOPE = 'openid profile email offline_access';
 

@@ -49,6 +49,13 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     },
     says: /types of acr and auth_time must be "string number", is "undefined number"/,
   },
+  'standards.pairwise': {
+    alter: (asked, answered) => {
+      if (isAt(asked, 'userinfo') && answered.text.includes('"sub":"pw:'))
+        change(answered, (body) => Object.assign(body, { sub: 'pw:other' }));
+    },
+    says: /sub of userinfo must be "pw:[^"]+", is "pw:other"/,
+  },
   'standards.metadata': {
     alter: (asked, answered) => {
       if (!asked.url.pathname.startsWith('/.well-known/oauth-authorization-server/')) return;

@@ -1,13 +1,19 @@
-/** Extensions of OAuth that are on at every server: assertions and ID-JAGs (RFC 7523), responses as JWTs (JARM, RFC 9701), step-up (RFC 9470), and where metadata is found. */
+/**
+ * Extensions of OAuth that are on at every server: assertions and ID-JAGs (RFC 7523), responses as JWTs (JARM, RFC 9701), step-up (RFC 9470), pairwise
+ * subjects, and where metadata is found.
+ */
 import { randomUUID } from 'node:crypto';
 import { createLocalJWKSet, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
 import { claimsOf, mustBeError } from '../answers.ts';
 import { ASSERTION_GRANT, EXCHANGE_GRANT, OTHER_ISSUER } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
-import { basic, type RuleContext } from '../rule-context.ts';
+import { basic, CODE_AND_REFRESH, type RuleContext, SCOPE } from '../rule-context.ts';
 
 const SIGNED_INTROSPECTION = 'application/token-introspection+jwt';
+
+/** Of another host than the other redirect URIs, and so of another sector. */
+const FOREIGN_CALLBACK = 'https://pairwise.doctor.invalid/callback';
 
 const present = (visit: RuleContext, assertion?: string) => visit.post('token', { grant_type: ASSERTION_GRANT, assertion });
 
@@ -100,6 +106,35 @@ export const extensions: readonly Rule<RuleContext>[] = [
       mustEqual([typeof acr, typeof signedInAt].join(' '), 'string number', 'types of acr and auth_time');
       const claims = JSON.stringify({ id_token: { acr: { essential: true, value: 'urn:doctor.invalid:unreachable' } } });
       mustEqual((await visit.authorize({ claims })).fields.error, 'unmet_authentication_requirements', 'error of an unknown class');
+    },
+  },
+  {
+    id: 'standards.pairwise',
+    section: 'OpenID Connect Core sections 8 and 8.1',
+    sentence: 'An application with pairwise subjects knows its user by a subject of its own, the same in every response.',
+    async run(visit) {
+      const application = await visit.once('an application with pairwise subjects', () =>
+        visit.ward.makeApplication('pairwise', { grant_types: CODE_AND_REFRESH, subject_type: 'pairwise' }),
+      );
+      const { id } = await visit.user();
+      const { access_token: token, id_token: idToken, refresh_token: refresh } = await visit.freshTokens(SCOPE, application);
+      const { sub } = claimsOf(idToken);
+      must(typeof sub === 'string' && sub !== '' && sub !== id, 'sub of the ID token must not be the ID of the user');
+      mustEqual(jsonOf(await visit.userinfo(token)).sub, sub, 'sub of userinfo');
+      const told = await visit.introspect(token, application);
+      mustEqual(told.sub, sub, 'sub of introspection');
+      must(!JSON.stringify(told).includes(id), 'introspection must not name the ID of the user');
+      const refreshed = await visit.post('token', { grant_type: 'refresh_token', refresh_token: String(refresh) }, application);
+      mustEqual(claimsOf(jsonOf(refreshed).id_token).sub, sub, 'sub of the refreshed ID token');
+      const hint = await visit.authorize({ client_id: application.id, prompt: 'none', id_token_hint: String(idToken) });
+      must(hint.fields.code !== undefined, 'a hint with this subject must name the user of the session');
+      const other = await visit.once('an application of another sector with pairwise subjects', () =>
+        visit.ward.makeApplication('pairwise-other', { redirect_uris: [FOREIGN_CALLBACK], subject_type: 'pairwise' }),
+      );
+      const code = await visit.code({ client_id: other.id, redirect_uri: FOREIGN_CALLBACK });
+      const form = { grant_type: 'authorization_code', code: code.code, redirect_uri: FOREIGN_CALLBACK, code_verifier: code.verifier };
+      const elsewhere = claimsOf(jsonOf(await visit.post('token', form, other)).id_token).sub;
+      must(typeof elsewhere === 'string' && ![id, sub].includes(elsewhere), 'an application of another host must get another sub');
     },
   },
   {
