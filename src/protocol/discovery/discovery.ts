@@ -55,8 +55,21 @@ export function completeDiscovery(
     ...(server.clientIdMetadata.enabled && { client_id_metadata_document_supported: true }),
   };
   const offered = withoutMtls(completed, config);
-  ctx.body = server.profile === 'fapi2' ? asFapi2(offered) : offered;
+  ctx.body = withAuthentication(server.profile === 'fapi2' ? asFapi2(offered) : offered);
 }
+
+/** RFC 8414 section 2: without these, revocation would take nothing but client_secret_basic. Applications authenticate there as at the token endpoint. */
+const withAuthentication = (document: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+  ...document,
+  ...Object.fromEntries(
+    ['introspection', 'revocation'].flatMap((endpoint) =>
+      ['methods', 'signing_alg_values'].map((what) => [
+        `${endpoint}_endpoint_auth_${what}_supported`,
+        document[`token_endpoint_auth_${what}_supported`],
+      ]),
+    ),
+  ),
+});
 
 /** A server of the profile announces what it takes, and nothing else. */
 function asFapi2(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
