@@ -5,6 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { outcomes } from '../../doctor/altered-service.ts';
@@ -130,6 +131,16 @@ test('without MTLS_HEADER no certificate counts and nothing is announced; an app
   assert.equal(document.tls_client_certificate_bound_access_tokens, undefined);
 });
 
+/** The proxy: what is called below the alias gets the certificate of the connection. @param called gets the host of each request */
+const proxyOf =
+  (service: Service, shown: () => string, called: string[] = []): client.CustomFetch =>
+  (address, init) => {
+    const { pathname, search, host } = new URL(address);
+    called.push(host);
+    const headers = { ...init.headers, ...(host === 'mtls.example' && { 'client-cert': header(shown()) }) };
+    return fetch(new URL(pathname + search, service.listensAt), { ...init, headers } as RequestInit);
+  };
+
 test('openid-client: code flow and refresh by the aliases, with tokens that are bound to the certificate', async (t) => {
   const service = await behindProxy(t, { MTLS_BASE_URL: 'https://mtls.example' });
   const user = await service.createUser({ displayName: 'Grace Hopper' });
@@ -141,13 +152,7 @@ test('openid-client: code flow and refresh by the aliases, with tokens that are 
   const issuer = new URL(service.issuer('default'));
   let shown = CERTIFICATE;
   const called: string[] = [];
-  // The proxy: what is called below the alias gets the certificate of the connection.
-  const proxy: client.CustomFetch = (address, init) => {
-    called.push(new URL(address).host);
-    const { pathname, search, host } = new URL(address);
-    const headers = { ...init.headers, ...(host === 'mtls.example' && { 'client-cert': header(shown) }) };
-    return fetch(new URL(pathname + search, service.listensAt), { ...init, headers } as RequestInit);
-  };
+  const proxy = proxyOf(service, () => shown, called);
   const config = await client.discovery(issuer, clientId, { use_mtls_endpoint_aliases: true }, client.TlsClientAuth(), {
     execute: [client.allowInsecureRequests],
     [client.customFetch]: proxy,
@@ -183,6 +188,44 @@ test('openid-client: code flow and refresh by the aliases, with tokens that are 
   const bare = await fetch(`${service.issuer('default')}/userinfo`, { headers: { authorization: `Bearer ${refreshed.access_token}` } });
   assert.equal(bare.status, 401, 'stolen, without a certificate');
   shown = SELF_SIGNED;
+  await assert.rejects(client.fetchUserInfo(config, refreshed.access_token, user.id), 'stolen, with another certificate');
+});
+
+test('the profile fapi2 by certificate: openid-client pushes, exchanges, refreshes without rotation, and reads userinfo', async (t) => {
+  const service = await behindProxy(t, { MTLS_BASE_URL: 'https://mtls.example' });
+  const server = { id: 'bank', name: 'Bank', audiences: ['https://api.bank.example'], profile: 'fapi2', signingAlg: 'ES256' };
+  assert.equal((await service.api('POST', '/authorizationServers', server)).status, 201);
+  const user = await service.createUser();
+  const settings = { ...bound, tls_client_auth_san_dns: 'client.bank.example' };
+  const { clientId } = await createClient(service, settings, { token_endpoint_auth_method: 'tls_client_auth' });
+  let shown = CERTIFICATE;
+  const metadata = { use_mtls_endpoint_aliases: true, id_token_signed_response_alg: 'ES256' };
+  const config = await client.discovery(new URL(service.issuer('bank')), clientId, metadata, client.TlsClientAuth(), {
+    execute: [client.allowInsecureRequests],
+    [client.customFetch]: proxyOf(service, () => shown),
+  });
+  const methods = config.serverMetadata().token_endpoint_auth_methods_supported;
+  assert.deepEqual(methods, ['private_key_jwt', 'tls_client_auth', 'self_signed_tls_client_auth']);
+  const pkceCodeVerifier = client.randomPKCECodeVerifier();
+  const request = {
+    redirect_uri: CALLBACK,
+    scope: 'openid offline_access',
+    code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+    code_challenge_method: 'S256',
+  };
+  const url = await client.buildAuthorizationUrlWithPAR(config, request);
+  const browser = new UserAgent(service.baseUrl);
+  const arrived = await browser.signIn(await browser.visit(url), user);
+  const tokens = await client.authorizationCodeGrant(config, arrived.url, { pkceCodeVerifier });
+  assert.deepEqual(decodeJwt(tokens.access_token).cnf, { 'x5t#S256': thumbprint(CERTIFICATE) });
+  const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+  assert.equal(refreshed.refresh_token ?? tokens.refresh_token, tokens.refresh_token, 'refresh tokens are not rotated');
+  assert.equal((await client.fetchUserInfo(config, refreshed.access_token, user.id)).sub, user.id);
+
+  shown = SELF_SIGNED;
+  const unproven = ({ cause }: client.WWWAuthenticateChallengeError) => /invalid_client/.test(JSON.stringify(cause));
+  await assert.rejects(client.buildAuthorizationUrlWithPAR(config, request), unproven);
+  await assert.rejects(client.refreshTokenGrant(config, tokens.refresh_token ?? ''), unproven);
   await assert.rejects(client.fetchUserInfo(config, refreshed.access_token, user.id), 'stolen, with another certificate');
 });
 
