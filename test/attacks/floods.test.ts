@@ -18,7 +18,7 @@ import type { Services } from '../../src/platform/database/dependencies.ts';
 import { observeRequests } from '../../src/platform/http/requests.ts';
 import { COUNTED_TOGETHER, UnansweredRequests } from '../../src/protocol/authorize/unauthenticated-requests.ts';
 import { createAdministrator, createOrganization } from '../pages/console/administrators.ts';
-import { answerOf, authorizeUrl, createClient } from '../protocol/servers/relying-party.ts';
+import { answerOf, authorizeUrl, createClient, post, type TestClient } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { onServer } from '../support/database.ts';
 import { dataDirectory, eventually, runService } from '../support/process.ts';
@@ -212,6 +212,13 @@ test('requests of one network without a session are limited, at all processes to
     answerOf(await new UserAgent(service.baseUrl).visit(authorizeUrl(service, 'default', { client_id: clientId }))).error;
   for (let n = 0; n < COUNTED_TOGETHER; n += 1) assert.equal(await ask(), undefined, `request ${n}`);
   await eventually(async () => (await ask()) === 'temporarily_unavailable', 'the service itself hears no more from here');
+  // A device that anybody could be is not heard either (RFC 8628 section 5.2). An application that proves itself is.
+  const grants = { grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'authorization_code'] };
+  const [anybody, proven] = [await createClient(service, { ...grants, application_type: 'native' }), await createClient(service, grants)];
+  const codeFor = async (by: TestClient) =>
+    (await post(service, 'default', 'device_authorization', by, { client_id: by.clientId, scope: 'openid' })).body;
+  assert.equal((await codeFor(anybody)).error, 'temporarily_unavailable');
+  assert.ok((await codeFor(proven)).device_code);
 
   const withoutDatabase = new UnansweredRequests({ rateLimits: true, countShared: () => Promise.reject(new Error('away')) });
   await send(withoutDatabase, '192.0.2.1', 2000);
