@@ -165,7 +165,7 @@ interface Ending {
 }
 
 function* linesOf(
-  { imported, refused, existing, lastLine, things }: ImportCounts,
+  { imported, refused, existing, lastLine, left, things }: ImportCounts,
   { dryRun, seconds, stopped }: Ending,
 ): Generator<string> {
   if (stopped) yield `Stopped after line ${lastLine}; what follows it was not imported.`;
@@ -182,4 +182,6 @@ function* linesOf(
     const isNothingNew = imported === 0 && refused === 0 && existing > 0 && made.every(([, { created }]) => created === 0);
     if (isNothingNew) yield 'Nothing was changed: all of it was there already.';
   }
+  if (left.size > 0) yield 'The file also has what is not imported:';
+  for (const [what, { count, instead }] of left) yield `- ${what}: ${count}. ${instead}.`;
 }

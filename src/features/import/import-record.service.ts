@@ -100,5 +100,7 @@ export type ImportItem =
       /** The name of an identity provider that this was: no link of the file is to another one of that name. */
       readonly provider?: string;
     }
-  /** Something that is not imported and refuses nothing; told once. */
+  /** Things of one kind that are not imported and refuse nothing: reported at the end, with what to do in their place. */
+  | { readonly kind: 'left'; readonly what: string; readonly instead: string; readonly count: number }
+  /** Something about one of them; told once. */
   | { readonly kind: 'note'; readonly message: string };

@@ -17,6 +17,8 @@ export interface ImportCounts {
   readonly existing: number;
   /** Of the last line up to which everything is imported or refused; 0 where the file is no list of lines. */
   readonly lastLine: number;
+  /** What the file has beside, by its kind. */
+  readonly left: ReadonlyMap<string, { readonly count: number; readonly instead: string }>;
   readonly things: Readonly<Record<ThingKind, { readonly created: number; readonly existing: number }>>;
 }
 
@@ -48,7 +50,7 @@ export async function importItems(
   { isDryRun = false, isComplete, signal, onRefused, onThing, onNote, onProgress }: ImportOptions,
 ): Promise<ImportCounts> {
   const things = { organization: noThings(), group: noThings(), application: noThings(), provider: noThings() };
-  const counts = { imported: 0, refused: 0, existing: 0, lastLine: 0, things };
+  const counts = { imported: 0, refused: 0, existing: 0, lastLine: 0, left: new Map<string, { count: number; instead: string }>(), things };
   const run: ImportRun = {
     ...{ services, request, isDryRun, isComplete, seen: new Set(), leftOut: new Map(), notTaken: new Map() },
     planned: { organizations: new Map(), groups: new Set(), providers: new Map(), applications: new Map() },
@@ -74,7 +76,10 @@ export async function importItems(
   for await (const item of items) {
     if (signal.aborted) break;
     if (item.kind === 'note') onNote?.(item.message);
-    else if (item.kind === 'user' || item.kind === 'refused') {
+    else if (item.kind === 'left') {
+      const { what, instead, count } = item;
+      counts.left.set(what, { instead, count: count + (counts.left.get(what)?.count ?? 0) });
+    } else if (item.kind === 'user' || item.kind === 'refused') {
       if (item.kind === 'refused' && item.provider !== undefined) run.refusedProviders.add(item.provider);
       batch.push(item);
       if (batch.length === BATCH) await flush();

@@ -1,8 +1,17 @@
 /** Files of Auth0, Okta and Zitadel, in the formats that they document. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { LEFT_BY_AUTH0 } from '../../../src/features/import/formats/auth0.service.ts';
+import { LEFT_BY_KEYCLOAK } from '../../../src/features/import/formats/keycloak-left.service.ts';
+import { LEFT_BY_OKTA } from '../../../src/features/import/formats/okta.service.ts';
+import { LEFT_BY_ZITADEL } from '../../../src/features/import/formats/zitadel-left.service.ts';
 import { codeOf } from '../../support/factors.ts';
 import { assertSignsIn, authn, fileWith, fixture, serviceToImportInto } from './importing.ts';
+
+/** What the report at the end says. */
+const leftIn = (stdout: string): string[] =>
+  (stdout.split('The file also has what is not imported:\n')[1] ?? '').split(/^- /m).flatMap((line) => line.trim() || []);
 
 /** Of all hashes in the files. */
 const PASSWORD = 'correct horse battery staple';
@@ -36,6 +45,9 @@ test('Auth0: a bulk export with the export of password hashes, and the fields of
   assert.match(stderr, /^Line 8 is refused: mfa_factors: has a second factor by phone/m);
   assert.match(stderr, /^Line 9 is refused: profile\.login: is required$/m);
   assert.match(stderr, /^The attribute shoeSize of 1 users is not imported/m);
+  assert.deepEqual(leftIn(stdout), [
+    'passwords whose hashes are not in the file: 1. Add them with --passwords, or send each user a link to choose a new one.',
+  ]);
   for (const name of ['department', 'employeeNumber', 'level'])
     assert.match(stderr, new RegExp(`^The attribute ${name} of 1 users is not imported: users wrote it themselves`, 'm'));
   await assertSignsIn(service, 'ada@example.com', PASSWORD);
@@ -62,6 +74,7 @@ test('Okta: groups, applications and users as its API lists them', async (t) => 
   const { service, call } = await serviceToImportInto(t);
   const things = await call('import', 'okta', fixture('okta-groups.json'));
   assert.equal(things.code, 0, things.stderr);
+  assert.deepEqual(leftIn(things.stdout), ['built-in groups: 1. Nothing to do: every user is in them.']);
   assert.match(things.stdout, /^1 groups, 1 applications created/);
   const app = (await service.api('GET', '/apps/0oa3shop')).body;
   assert.equal(app.label, 'Shop');
@@ -69,6 +82,9 @@ test('Okta: groups, applications and users as its API lists them', async (t) => 
 
   const { code, stdout, stderr } = await call('import', 'okta', fixture('okta-users.json'));
   assert.equal(code, 1, stderr);
+  assert.deepEqual(leftIn(stdout), [
+    'passwords: 2. Ask Okta at the first sign-in by an inline hook, or send each user a link to choose a new one.',
+  ]);
   assert.match(stdout, /^3 imported, 3 refused/);
   assert.match(stderr, /^Line 31 is refused: signOnMode: must be OPENID_CONNECT, not SAML_2_0$/m);
   assert.match(stderr, /^Line 32 is refused: protocol\.credentials: Okta tells no client secret/m);
@@ -85,13 +101,79 @@ test('Okta: groups, applications and users as its API lists them', async (t) => 
   assert.equal((await service.api('GET', '/users/kim@example.com')).body.status, 'SUSPENDED');
 });
 
+test('what is not imported is counted by kind, also in a dry run', async (t) => {
+  const { call } = await serviceToImportInto(t);
+  const left = async (format: string, name: string, content: unknown): Promise<string[]> => {
+    const { stdout, stderr, code } = await call('import', format, fileWith(name, JSON.stringify(content)), '--dry-run');
+    assert.equal(code, 0, stderr);
+    return leftIn(stdout).map((line) => line.slice(0, line.indexOf('.')));
+  };
+  const zitadel = {
+    ...{ org: { name: 'Acme' }, loginPolicy: { allowRegister: true }, labelPolicy: {}, domains: [{ domainName: 'acme.example' }] },
+    ...{
+      actions: [{}, { actionId: '1' }, { actionId: '2' }],
+      initMessages: [{ language: 'de' }],
+      verifyPhoneMessages: [{ language: 'de' }],
+    },
+  };
+  assert.deepEqual(await left('zitadel', 'zitadel.json', { orgs: [zitadel, { org: { name: 'Beta' }, lockoutPolicy: { max: 5 } }] }), [
+    ...['domains of organizations: 1', 'actions: 2', 'login policies: 1', 'lockout policies: 1', 'texts of messages: 2'],
+  ]);
+  const mapper = { name: 'shoe size', protocolMapper: 'oidc-usermodel-attribute-mapper' };
+  const realm = {
+    realm: 'acme',
+    components: { 'org.keycloak.storage.UserStorageProvider': [{ name: 'ldap' }], 'org.keycloak.keys.KeyProvider': [{ name: 'rsa' }] },
+    clientScopes: [{ name: 'profile', protocolMappers: [mapper] }, { name: 'shoes' }],
+    authenticationFlows: [
+      { alias: 'browser', builtIn: true },
+      { alias: 'with terms', builtIn: false },
+    ],
+    ...{ smtpServer: {}, passwordPolicy: 'length(12)' },
+    groups: [{ name: 'staff', attributes: {}, subGroups: [{ name: 'night', attributes: { shift: ['3'] } }] }],
+    clients: [
+      { clientId: 'account-console', protocolMappers: [mapper] },
+      {
+        clientId: 'shop',
+        serviceAccountsEnabled: true,
+        protocolMappers: [mapper, { protocolMapper: 'oidc-usersessionmodel-note-mapper' }],
+      },
+    ],
+    users: [
+      { username: 'service-account-shop', serviceAccountClientId: 'shop' },
+      { username: 'ada', requiredActions: ['UPDATE_PASSWORD', 'VERIFY_EMAIL'], credentials: [{ type: 'webauthn-passwordless' }] },
+    ],
+  };
+  assert.deepEqual(await left('keycloak', 'realm.json', realm), [
+    ...['user federations (LDAP, Kerberos): 1', 'passkeys: 1', 'required actions other than UPDATE_PASSWORD: 1', 'service accounts: 1'],
+    ...['groups with attributes: 1', 'mappers of clients: 1', 'client scopes: 1', 'authentication flows: 1', 'password policy: 1'],
+  ]);
+  const directory = { type: 'ACTIVE_DIRECTORY', name: 'corp' };
+  assert.deepEqual(
+    await left('okta', 'users.json', [
+      { profile: { login: 'ada' }, credentials: { provider: directory } },
+      { profile: { login: 'bob' }, credentials: { password: {}, recovery_question: { question: 'Why?' }, provider: { type: 'OKTA' } } },
+    ]),
+    ['sign-ins by a directory or another provider: 1', 'passwords: 1', 'recovery questions: 1'],
+  );
+  const sms = [{ provider: 'sms', connection: 'sms', user_id: '1' }];
+  assert.deepEqual(await left('auth0', 'users.json', [{ user_id: 'sms|1', username: 'ada', identities: sms }]), [
+    'identities by e-mail or SMS: 1',
+  ]);
+});
+
+test('the reference lists everything that is not imported', () => {
+  const text = readFileSync('docs/reference/import.md', 'utf8');
+  const kinds = [...LEFT_BY_KEYCLOAK, ...LEFT_BY_ZITADEL, ...Object.values(LEFT_BY_AUTH0), ...Object.values(LEFT_BY_OKTA)];
+  for (const { what, instead } of kinds) assert.ok(text.includes(`| ${what} | ${instead} |`), `| ${what} | ${instead} |`);
+});
+
 test('Zitadel: organizations, projects, providers, users and grants', async (t) => {
   const { service, call } = await serviceToImportInto(t);
   const { code, stdout, stderr } = await call('import', 'zitadel', fixture('zitadel.json'));
   assert.equal(code, 1, stderr);
   assert.match(stdout, /^1 organizations, 2 applications, 1 identity providers created; 0 were there already\.\n2 imported, 1 refused/);
   assert.match(stderr, /^orgs\[0\]\.humanUsers\[2\] .*is refused: hashedPassword\.value: must be a hash of bcrypt/m);
-  assert.match(stderr, /1 machine users of Acme are not imported/);
+  assert.deepEqual(leftIn(stdout), ['machine users: 1. Create a service application for each.']);
   await assertSignsIn(service, 'ada@acme.example', PASSWORD, () => codeOf(TOTP));
   const expired = await authn(service, 'bob@acme.example', PASSWORD);
   assert.equal(expired.body.status, 'PASSWORD_EXPIRED');

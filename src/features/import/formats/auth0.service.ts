@@ -57,9 +57,28 @@ export async function* itemsOfAuth0(
     yield* readRecord(record, (value, place) => {
       const user = parse(auth0User, value);
       const metadata = { ownAttributes: user.user_metadata ?? {}, attributes: user.app_metadata ?? {} };
-      return [{ kind: 'user', place, value: recordOf(user, passwords), ...metadata }];
+      return [...leftOf(user, passwords), { kind: 'user', place, value: recordOf(user, passwords), ...metadata }];
     });
   }
+}
+
+export const LEFT_BY_AUTH0 = {
+  passwords: {
+    what: 'passwords whose hashes are not in the file',
+    instead: 'Add them with --passwords, or send each user a link to choose a new one',
+  },
+  passwordless: { what: 'identities by e-mail or SMS', instead: 'Let users sign in by e-mail' },
+} as const;
+
+function leftOf(user: Auth0User, passwords: ReadonlyMap<string, string>): ImportItem[] {
+  const named = user.identities?.map(({ provider }) => provider) ?? [];
+  const providers = named.length > 0 ? named : [/^[\w-]+(?=\|)/.exec(user.user_id ?? '')?.[0] ?? 'auth0'];
+  return [
+    ...(providers.includes('auth0') && !user.custom_password_hash && hashTextOf(user, passwords) === undefined
+      ? [LEFT_BY_AUTH0.passwords]
+      : []),
+    ...(providers.some((one) => one === 'email' || one === 'sms') ? [LEFT_BY_AUTH0.passwordless] : []),
+  ].map((one) => ({ kind: 'left', count: 1, ...one }));
 }
 
 const passwordLine = z.looseObject({ _id: z.union([z.string(), z.looseObject({ $oid: z.string() })]), passwordHash: z.string().max(500) });
@@ -103,12 +122,18 @@ function recordOf(user: Auth0User, passwords: ReadonlyMap<string, string>): obje
 
 function hashOf(user: Auth0User, passwords: ReadonlyMap<string, string>): object | undefined {
   if (user.custom_password_hash) return customHash(user.custom_password_hash);
+  const found = hashTextOf(user, passwords);
+  return found === undefined ? undefined : hashOfText(found.text, found.field);
+}
+
+function hashTextOf(
+  user: Auth0User,
+  passwords: ReadonlyMap<string, string>,
+): { readonly field: string; readonly text: string } | undefined {
+  if (typeof user.password_hash === 'string') return { field: 'password_hash', text: user.password_hash };
   const id = user.user_id ?? user._id;
-  const [field, text] =
-    typeof user.password_hash === 'string'
-      ? ['password_hash', user.password_hash]
-      : ['passwordHash', user.passwordHash ?? (id ? passwords.get(idOf(id)) : undefined)];
-  return text === undefined ? undefined : hashOfText(text, field);
+  const text = user.passwordHash ?? (id ? passwords.get(idOf(id)) : undefined);
+  return text === undefined ? undefined : { field: 'passwordHash', text };
 }
 
 function factorsOf({ mfa_factors: factors, multifactor }: Auth0User): object[] {

@@ -38,7 +38,6 @@ const keycloakUser = z.looseObject({
   federatedIdentities: z
     .array(z.looseObject({ identityProvider: z.string(), userId: z.string(), userName: z.string().optional() }))
     .default([]),
-  serviceAccountClientId: z.string().optional(),
 });
 type KeycloakUser = z.output<typeof keycloakUser>;
 
@@ -48,15 +47,13 @@ export interface RealmContext {
   readonly tree: readonly PlacedGroup[];
 }
 
+export const isServiceAccount = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'serviceAccountClientId' in value && typeof value.serviceAccountClientId === 'string';
+
 export function userItem(value: unknown, entry: string, realm: RealmContext): ImportItem {
   try {
     const user = parse(keycloakUser, value);
     const place = { entry: `${entry} ${user.username}` };
-    if (user.serviceAccountClientId !== undefined)
-      return {
-        kind: 'note',
-        message: `The service account of ${user.serviceAccountClientId} is not imported: its application signs in by itself.`,
-      };
     try {
       return { kind: 'user', place, value: recordOf(user, realm), attributes: user.attributes };
     } catch (error) {

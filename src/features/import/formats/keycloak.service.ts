@@ -8,8 +8,10 @@ import type { ImportItem } from '../import-record.service.ts';
 import { documentOf, UnreadableSource } from '../import-source.service.ts';
 import { applicationOf, isOwnClient, type KeycloakClient, keycloakClient, wildcardsOf } from './keycloak-clients.service.ts';
 import { flatGroups, groupsAbove, isOwnRole, type KeycloakGroup, type PlacedGroup, roleGroup } from './keycloak-groups.service.ts';
+import { LEFT_BY_KEYCLOAK } from './keycloak-left.service.ts';
 import { providerItem } from './keycloak-providers.service.ts';
-import { userItem } from './keycloak-users.service.ts';
+import { isServiceAccount, userItem } from './keycloak-users.service.ts';
+import { leftBehind } from './left-behind.service.ts';
 import { reasonsOf } from './reasons.service.ts';
 
 const list = <S extends z.ZodType>(schema: S) => z.array(schema).default([]);
@@ -48,15 +50,19 @@ export async function* itemsOfKeycloak(source: AsyncIterable<Buffer>): AsyncGene
   if (Array.isArray(document)) throw new UnreadableSource('The file has several realms. Export one: kc.sh export --realm NAME.');
   const { realm: found, reasons } = readRealm(document);
   if (found === undefined) throw new UnreadableSource(`The file is not a realm that Keycloak exported: ${reasons.join('; ')}.`);
-  yield* organizationsOf(found);
   const tree = [...flatGroups(found.groups, '')];
+  yield* leftBehind({ ...found, groups: tree, clients: found.clients.filter((one) => !isOwn(one)) }, LEFT_BY_KEYCLOAK);
+  yield* organizationsOf(found);
   for (const { path } of tree) yield { kind: 'group', place: { entry: `groups ${path}` }, value: { name: path } };
   yield* rolesOf(found);
   yield* clientsOf(found, tree);
   for (const [at, value] of found.identityProviders.entries()) yield providerItem(value, `identityProviders[${at}]`);
   const members = membersOf(found);
-  for (const [at, value] of found.users.entries()) yield userItem(value, `users[${at}]`, { members, tree });
+  for (const [at, value] of found.users.entries()) if (!isServiceAccount(value)) yield userItem(value, `users[${at}]`, { members, tree });
 }
+
+const isOwn = (client: unknown): boolean =>
+  typeof client === 'object' && client !== null && 'clientId' in client && isOwnClient(String(client.clientId));
 
 function readRealm(document: unknown): { readonly realm?: z.output<typeof realm>; readonly reasons: readonly string[] } {
   try {

@@ -20,7 +20,13 @@ const resource = z.looseObject({
   signOnMode: z.string().optional(),
   protocol: z.unknown().optional(),
   profile: profile.nullish(),
-  credentials: oauthClient.extend({ password: z.looseObject({ hash: z.unknown().optional() }).nullish() }).nullish(),
+  credentials: oauthClient
+    .extend({
+      password: z.looseObject({ hash: z.unknown().optional() }).nullish(),
+      provider: z.looseObject({ type: z.string().optional() }).nullish(),
+      recovery_question: z.unknown().optional(),
+    })
+    .nullish(),
   settings: oauthClient.nullish(),
   groups: z.array(z.string()).optional(),
 });
@@ -32,9 +38,8 @@ export async function* itemsOfOkta(source: AsyncIterable<Buffer>): AsyncGenerato
 
 function itemOf(found: Resource, place: ImportPlace): ImportItem[] {
   if (found.signOnMode !== undefined) return [applicationItem(found, place)];
-  if (found.profile?.login !== undefined) return [userItem(found, place)];
-  // Everybody is in it, and it means nothing elsewhere.
-  if (found.type === 'BUILT_IN') return [];
+  if (found.profile?.login !== undefined) return [...leftOf(found).map(left), userItem(found, place)];
+  if (found.type === 'BUILT_IN') return [left(LEFT_BY_OKTA.builtIn)];
   if (typeof found.profile?.name === 'string') {
     const { name, description } = found.profile;
     return [{ kind: 'group', place, value: { name, ...(typeof description === 'string' && { description }) } }];
@@ -45,6 +50,33 @@ function itemOf(found: Resource, place: ImportPlace): ImportItem[] {
     ]);
   throw validation([{ field: 'profile', message: 'must be of a user, a group or an application' }]);
 }
+
+export const LEFT_BY_OKTA = {
+  passwords: {
+    what: 'passwords',
+    instead: 'Ask Okta at the first sign-in by an inline hook, or send each user a link to choose a new one',
+  },
+  elsewhere: {
+    what: 'sign-ins by a directory or another provider',
+    instead: 'Connect the provider, and link its users or let them link at their first sign-in',
+  },
+  questions: { what: 'recovery questions', instead: 'Nothing to do: users reset their password by e-mail' },
+  builtIn: { what: 'built-in groups', instead: 'Nothing to do: every user is in them' },
+} as const;
+
+const left = (one: { readonly what: string; readonly instead: string }): ImportItem => ({ kind: 'left', count: 1, ...one });
+
+function leftOf({ credentials }: Resource) {
+  const isElsewhere = !OWN_PROVIDERS.has(credentials?.provider?.type ?? 'OKTA');
+  const hasHash = credentials?.password?.hash !== undefined;
+  return [
+    ...(hasHash ? [] : [isElsewhere ? LEFT_BY_OKTA.elsewhere : LEFT_BY_OKTA.passwords]),
+    ...(credentials?.recovery_question ? [LEFT_BY_OKTA.questions] : []),
+  ];
+}
+
+/** Of passwords that Okta itself verifies. */
+const OWN_PROVIDERS: ReadonlySet<string> = new Set(['OKTA', 'IMPORT']);
 
 /** Where Okta's status is not ours. Who is locked out here is so for an hour at most; who recovers a password has one. */
 const STATUSES: Readonly<Record<string, string>> = { LOCKED_OUT: 'ACTIVE', RECOVERY: 'ACTIVE' };

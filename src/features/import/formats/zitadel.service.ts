@@ -6,8 +6,10 @@ import { z } from 'zod';
 import { parse } from '../../../platform/validation/parsing.ts';
 import type { ImportItem } from '../import-record.service.ts';
 import { documentOf, UnreadableSource } from '../import-source.service.ts';
+import { leftBehind } from './left-behind.service.ts';
 import { reasonsOf } from './reasons.service.ts';
 import { applicationValue, type ZitadelRole, zitadelApp, zitadelRole } from './zitadel-applications.service.ts';
+import { LEFT_BY_ZITADEL } from './zitadel-left.service.ts';
 import { type Grant, userValue, type ZitadelLink, zitadelUser } from './zitadel-users.service.ts';
 
 const list = <S extends z.ZodType>(schema: S) => z.array(schema).default([]);
@@ -21,7 +23,6 @@ const organization = z.looseObject({
   apiApps: list(z.unknown()),
   oidcIdps: list(z.looseObject({ idpId: text, idp: z.looseObject({ name: z.string() }) })),
   humanUsers: list(z.unknown()),
-  machineUsers: list(z.unknown()),
   userGrants: list(z.looseObject({ userId: z.string(), projectId: z.string(), roleKeys: list(z.string()) })),
   userLinks: list(z.looseObject({ userId: z.string(), idpId: text, idpName: text, providedUserId: z.string(), providedUserName: text })),
 });
@@ -36,6 +37,7 @@ export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGener
   if (found === undefined)
     throw new UnreadableSource('The file is not data of Zitadel: it must have dataOrgs.orgs or orgs, each with org.name.');
   refuseTwins(found.orgs);
+  yield* leftBehind(found.orgs, LEFT_BY_ZITADEL);
   for (const [at, one] of found.orgs.entries()) {
     const entry = `orgs[${at}]`;
     yield { kind: 'organization', place: { entry: `${entry} ${one.org.name}` }, value: { name: one.org.name, originId: one.orgId } };
@@ -46,14 +48,7 @@ export async function* itemsOfZitadel(source: AsyncIterable<Buffer>): AsyncGener
   const providers = new Map(found.orgs.flatMap(({ oidcIdps }) => oidcIdps.map(({ idpId, idp }) => [idpId, idp.name] as const)));
   for (const [at, one] of found.orgs.entries()) yield* providersOf(one, `orgs[${at}]`);
   const grants = grantsOf(found.orgs, applications);
-  for (const [at, one] of found.orgs.entries()) {
-    yield* usersOf(one, `orgs[${at}]`, grants, linksOf(one, providers));
-    if (one.machineUsers.length > 0)
-      yield {
-        kind: 'note',
-        message: `${one.machineUsers.length} machine users of ${one.org.name} are not imported: create applications for them.`,
-      };
-  }
+  for (const [at, one] of found.orgs.entries()) yield* usersOf(one, `orgs[${at}]`, grants, linksOf(one, providers));
 }
 
 /** Users refer to organizations by name: those of two would become members of one. @throws {UnreadableSource} naming both */
