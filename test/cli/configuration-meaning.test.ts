@@ -1,49 +1,9 @@
 /** What a configuration file means where it could be taken for something else: order, names, numbers, what is empty. Over the API of a real service. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { stringify } from 'yaml';
-import { readSections } from '../../src/features/configuration/current.ts';
-import { readConfiguration } from '../../src/features/configuration/file.ts';
-import { RESOURCE_KINDS } from '../../src/features/configuration/kinds.ts';
-import { directoryOf } from '../../src/features/configuration/names.ts';
-import { type PlanStep, plan } from '../../src/features/configuration/plan.ts';
-import { changes, reportLines } from '../../src/features/configuration/report.ts';
-import { serviceAt } from '../../src/features/configuration/service.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { API_TOKEN, type Service, startService } from '../support/service.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: configuration files have whatever shape a test gives them
-type Content = any;
-
-function sectionsOf(t: TestContext, content: Content) {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-configuration-'));
-  afterwards(t, () => rmSync(folder, { recursive: true }));
-  const file = path.join(folder, 'gatehouse.yaml');
-  writeFileSync(file, typeof content === 'string' ? content : stringify(content));
-  return readConfiguration(file, RESOURCE_KINDS);
-}
-
-function workshopAt(service: Service, deleting = false) {
-  const near = serviceAt(service.listensAt, API_TOKEN);
-  return { service: near, directory: directoryOf(near), env: {}, deleting };
-}
-
-const planned = async (t: TestContext, service: Service, content: Content, deleting = false): Promise<PlanStep[]> =>
-  plan(workshopAt(service, deleting), sectionsOf(t, content), RESOURCE_KINDS);
-
-/** @returns what is left to do afterwards, in words */
-async function applied(t: TestContext, service: Service, content: Content, deleting = false): Promise<string[]> {
-  for (const step of changes(await planned(t, service, content, deleting))) await step.carryOut();
-  return changes(await planned(t, service, content, deleting)).flatMap(reportLines);
-}
-
-async function exported(service: Service): Promise<Content> {
-  const { service: near, directory } = workshopAt(service);
-  return readSections(near, directory, RESOURCE_KINDS);
-}
+import { test } from 'node:test';
+import { changes } from '../../src/features/configuration/report.ts';
+import { type Service, startService } from '../support/service.ts';
+import { applied, type Content, exported, planned, sectionsOf } from './configuring.ts';
 
 const SERVER = { id: 'orders', name: 'Orders', audiences: ['https://orders.example'] };
 const forAll = (name: string, more: Content = {}) => ({ name, conditions: { clients: { include: ['ALL_CLIENTS'] } }, ...more });

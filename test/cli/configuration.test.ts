@@ -176,6 +176,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
     'inlineHooks',
     'applications',
     'provisioning',
+    'signalStreams',
     'authorizationServers',
     'networkZones',
     'settings',
@@ -268,7 +269,7 @@ test('a file that cannot be is refused in plain words before anything is changed
     ['- one', /is no configuration/],
     [
       { apps: [] },
-      /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, provisioning, authorizationServers/,
+      /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, provisioning, signalStreams, authorizationServers/,
     ],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must say which application it is/],

@@ -1,5 +1,5 @@
 /** What the service has, read over its API in the form of the file. */
-import type { Document } from './difference.ts';
+import { type Document, isDocument } from './difference.ts';
 import { addressFields, bodyPart, bodySchema, hasStatusField, type Kind, keyOf, pathOf } from './kinds.ts';
 import { type NameDirectory, replaceReferences } from './names.ts';
 import type { ApiResponse, Service } from './service.ts';
@@ -16,8 +16,8 @@ export interface Present {
   readonly open: Document;
   /** Belongs to the service itself: not deleted. */
   readonly system: boolean;
-  /** Has it a place for a secret, and none in it? */
-  readonly lacksSecret: boolean;
+  /** A field for a secret that has none. */
+  readonly lacksSecret: string | undefined;
 }
 
 /** Whether the body says it or the API has calls for it, the file has it as a field. */
@@ -52,6 +52,11 @@ const openPart = (document: Document, fields: readonly string[] | undefined): Do
 const isSystem = ({ open, lasting = [] }: Kind, key: string, answer: ApiResponse): boolean =>
   answer.system === true || open?.(key) !== undefined || lasting.includes(key);
 
+function emptySecretOf({ passwordSet, delivery }: ApiResponse): string | undefined {
+  if (passwordSet === false) return 'password';
+  return isDocument(delivery) && delivery.hasAuthorizationHeader === false ? 'delivery.authorizationHeader' : undefined;
+}
+
 /** With ids as the service has them. */
 export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit<Present, 'open'> {
   const path = within + pathOf(kind, answer);
@@ -62,7 +67,7 @@ export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit
   const key = keyOf(kind, answer) ?? '';
   const known = Object.fromEntries(addressFields(kind).map((name) => [name, answer[name]]));
   const system = isSystem(kind, key, answer);
-  return { kind, key, path, document: { ...known, ...withStatus }, system, lacksSecret: answer.passwordSet === false };
+  return { kind, key, path, document: { ...known, ...withStatus }, system, lacksSecret: emptySecretOf(answer) };
 }
 
 /** @returns every section, each thing with its inner sections: what a file that wants nothing else would hold */

@@ -37,6 +37,12 @@ export interface Kind {
   readonly isSet?: (answer: Document) => boolean;
   /** Not the operator's: a file neither tells nor removes it. */
   readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
+  /** Fields that only its creation takes. */
+  readonly fixed?: readonly string[];
+  /** The words for its status, and the call that sets each. Absent: ACTIVE and INACTIVE. */
+  readonly statuses?: Readonly<Record<string, string>>;
+  /** Are its secrets sent with each change? Absent: only those of things that are set at an address. */
+  readonly resends?: true;
   /** Those that the service is never without. */
   readonly lasting?: readonly string[];
   /** By `priority`, which is their place. */
@@ -135,6 +141,19 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     whole: ['mapping'],
   },
   {
+    noun: 'signal stream',
+    section: 'signalStreams',
+    path: '/ssf/streams',
+    key: ['applicationId', 'description'],
+    inner: [],
+    fixed: ['applicationId'],
+    statuses: { ENABLED: 'enable', PAUSED: 'pause', DISABLED: 'disable' },
+    resends: true,
+    // Nothing else tells the streams of one application apart.
+    isForeign: ({ description }) => description === undefined,
+    references: [{ at: 'applicationId', to: 'application' }],
+  },
+  {
     noun: 'authorization server',
     section: 'authorizationServers',
     path: '/authorizationServers',
@@ -179,7 +198,10 @@ export const RESOURCE_KINDS: readonly Kind[] = [
 ];
 
 /** The fields of a document that only its address has. */
-export const addressFields = ({ address, key }: Kind): readonly string[] => address ?? key.filter((name) => name === 'id');
+export const addressFields = ({ address, fixed, key }: Kind): readonly string[] => address ?? fixed ?? key.filter((name) => name === 'id');
+
+export const statusesOf = ({ statuses = { ACTIVE: 'activate', INACTIVE: 'deactivate' } }: Kind): Readonly<Record<string, string>> =>
+  statuses;
 
 export const withoutAddress = (kind: Kind, document: Document): Document =>
   Object.fromEntries(Object.entries(document).filter(([name]) => !addressFields(kind).includes(name)));

@@ -9,7 +9,7 @@ import { SYSTEM_APPLICATIONS } from '../applications/application-settings.policy
 import { type Present, presentOf, readAll } from './current.ts';
 import { areSame, combined, type Difference, type Document, differences } from './difference.ts';
 import type { Sections, Wanted } from './file.ts';
-import { bodySchema, hasStatusField, type Kind, pathOf, valueAt, withoutAddress } from './kinds.ts';
+import { bodySchema, hasStatusField, type Kind, pathOf, statusesOf, valueAt, withoutAddress } from './kinds.ts';
 import { type Expected, expecting, type NameDirectory, replaceReferences } from './names.ts';
 import { ChangeOrder, inWantedOrder } from './order.ts';
 import { holdsSecret, withoutSecrets, withSecrets } from './secrets.ts';
@@ -115,13 +115,14 @@ function split(method: 'POST' | 'PUT', path: string, document: Document): { read
   return { body, status };
 }
 
-function checkStatus(status: unknown, name: string): void {
-  if (status !== undefined && status !== 'ACTIVE' && status !== 'INACTIVE')
-    throw new StartFailure(`${name}: status must be ACTIVE or INACTIVE.`);
+function checkStatus(kind: Kind, status: unknown, name: string): void {
+  const words = Object.keys(statusesOf(kind));
+  if (status !== undefined && !words.includes(String(status)))
+    throw new StartFailure(`${name}: status must be ${words.join(', ').replace(/, (?=[^,]+$)/, ' or ')}.`);
 }
 
-async function setStatus({ service }: Workshop, path: string, status: unknown): Promise<void> {
-  await service.send('POST', `${path}/lifecycle/${status === 'ACTIVE' ? 'activate' : 'deactivate'}`);
+async function setStatus({ service }: Workshop, kind: Kind, path: string, status: unknown): Promise<void> {
+  await service.send('POST', `${path}/lifecycle/${statusesOf(kind)[String(status)]}`);
 }
 
 /** Asked when the plan is made, to find what will not be there, and again when a step is carried out: what was made meanwhile has an id by then. */
@@ -146,7 +147,7 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
   const path = place.path + (method === 'POST' ? kind.path : pathOf(kind, document));
   const given = combined({}, method === 'POST' ? document : withoutAddress(kind, document), kind.whole);
   const { body, status } = split(method, path, given);
-  checkStatus(status, name);
+  checkStatus(kind, status, name);
   check(method, path, withoutSecrets(body), name);
   await checkInside(workshop, wanted, `${path}/new`, name);
   await checkReferences(withIds(workshop, kind, body), name);
@@ -159,7 +160,7 @@ async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promi
     async carryOut() {
       const answer = await workshop.service.send(method, path, await withIds(workshop, kind, complete));
       const made = presentOf(kind, place.path, answer);
-      if (status !== undefined && status !== answer.status) await setStatus(workshop, made.path, status);
+      if (status !== undefined && status !== answer.status) await setStatus(workshop, kind, made.path, status);
       return [...toldOnce(name, answer, body), ...(await fill(workshop, wanted, made, place))];
     },
   };
@@ -187,7 +188,7 @@ async function checkInside(workshop: Workshop, { inner }: Wanted, path: string, 
       const { path: below, noun } = thing.kind;
       const { body, status } = split('POST', path + below, combined({}, thing.document));
       const inside = `${name} / ${noun} ${thing.key}`;
-      checkStatus(status, inside);
+      checkStatus(thing.kind, status, inside);
       check('POST', path + below, withoutSecrets(body), inside);
       await checkReferences(withIds(workshop, thing.kind, body), inside);
       await checkInside(workshop, thing, `${path}${below}/new`, inside);
@@ -208,18 +209,18 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
   // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
   const given = withoutSecrets(document);
   // But what is always there is never made: its secret is given with any change, and where it has none.
-  const secret = kind.address !== undefined && holdsSecret(document) ? withSecrets(document, workshop.env) : undefined;
-  const isMissing = secret !== undefined && is.lacksSecret;
-  if (differences(is.open, given, kind.whole).length === 0 && !isMissing) return [];
+  const secret = (kind.address !== undefined || kind.resends) && holdsSecret(document) ? withSecrets(document, workshop.env) : undefined;
+  const missing = secret === undefined ? undefined : is.lacksSecret;
+  if (differences(is.open, given, kind.whole).length === 0 && missing === undefined) return [];
   const wanted = await checkReferences(inTheirWords(workshop, kind, given), name);
   const unlike = differences(is.open, wanted, kind.whole);
-  if (unlike.length === 0 && !isMissing) return [];
+  if (unlike.length === 0 && missing === undefined) return [];
   const combination = withoutAddress(kind, combined(is.document, secret ?? wanted, kind.whole));
   const { body, status } = split('PUT', is.path, combination);
-  checkStatus(status, name);
+  checkStatus(kind, status, name);
   const read = check('PUT', is.path, body, name);
   const fields = unlike.filter((one) => one.wanted === undefined || !areSame(one.is, valueAt(read, one.field)));
-  if (isMissing) fields.push({ field: 'password', is: undefined, wanted: 'from the environment' });
+  if (missing !== undefined) fields.push({ field: missing, is: undefined, wanted: 'from the environment' });
   if (fields.length === 0) return [];
   await checkReferences(withIds(workshop, kind, body), name);
   return [
@@ -231,7 +232,7 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
       async carryOut() {
         const onlyStatus = status !== undefined && fields.every(({ field }) => field === 'status');
         const answer = onlyStatus ? {} : await workshop.service.send('PUT', is.path, await withIds(workshop, kind, body));
-        if (status !== undefined && status !== is.document.status) await setStatus(workshop, is.path, status);
+        if (status !== undefined && status !== is.document.status) await setStatus(workshop, kind, is.path, status);
         return toldOnce(name, answer);
       },
     },

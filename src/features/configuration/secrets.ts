@@ -4,7 +4,7 @@ import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
 
 /** The fields that hold one. */
-const SECRETS: readonly string[] = ['client_secret', 'password'];
+const SECRETS: readonly string[] = ['client_secret', 'password', 'authorizationHeader'];
 /** Fields of which the member `value` is one: the headers of a hook. */
 const WITH_SECRET_VALUE: readonly string[] = ['headers', 'authScheme'];
 
