@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { moveClock, stopClock } from '../../support/clock.ts';
+import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { provisioningService, smallTarget } from '../../support/small-target.ts';
 
@@ -171,5 +172,38 @@ test('a push that was under way says nothing of a target that was set meanwhile'
   assert.deepEqual(
     second.users.map(({ id }) => id),
     ['41', '2'],
+  );
+});
+
+test('a group of 5,000 members is pushed, and a larger one is refused by name until a member leaves', async (t) => {
+  const target = await smallTarget(t);
+  const world = await provisioningService(t);
+  const { app, ok, service } = world;
+  const group = await ok('POST', '/groups', { profile: { name: 'Everyone here' } });
+  await world.set(target, { pushGroups: true });
+  // Who is there already: the directory of the target is not what this is about.
+  await onServer(service.database.url, async (client) => {
+    const members = "SELECT 'usr_' || n AS id, n FROM generate_series(1, 5001) n";
+    await client.query(
+      `INSERT INTO users (id, login, status, created, last_updated) SELECT id, id, 'ACTIVE', now(), now() FROM (${members}) m`,
+    );
+    await client.query(`INSERT INTO group_members (group_id, user_id, created) SELECT $1, id, now() FROM (${members}) m`, [group.id]);
+    await client.query(
+      `INSERT INTO provisioned_resources (application_id, kind, id, name, remote_id, created_there, state, digest, last_attempt)
+        SELECT $1, 'user', id, id, n::text, true, 'PROVISIONED', 'same', now() FROM (${members}) m`,
+      [app],
+    );
+  });
+  await ok('PUT', `/apps/${app}/groups/${group.id}`);
+  const failed = await eventually(async () => (await world.failed())[0], 'the group is marked as failed');
+  assert.deepEqual([failed.kind, failed.name, failed.error], ['group', 'Everyone here', 'the group has more than 5000 members']);
+  assert.deepEqual(target.changes(), [], 'nothing was sent, not even a part of it');
+
+  await ok('DELETE', `/groups/${group.id}/users/usr_1`);
+  const pushed = await eventually(() => target.users.find((one) => one.displayName === 'Everyone here'), 'the group is pushed');
+  assert.equal((pushed.members as unknown[]).length, 5000);
+  await eventually(
+    async () => (await world.failed()).every(({ kind }: { kind: string }) => kind !== 'group'),
+    'it is not marked as failed any more',
   );
 });
