@@ -42,6 +42,8 @@ export interface SignalStream {
   readonly events: readonly SignalType[];
   /** The types of audit events that these come from. */
   readonly sources: readonly string[];
+  /** Users that the receiver has removed: not more than so many, but fewer where some of them are deleted. */
+  readonly removedAtMost: number;
   readonly lastVerification: Date | null;
   readonly lastDelivered: Date | null;
   readonly lastFailed: Date | null;

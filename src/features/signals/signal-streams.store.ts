@@ -16,6 +16,7 @@ const STREAM: Columns<SignalStream> = {
   eventsRequested: 'events_requested',
   events: 'events',
   sources: 'sources',
+  removedAtMost: 'removed_at_most',
   lastVerification: 'last_verification',
   lastDelivered: 'last_delivered',
   lastFailed: 'last_failed',

@@ -1,5 +1,6 @@
 /** The users of a stream: all except those that its receiver has removed (SSF 1.0 section 8.1.3). */
 import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { conflict, notFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -8,6 +9,7 @@ import { findUser } from '../users/users.service.ts';
 import { removeSignalSetsAbout } from './signal-sets.store.ts';
 import type { SignalStream } from './signal-streams.resource.ts';
 import { changeSignalStream, streamEvent } from './signal-streams.service.ts';
+import { updateSignalStreamRow } from './signal-streams.store.ts';
 import { countRemovedSubjects, deleteRemovedSubject, insertRemovedSubject } from './signal-subjects.store.ts';
 
 /** Of one stream. */
@@ -29,6 +31,7 @@ export async function addSignalSubject(services: Services, change: SubjectChange
   const userId = await requireUser(services, change);
   await changeSignalStream(services, change.streamId, change.applicationId, async (trx, stream) => {
     if (!(await deleteRemovedSubject(trx, stream.id, userId))) return;
+    await updateSignalStreamRow(trx, stream.id, { removedAtMost: Math.max(0, stream.removedAtMost - 1) });
     const event = streamEvent('system.signal_stream.add_subject', 'Add subject to signal stream', stream, request);
     await recordEvent(trx, { ...event, targets: [...event.targets, { id: userId, type: 'User', displayName: userId }] });
   });
@@ -42,14 +45,21 @@ export async function removeSignalSubject(services: Services, change: SubjectCha
   const userId = await requireUser(services, change);
   await changeSignalStream(services, change.streamId, change.applicationId, async (trx, stream) => {
     if (!(await insertRemovedSubject(trx, stream.id, userId, present()))) return;
-    if ((await countRemovedSubjects(trx, stream.id)) > MOST_REMOVED_SUBJECTS)
-      throw conflict({
-        field: 'subject',
-        message: `cannot be removed: the stream has ${MOST_REMOVED_SUBJECTS} removed users, the maximum. Add one of them back first`,
-      });
+    await updateSignalStreamRow(trx, stream.id, { removedAtMost: await removedWithOneMore(trx, stream) });
     await removeSignalSetsAbout(trx, stream.id, userId);
     const event = streamEvent('system.signal_stream.remove_subject', 'Remove subject from signal stream', stream, request);
     await recordEvent(trx, { ...event, targets: [...event.targets, { id: userId, type: 'User', displayName: userId }] });
+  });
+}
+
+/** @returns the new `removedAtMost`: counted only where it reaches the limit @throws {ApiError} conflict: too many were removed */
+async function removedWithOneMore(trx: Executor, { id, removedAtMost }: SignalStream): Promise<number> {
+  if (removedAtMost < MOST_REMOVED_SUBJECTS) return removedAtMost + 1;
+  const removed = await countRemovedSubjects(trx, id);
+  if (removed <= MOST_REMOVED_SUBJECTS) return removed;
+  throw conflict({
+    field: 'subject',
+    message: `cannot be removed: the stream has ${MOST_REMOVED_SUBJECTS} removed users, the maximum. Add one of them back first`,
   });
 }
 

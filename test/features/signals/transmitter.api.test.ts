@@ -207,9 +207,28 @@ test('receivers of signals', async (t) => {
       const fill = `INSERT INTO removed_signal_subjects SELECT $1, 'usr_' || n, now() FROM generate_series(1, 10000) n`;
       await pool.query(fill, [stream_id]);
       const one = await service.createUser();
-      const full = await call('POST', '/subjects/remove', { stream_id, subject: ofService(one.id) });
+      const remove = () => call('POST', '/subjects/remove', { stream_id, subject: ofService(one.id) });
+      const bound = async () =>
+        (await pool.query('SELECT removed_at_most FROM signal_streams WHERE id = $1', [stream_id])).rows[0].removed_at_most;
+      const setBound = (count: number) => pool.query('UPDATE signal_streams SET removed_at_most = $2 WHERE id = $1', [stream_id, count]);
+      await setBound(10_000);
+      const full = await remove();
       assert.deepEqual([full.status, full.body.err], [409, 'conflict']);
       assert.match(full.body.description, /10000/);
+      assert.equal(await bound(), 10_000, 'nothing was changed');
+      // Users who are deleted are forgotten without a word to the stream: it counts only where it seems to be full.
+      await pool.query("DELETE FROM removed_signal_subjects WHERE stream_id = $1 AND user_id <= 'usr_2'", [stream_id]);
+      const there = (await left()) ?? 0;
+      assert.ok(there < 9000);
+      assert.equal((await remove()).status, 204);
+      assert.equal(await bound(), there + 1, 'it has counted');
+      await call('POST', '/subjects/add', { stream_id, subject: ofService(one.id) });
+      assert.equal(await bound(), there);
+      await call('POST', '/subjects/add', { stream_id, subject: ofService(one.id) });
+      assert.equal(await bound(), there, 'nothing to add');
+      await setBound(5);
+      assert.equal((await remove()).status, 204);
+      assert.equal(await bound(), 6, 'it has not counted');
     } finally {
       await close();
     }
