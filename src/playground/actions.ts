@@ -78,7 +78,7 @@ function summarise(verb: ActionVerb, { status, members }: ShownExchange): string
   if (verb === 'userinfo') return 'The access token was valid. This is the server’s data about you.';
   if (verb === 'introspect' && members?.active === true) return 'The token is active. An API can rely on it and its permissions.';
   if (verb === 'introspect') return 'The token is not active. It expired, was revoked or never issued; the server does not say which.';
-  return 'The server answers 200 with nothing, even for a token that it never issued, so that nobody can guess. Introspect it to see that it is dead; the other tokens live on.';
+  return 'The server answers 200 without a body, even for a token that it never issued, so the response reveals nothing. Introspect the token to see that it is inactive. The other tokens stay valid.';
 }
 
 /** Makes the request. @returns what happened, and the sign-in as it stands now @throws {ProtocolProblem} when no answer came */

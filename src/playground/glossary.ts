@@ -66,7 +66,7 @@ export const HEADER: Glossary = {
 
 /** Statements in tokens and userinfo answers. */
 export const CLAIMS: Glossary = {
-  iss: ['The server that says all this. Must be the one that was asked.', jwt('4.1.1')],
+  iss: ['The server that issued this. It must be the server that was asked.', jwt('4.1.1')],
   sub: ['The user’s permanent ID. Store it instead of the e-mail address.', core('2')],
   aud: ['The receiver of the token. Everyone else must refuse it.', jwt('4.1.3')],
   exp: ['Not valid from this moment on.', jwt('4.1.4')],
@@ -74,11 +74,11 @@ export const CLAIMS: Glossary = {
   iat: ['The time of issue.', jwt('4.1.6')],
   jti: ['The identifier of this one token.', jwt('4.1.7')],
   auth_time: ['The time of the user’s last sign-in.', core('2')],
-  nonce: ['The nonce of the request: this token answers it and no other.', core('2')],
+  nonce: ['The nonce of the request. It ties the token to that request.', core('2')],
   acr: ['The strength of the sign-in, by a name that server and application agreed on.', core('2')],
   amr: ['The ways the user signed in: pwd is a password, otp a one-time code, hwk a security key.', 'RFC 8176, section 2'],
   azp: ['The application that the token was issued to.', core('2')],
-  sid: ['The browser session, for logging out of all its applications.', 'OpenID Connect Front-Channel Logout 1.0, section 3'],
+  sid: ['The browser session. It is used to sign out of all its applications.', 'OpenID Connect Front-Channel Logout 1.0, section 3'],
   at_hash: ['Half a hash of the access token. It proves that the two belong together.', core('3.1.3.6')],
   c_hash: ['Half a hash of the code. It proves that the two belong together.', core('3.3.2.11')],
   s_hash: ['Half a hash of the state. It proves that the two belong together.', 'Financial-grade API 1.0 Part 2, section 5.1'],
@@ -99,16 +99,16 @@ export const CLAIMS: Glossary = {
   locale: ['The user’s language.', core('5.1')],
   updated_at: ['The time of the last change of these details.', core('5.1')],
   email: ['E-mail address. It may change, and another user may have it later.', core('5.1')],
-  email_verified: ['Says whether the user verified the address.', core('5.1')],
+  email_verified: ['Whether the user verified the address.', core('5.1')],
   phone_number: ['Phone number.', core('5.1')],
-  phone_number_verified: ['Says whether the user verified the number.', core('5.1')],
+  phone_number_verified: ['Whether the user verified the number.', core('5.1')],
   address: ['Postal address.', core('5.1.1')],
   groups: ['The groups that the user belongs to.', HOUSE],
 };
 
 /** What introspection tells; what is missing here means the same as in a token. */
 export const INTROSPECTION: Glossary = {
-  active: ['Says whether the token is valid now. Expired, revoked and invented tokens are all false.', introspection],
+  active: ['Whether the token is valid now. Expired, revoked and unknown tokens are all false.', introspection],
   token_type: ['The type of the token.', introspection],
   client_id: ['The application that the token was issued to.', introspection],
   username: ['The user’s login, for people to read.', introspection],
@@ -118,19 +118,19 @@ export const INTROSPECTION: Glossary = {
 
 /** Why a request is refused. */
 export const ERRORS: Glossary = {
-  access_denied: ['The user or the server said no: the dialog was cancelled, or the user may not use this application.', oauth('4.1.2.1')],
+  access_denied: ['The user or the server refused: the dialog was cancelled, or the user may not use this application.', oauth('4.1.2.1')],
   invalid_client: ['The application is unknown, or could not authenticate.', oauth('5.2')],
   invalid_grant: ['The code or token was used, has expired, was revoked, or belongs to another application.', oauth('5.2')],
   invalid_request: ['A parameter is missing, has a value that is not allowed, or occurs twice.', oauth('4.1.2.1')],
-  invalid_scope: ['A scope that this server does not know, or none at all.', oauth('4.1.2.1')],
-  invalid_token: ['The access token is expired, revoked or invented.', 'RFC 6750, section 3.1'],
+  invalid_scope: ['The server does not know the scope, or the request names none.', oauth('4.1.2.1')],
+  invalid_token: ['The access token is expired, revoked or unknown.', 'RFC 6750, section 3.1'],
   insufficient_scope: ['The token is valid, but does not allow this.', 'RFC 6750, section 3.1'],
   server_error: ['Something went wrong inside the server. See its log.', oauth('4.1.2.1')],
   temporarily_unavailable: ['The server cannot answer now. Try again in a moment.', oauth('4.1.2.1')],
   unauthorized_client: ['The application is not registered for this way of getting tokens.', oauth('4.1.2.1')],
   unsupported_response_type: ['The server does not know this response type.', oauth('4.1.2.1')],
   unsupported_response_mode: [
-    'Tokens must not travel in a query: it ends up in logs and in the browser’s history.',
+    'Tokens must not be sent in a query: queries end up in logs and in the browser’s history.',
     'OAuth 2.0 Multiple Response Types, section 3',
   ],
   unsupported_grant_type: ['The server does not know this grant type.', oauth('5.2')],

@@ -52,7 +52,7 @@ export function requestSection(endpoint: string, sent: PlaygroundSession['sent']
 const RECEIVED_BY: Readonly<Record<PlaygroundSession['receivedBy'], string>> = {
   query: 'The server sent your browser back to the application, with the answer in the query of the address.',
   fragment:
-    'The server sent your browser back with the answer in the fragment of the address, behind the #. Browsers keep that to themselves: a script of the page handed it on.',
+    'The server sent your browser back with the response in the fragment of the address, after the #. Browsers do not send the fragment, so a script of the page passed it on.',
   form_post: 'The server gave your browser a form with the answer, and your browser posted it to the application.',
 };
 

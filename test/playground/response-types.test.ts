@@ -56,7 +56,7 @@ for (const server of ['built-in', 'default']) {
           const expected = responseMode || (responseType === 'code' ? 'query' : 'fragment');
           assert.equal(new URL(page.url()).search === '', expected !== 'query');
           assert.equal(new URL(page.url()).hash, '', 'no token stays in the address');
-          const how = { query: /query of the address/, fragment: /behind the #/, form_post: /posted it/ }[expected];
+          const how = { query: /query of the address/, fragment: /after the #/, form_post: /posted it/ }[expected];
           assert.match((await page.textContent('#received .lead')) ?? '', how ?? /never/);
         }
       }
@@ -122,7 +122,7 @@ test(
     await page.goto(`${service.baseUrl}/playground`);
     for (const [choice, code, meaning] of [
       [{ prompt: 'none' }, 'login_required', /prompt=none forbids a dialog/],
-      [{ responseType: 'id_token', responseMode: 'query' }, 'unsupported_response_mode', /must not travel in a query/],
+      [{ responseType: 'id_token', responseMode: 'query' }, 'unsupported_response_mode', /must not be sent in a query/],
       [{ responseMode: 'form_post', prompt: 'none' }, 'login_required', /nobody is signed in/],
     ] as const) {
       await choose(page, 'built-in', choice);

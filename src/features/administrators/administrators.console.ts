@@ -28,7 +28,7 @@ const list: ConsolePage = {
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return listPage({
       title: 'Administrators',
-      lead: 'A role gives access to this console and to the management API, as far as the role goes.',
+      lead: 'A role gives access to this console and to the management API, within the role’s permissions.',
       crumbs: CRUMBS.slice(0, 1),
       actions: isChangeable ? [give] : [],
       list: {

@@ -11,9 +11,9 @@ export const ROLE_NAMES: Readonly<Record<RoleType, string>> = {
 };
 
 export const ROLE_OPTIONS: readonly Option[] = [
-  { value: 'SUPER_ADMIN', label: ROLE_NAMES.SUPER_ADMIN, hint: 'Sees and changes everything, administrators included.' },
-  { value: 'READ_ONLY_ADMIN', label: ROLE_NAMES.READ_ONLY_ADMIN, hint: 'Sees everything and changes nothing.' },
-  { value: 'ORG_ADMIN', label: ROLE_NAMES.ORG_ADMIN, hint: 'Looks after one organization, its departments and its users.' },
+  { value: 'SUPER_ADMIN', label: ROLE_NAMES.SUPER_ADMIN, hint: 'Can see and change everything, including administrators.' },
+  { value: 'READ_ONLY_ADMIN', label: ROLE_NAMES.READ_ONLY_ADMIN, hint: 'Can see everything and change nothing.' },
+  { value: 'ORG_ADMIN', label: ROLE_NAMES.ORG_ADMIN, hint: 'Manages one organization, its departments and its users.' },
 ];
 
 /** What giving a role does to the user. */

@@ -29,7 +29,7 @@ function chosenServer(servers: readonly AuthorizationServer[], { query }: Consol
 
 function secretFact({ id, settings, system }: Application): Fact {
   const { href } = applicationTabs(id).credentials;
-  if (system) return { label: 'Client secret', value: phrase('Known to the service alone') };
+  if (system) return { label: 'Client secret', value: phrase('Known only to the service') };
   if (clientUsesSecret(settings))
     return {
       label: 'Client secret',
@@ -135,8 +135,8 @@ function noSnippet(visit: ConsoleRequest, application: Application, facts: Facts
       title: 'Snippets',
       paragraphs: [
         isWithoutAddress
-          ? 'There is none for these settings: the application has no redirect URI, or none without a query, in the form in which libraries send it.'
-          : 'There is none for these settings. They are made for the authorization code flow and for client credentials; see Settings, Flow.',
+          ? 'There is no sample for these settings: the application has no redirect URI without a query, in the form in which libraries send it.'
+          : 'There is no sample for these settings. Samples are for the authorization code flow and for client credentials; see Settings, Flow.',
         ...(mayChangeApplication(visit, application) ? ['Change it under Settings.'] : []),
       ],
     },

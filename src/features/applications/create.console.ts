@@ -38,9 +38,9 @@ const NAME: Field = { name: 'label', label: 'Name', hint: 'Shown to users when t
 const RETURNS: Readonly<Record<Exclude<ApplicationType, 'service'>, string>> = {
   web: 'The browser returns to one of these addresses after the sign-in. One per line, exactly as the application sends it; https, or http on localhost.',
   browser:
-    'Pages of the application that the browser comes back to after the sign-in, one a line. https, or http on localhost. Their origins may call the token endpoint.',
+    'Pages of the application that the browser comes back to after the sign-in, one per line. https, or http on localhost. Their origins may call the token endpoint.',
   native:
-    'One a line: http on 127.0.0.1 or localhost, a scheme of its own (com.example.app:/callback), or an https address that it has claimed.',
+    'One per line: http on 127.0.0.1 or localhost, a scheme of its own (com.example.app:/callback), or an https address that it has claimed.',
 };
 
 const INTROSPECTS: Field = setting({

@@ -54,7 +54,7 @@ const list: ConsolePage = {
         },
         {
           kind: 'table',
-          title: 'Where the user may begin',
+          title: 'Applications that the user can open',
           lead: 'Active applications that are open to the user and have an address to begin at, the first ones.',
           name: 'Applications to begin at',
           columns: ['Application', 'Address'],
@@ -64,7 +64,7 @@ const list: ConsolePage = {
               { text: settings.initiate_login_uri ?? settings.client_uri ?? '', code: true },
             ],
           })),
-          empty: 'There is none. An application has such an address when its sign-in or home page is set.',
+          empty: 'None. An application is listed here if its initiate-login URI or home page is set.',
         },
       ],
       isChangeable ? [{ label: 'Assign application', href: `${home}/new`, main: true }] : [],

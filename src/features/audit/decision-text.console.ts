@@ -146,12 +146,12 @@ function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
         advice: ['Add the user to the organization, or let them sign in with another account.'],
       };
     case 'second-factor-needed': {
-      const why = phrase(decision.demandedBy === undefined ? 'the user has one, or one is demanded' : DEMANDS[decision.demandedBy]);
+      const why = phrase(decision.demandedBy === undefined ? 'the user has one, or one is required' : DEMANDS[decision.demandedBy]);
       return {
         ...NOTHING,
         tone: 'bad',
         sentences: [
-          phrase('A second factor was needed, for {why}.', { why }),
+          phrase('A second factor was required: {why}.', { why }),
           'The user had not used one, and this request could not ask for one: it had prompt=none or no browser.',
         ],
         advice: ['The application should send the user to the authorize endpoint without prompt=none. The user is asked there.'],

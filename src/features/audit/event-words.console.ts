@@ -18,7 +18,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'user.authentication.sso': 'A user opened an application, for the first time in a session',
   'user.identity_provider.link': 'An account of an identity provider was connected',
   'user.identity_provider.unlink': 'An account of an identity provider was disconnected',
-  'user.import.password': 'A password of another system is kept here now',
+  'user.import.password': 'A password from another system is stored here now',
   'user.lifecycle.activate': 'User activated',
   'user.lifecycle.create': 'User created',
   'user.lifecycle.deactivate': 'User deactivated',

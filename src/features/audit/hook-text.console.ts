@@ -25,7 +25,7 @@ export const HOOK_PROBLEMS: Readonly<Record<HookProblem, string>> = {
 };
 
 const FAILURES = {
-  OPEN: 'The hook may fail without consequences, so nothing was changed.',
+  OPEN: 'The hook is set to continue after a failure, so nothing was changed.',
   CLOSED: 'The hook is set to refuse, so it was refused.',
 } as const;
 

@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<RuleReason, string>> = {
   'the browser is known': 'The browser is known',
   'the country is new': 'The country is new',
   'the country is known': 'The country is known',
-  'the country is the first': 'It is the first country that is noted',
+  'the country is the first': 'It is the user’s first recorded country',
   'the country is not known': 'The address has no known country',
   'the last sign-in is not that long ago': 'The last sign-in is not that long ago',
 };

@@ -40,7 +40,7 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
   const bad = (sentences: Text[], ...advice: Text[]): ToldDecision => ({ ...NOTHING, tone: 'bad', sentences, advice });
   const place = knownBrowser
     ? 'It was in a browser in which the user had signed in before: those have a count of their own, so that guesses from elsewhere do not lock the user out there.'
-    : 'It was in no browser in which the user had signed in before.';
+    : 'The user had not signed in with this browser before.';
   switch (reason) {
     case 'UNKNOWN_USER':
       return bad(
@@ -178,19 +178,17 @@ const WAYS: Readonly<Record<string, string>> = {
 };
 
 export const DEMANDS: Readonly<Record<DemandReason, string>> = {
-  APPLICATION: 'the application asks it of all its users',
-  ORGANIZATION: 'the organization that the user signed in for asks it of everyone',
-  EVERYONE: 'the sign-in policy asks it of everyone',
-  ADMINISTRATORS: 'the sign-in policy asks it of administrators, and the user is one',
+  APPLICATION: 'the application requires it of all its users',
+  ORGANIZATION: 'the organization of the sign-in requires it of all members',
+  EVERYONE: 'the sign-in policy requires it of all users',
+  ADMINISTRATORS: 'the sign-in policy requires it of administrators, and the user is one',
   REQUEST: 'the application’s request asked for it (acr_values)',
 };
 
 export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trustedBrowser } }: SessionBegun): ToldDecision {
   const ways = amr.flatMap((method) => (WAYS[method] === undefined ? [] : [phrase(WAYS[method])]));
   const proved =
-    ways.length === 0
-      ? phrase('The way the user signed in is no longer known.')
-      : phrase('The user proved who they are by {ways}.', { ways });
+    ways.length === 0 ? phrase('How the user signed in is no longer known.') : phrase('The user proved who they are by {ways}.', { ways });
   const because = demandedBy === undefined ? undefined : phrase(DEMANDS[demandedBy]);
   if (amr.includes('mfa')) {
     const used = enrolled
@@ -214,7 +212,7 @@ export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trusted
   if (because !== undefined) {
     const sentences = [
       proved,
-      phrase('A second factor is required, for {because}. The user has none, and cannot set one up through the API.', { because }),
+      phrase('A second factor is required: {because}. The user has none, and cannot set one up through the API.', { because }),
     ];
     return {
       ...NOTHING,

@@ -85,7 +85,7 @@ export const fieldsOfTokens = (now: Now): readonly Field[] => [
 ];
 
 const AUDIENCES =
-  'The APIs that its access tokens are for, one a line, e.g. https://api.example.com. An API must refuse tokens with another “aud”. The first is the default; a request gets others by its parameter “resource”.';
+  'The APIs that its access tokens are for, one per line, e.g. https://api.example.com. An API must refuse tokens with another “aud”. The first is the default; a request gets others by its parameter “resource”.';
 
 export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
   {
@@ -129,7 +129,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     advanced: true,
     kind: 'lines',
     rows: 3,
-    hint: 'One a line: example.com, or *.example.com for all hosts below it. Empty: every host.',
+    hint: 'One per line: example.com, or *.example.com for all hosts below it. Empty: every host.',
     value: now?.clientIdMetadata.allowedDomains.join('\n'),
     alias: 'clientIdMetadata',
   },
@@ -162,7 +162,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     advanced: true,
     kind: 'lines',
     rows: 3,
-    hint: 'One a line: example.com, *.example.com, localhost or 127.0.0.1. Empty: every host.',
+    hint: 'One per line: example.com, *.example.com, localhost or 127.0.0.1. Empty: every host.',
     value: now?.registration.allowedRedirectHosts.join('\n'),
   },
   {
@@ -172,7 +172,7 @@ export const fieldsOfClients = (now: Now): readonly Field[] => [
     advanced: true,
     kind: 'lines',
     rows: 3,
-    hint: 'One a line. Empty: all scopes of the server.',
+    hint: 'One per line. Empty: all scopes of the server.',
     value: now?.registration.allowedScopes.join('\n'),
   },
   {
@@ -228,7 +228,7 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
         label: 'Automatic, every 90 days',
         hint: 'The next key is announced before it signs, so the change goes unnoticed.',
       },
-      { value: 'MANUAL', label: 'Manual', hint: 'Only when somebody asks for it: for applications in which the key is written down.' },
+      { value: 'MANUAL', label: 'Manual', hint: 'Only when an administrator rotates them. For applications that store a fixed key.' },
     ],
   },
 ];

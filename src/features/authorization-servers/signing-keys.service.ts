@@ -135,18 +135,23 @@ export async function rotateSigningKeys(services: Services, serverId: string, re
  */
 export async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
   const { keyring } = services;
-  await changeKeys(services, serverId, { request: SYSTEM, displayMessage: 'Rotate signing keys in time' }, async (trx, pairs, server) => {
-    let changed = await fitKeys(trx, server, keyring);
-    const wanted = algsOf(server);
-    for (const { active, next } of pairs.filter((pair) => wanted.includes(pair.active.alg))) {
-      const ages = { activated: active.activated ?? active.created, nextCreated: next?.created };
-      if (next === undefined) await insertSigningKey(trx, serverId, await createSigningKey(active.alg, 'NEXT', keyring));
-      else if (isRotationDue(server.rotationMode, ages, LIFETIMES, present())) await replaceKey(trx, serverId, active, next, keyring);
-      else continue;
-      changed = true;
-    }
-    return changed;
-  });
+  await changeKeys(
+    services,
+    serverId,
+    { request: SYSTEM, displayMessage: 'Rotate signing keys on schedule' },
+    async (trx, pairs, server) => {
+      let changed = await fitKeys(trx, server, keyring);
+      const wanted = algsOf(server);
+      for (const { active, next } of pairs.filter((pair) => wanted.includes(pair.active.alg))) {
+        const ages = { activated: active.activated ?? active.created, nextCreated: next?.created };
+        if (next === undefined) await insertSigningKey(trx, serverId, await createSigningKey(active.alg, 'NEXT', keyring));
+        else if (isRotationDue(server.rotationMode, ages, LIFETIMES, present())) await replaceKey(trx, serverId, active, next, keyring);
+        else continue;
+        changed = true;
+      }
+      return changed;
+    },
+  );
 }
 
 async function replaceKey(

@@ -16,7 +16,7 @@ const PURPOSES: Readonly<Record<BotPurpose, string>> = {
   passwordReset: 'Forgotten passwords',
   signIn: 'Sign-in by password',
 };
-const MODES: Readonly<Record<BotMode, string>> = { OFF: 'Off', ADAPTIVE: 'After many requests of a network', ALWAYS: 'Always' };
+const MODES: Readonly<Record<BotMode, string>> = { OFF: 'Off', ADAPTIVE: 'After many requests from one network', ALWAYS: 'Always' };
 
 const fieldsOf = (settings: BotSettings): readonly Field[] =>
   BOT_PURPOSES.map((name) => ({
@@ -30,10 +30,10 @@ const fieldsOf = (settings: BotSettings): readonly Field[] =>
       ...(value !== 'OFF' && {
         hint:
           name === 'signIn'
-            ? phrase('From {count} failures of a network in 15 minutes on, passwords without a proof are refused.', {
+            ? phrase('After {count} failures from one network in 15 minutes, passwords without a proof are refused.', {
                 count: UNPROVED[name][value],
               })
-            : phrase('From {count} requests of a network in 15 minutes on, those without a proof are refused.', {
+            : phrase('After {count} requests from one network in 15 minutes, those without a proof are refused.', {
                 count: UNPROVED[name][value],
               }),
       }),
@@ -47,7 +47,7 @@ const show: ConsolePage = {
     const settings = await readSettings(services, 'bots');
     return detailPage({
       title: 'Bots',
-      lead: 'Browsers prove some work, so that thousands of requests cost their sender. Users notice nothing.',
+      lead: 'Browsers solve a small computation, which makes thousands of requests expensive. Users notice nothing.',
       crumbs: [{ label: 'Security' }],
       actions: mayCall(request.roles, 'service', 'write') ? [{ label: 'Change', href: `${HOME}/edit`, main: true }] : [],
       parts: [
@@ -58,7 +58,7 @@ const show: ConsolePage = {
           paragraphs: [
             'The browser does the work while the user fills in the form. No picture, no puzzle, no other service (ALTCHA).',
             'Browsers without JavaScript may send a few requests in 15 minutes for each network. Their requests are confirmed by e-mail.',
-            'Programs that call the API (authn, the password grant) are not asked: for them the ordinary limits of failures apply.',
+            'Programs that call the API (authn, the password grant) are not asked. The usual limits for failures apply to them.',
           ],
         },
       ],

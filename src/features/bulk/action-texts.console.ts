@@ -15,11 +15,11 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
   'users.activate': {
     ...STEPS.activate,
     label: 'Activate or approve',
-    does: 'The users can sign in. Users without a password get a link by e-mail to choose one. Users who waited for approval are told by e-mail.',
+    does: 'The users can sign in. Users without a password get a link by e-mail to choose one. Users who waited for approval are notified by e-mail.',
   },
   'users.refuse': {
     label: 'Refuse sign-ups',
-    does: 'The sign-ups are refused, and the users are told by e-mail. Other users stay as they are.',
+    does: 'The sign-ups are refused, and the users are notified by e-mail. Other users stay as they are.',
     danger: true,
   },
   'users.reactivate': {

@@ -49,7 +49,7 @@ export const PLACES: Readonly<Record<Place, Kind & { readonly short: string; rea
     always: true,
   },
   userinfo: {
-    label: 'Userinfo, and the ID token only where no access token comes with it',
+    label: 'Userinfo; the ID token only if no access token is issued with it',
     short: 'Userinfo',
     hint: 'Keeps ID tokens small.',
     claimType: 'IDENTITY',

@@ -78,7 +78,7 @@ export async function endOwnPermission(
     await endTokensOfConsent(trx, key);
     await recordEvent(trx, {
       eventType: 'app.oauth2.as.consent.revoke',
-      displayMessage: 'User ended what an application may do',
+      displayMessage: 'User revoked the access of an application',
       request: asUser(request, user),
       targets: [
         userTarget(user),

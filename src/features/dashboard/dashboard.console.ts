@@ -27,7 +27,7 @@ import { readStatistics } from './statistics.service.ts';
 const ROLES: Readonly<Record<RoleType, readonly [name: string, meaning: string]>> = {
   SUPER_ADMIN: ['Super administrator', 'You may see and change everything.'],
   READ_ONLY_ADMIN: ['Read-only administrator', 'You can see everything and change only your own account.'],
-  ORG_ADMIN: ['Organization administrator', 'You look after this organization, its departments and its users:'],
+  ORG_ADMIN: ['Organization administrator', 'You manage this organization, its departments and its users:'],
 };
 
 const { version } = z

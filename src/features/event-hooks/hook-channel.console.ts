@@ -25,8 +25,8 @@ export const channelFields = (channel: HookChannel | undefined, uriHint: Text): 
     alias: 'channel.config.headers',
     hint:
       channel === undefined
-        ? 'Sent with each request: “Name: value”, one a line. Values are stored encrypted and never shown again.'
-        : '“Name: value”, one a line. A name alone keeps the value that it has; no value is ever shown.',
+        ? 'Sent with each request: “Name: value”, one per line. Values are stored encrypted and never shown again.'
+        : '“Name: value”, one per line. A name alone keeps the value that it has; no value is ever shown.',
   },
   {
     name: 'authKey',

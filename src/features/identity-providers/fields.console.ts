@@ -93,7 +93,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       group: CONNECTION,
       value: protocol.scopes.join('\n'),
       alias: 'protocol.scopes',
-      hint: isOidc ? 'One per line. “openid” is required, and so is “email” if accounts are linked by address.' : 'One a line.',
+      hint: isOidc ? 'One per line. “openid” is required, and so is “email” if accounts are linked by address.' : 'One per line.',
     },
     address(
       'authorization',
@@ -111,7 +111,11 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       value: policy.accountLink.action,
       alias: 'policy.accountLink.action',
       options: [
-        { value: 'DISABLED', label: 'No', hint: 'Accounts are linked by hand only, under “Linked users”, or by their owners.' },
+        {
+          value: 'DISABLED',
+          label: 'No',
+          hint: 'Accounts are linked only by an administrator, under “Linked users”, or by the users themselves.',
+        },
         {
           value: 'AUTO',
           label: 'Yes, where the provider has verified the address',
@@ -141,7 +145,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       group: LINKING,
       value: policy.subject.emailDomains?.join('\n'),
       alias: 'policy.subject.emailDomains',
-      hint: 'One a line, e.g. example.com. The provider is believed for addresses of these only. Empty: for all.',
+      hint: 'One per line, e.g. example.com. The provider is believed for addresses of these only. Empty: for all.',
     },
     await pickManyField(
       groupsIn(visit),
@@ -220,7 +224,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       group: PROVISIONING,
       value: pairs(policy.attributeMap),
       alias: 'policy.attributeMap',
-      hint: 'One a line: attribute of the profile here = claim of the provider. Also attributes of your own. A value that does not fit is left out, and the system log says why.',
+      hint: 'One per line: attribute of the profile here = claim of the provider. Also attributes of your own. A value that does not fit is left out, and the system log says why.',
     },
     {
       name: 'profileMaster',
@@ -257,8 +261,8 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
       alias: 'protocol.settings.authorizationParameters',
       hint:
         type === 'GOOGLE'
-          ? 'One a line. “hd = example.com” asks for accounts of that Google Workspace.'
-          : 'One a line, e.g. “prompt = select_account”.',
+          ? 'One per line. “hd = example.com” asks for accounts of that Google Workspace.'
+          : 'One per line, e.g. “prompt = select_account”.',
     },
     {
       name: 'clockSkew',

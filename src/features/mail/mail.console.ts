@@ -41,8 +41,8 @@ const leadsOut = (way: Way): boolean => way === 'server' || way === 'inbox';
 
 const WITHOUT_SERVER: Readonly<Record<Exclude<Way, 'server'>, readonly string[]>> = {
   inbox: [
-    'There is no mail server. This service runs on this machine alone, so that you can try it: its e-mails stay in the dev inbox for one day. Nobody else gets them.',
-    'Only a browser on this machine opens the dev inbox, and only without a proxy in between: its links open every account.',
+    'There is no mail server. To let you try the service on this machine, e-mails stay in the dev inbox for one day. They are not sent to anybody.',
+    'Only a browser on this machine can open the dev inbox, and only without a proxy in between, because its links open every account.',
   ],
   'proxied-inbox': [
     'There is no mail server, and you came through a proxy. The dev inbox is only for a browser on the machine itself, so no e-mail is sent for you.',
@@ -166,7 +166,7 @@ const FAILED: Readonly<Record<MailFailure['kind'], string>> = {
   login: 'The mail server does not accept the user name and password, or needs them',
   recipient: 'The mail server does not accept e-mail for your address',
   mail: 'The mail server refused the e-mail. Check whether it accepts the sender',
-  other: 'The mail could not be handed over',
+  other: 'The e-mail could not be sent',
 };
 
 const NOT_SENT: Readonly<Record<Exclude<TestMail['outcome'], 'taken' | 'failed'>, string>> = {

@@ -44,7 +44,7 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
       rows: 4,
       required: true,
       value: 'mcp:tools Use the tools of this server',
-      hint: 'One a line: a scope, and in plain words what it allows. Users read it when they are asked. E.g. “notes:read Read your notes”.',
+      hint: 'One per line: a scope, and in plain words what it allows. Users read it when they are asked. E.g. “notes:read Read your notes”.',
     },
     {
       name: 'server',

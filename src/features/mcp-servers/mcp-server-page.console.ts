@@ -44,7 +44,7 @@ function warnings(parts: AuthorizationServerParts, { scopes }: ProtectedResource
     ...(scopes.length > 0 ? [] : ['The authorization server has no scope of its own: add one for the tools of the MCP server.']),
     ...(admitsUnknownClients(parts, scopes, [])
       ? []
-      : ['The access policies let in only the users that they name. Check that yours are among them.']),
+      : ['The access policies admit only the users that they name. Check that your users are among them.']),
   ];
   return paragraphs.length === 0 ? [] : [{ kind: 'words', tone: 'warning', paragraphs }];
 }

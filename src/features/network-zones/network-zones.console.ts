@@ -52,14 +52,14 @@ const list: ConsolePage = {
 };
 
 const fieldsOf = (now: Partial<ZoneFields> = {}): readonly Field[] => [
-  { name: 'name', label: 'Name', required: true, value: now.name, hint: 'Rules refer to it. While one does, the name stays.' },
+  { name: 'name', label: 'Name', required: true, value: now.name, hint: 'Rules refer to it. The name cannot be changed while one does.' },
   {
     name: 'networks',
     label: 'Networks',
     kind: 'lines',
     required: true,
     value: now.networks?.join('\n'),
-    hint: phrase('CIDR, one a line, at most {most}: 192.0.2.0/24 or 2001:db8::/32. One address: 192.0.2.7/32.', { most: MOST_NETWORKS }),
+    hint: phrase('CIDR, one per line, at most {most}: 192.0.2.0/24 or 2001:db8::/32. One address: 192.0.2.7/32.', { most: MOST_NETWORKS }),
   },
 ];
 

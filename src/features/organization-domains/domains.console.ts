@@ -104,7 +104,7 @@ const verify: ConsolePage = {
     return formPage(
       {
         ...page,
-        facts: ['Add this TXT record to the DNS of the domain, then verify it.', 'Changes of DNS can take an hour to arrive.'],
+        facts: ['Add this TXT record to the DNS of the domain, then verify it.', 'DNS changes can take an hour to arrive.'],
         copies: [
           { label: 'Name', text: challengeName(found.domain) },
           { label: 'Value', text: found.challenge },

@@ -91,7 +91,7 @@ export async function verifyDomain(
   if (records === 'unreachable') throw wrongState(`DNS did not answer for ${name}. Try again in a few minutes`);
   if (!records.includes(claimed.challenge))
     throw wrongState(
-      `there is no TXT record ${name} with the value ${claimed.challenge}. Changes of DNS can take an hour to arrive. Then try again`,
+      `there is no TXT record ${name} with the value ${claimed.challenge}. DNS changes can take an hour to arrive. Then try again`,
     );
   return database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_DOMAINS');

@@ -14,10 +14,10 @@ export interface OrganizationRole {
 export const BUILT_IN_ROLES = [
   {
     name: 'owner',
-    description: 'May do everything in the organization, and makes and removes owners. The last owner cannot be removed.',
+    description: 'Can do everything in the organization, and add and remove owners. The last owner cannot be removed.',
     permissions: ORGANIZATION_PERMISSIONS,
   },
-  { name: 'admin', description: 'May do everything in the organization: the role ORG_ADMIN.', permissions: ORGANIZATION_PERMISSIONS },
+  { name: 'admin', description: 'Can do everything in the organization (role ORG_ADMIN).', permissions: ORGANIZATION_PERMISSIONS },
   { name: 'member', description: 'Every member has it. Without permissions in the console.', permissions: [] },
 ] as const;
 

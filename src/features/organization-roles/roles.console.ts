@@ -153,7 +153,7 @@ const remove: ConsolePage = {
     const organization = await organizationToChange(visit);
     const { name } = await roleIn(visit);
     const title = phrase('Delete the role “{name}”?', { name });
-    const facts = ['Members lose the role, and what it allows, at once.', 'This cannot be undone.'];
+    const facts = ['Members lose the role and its permissions immediately.', 'This cannot be undone.'];
     const page = { title, crumbs: crumbsTo(organization), facts, submit: 'Delete role', danger: true, cancel: homeOf(organization.id) };
     return formPage(page, typed);
   },

@@ -42,7 +42,7 @@ const list: ConsolePage = {
             avatar: login,
             cells: [{ text: login, href: `${addressOfUser(userId)}/roles` }, userStatusPiece(status)],
           })),
-          empty: 'Nobody administers this organization alone. Administrators of the whole service can change it.',
+          empty: 'Nobody is an administrator of this organization only. Administrators of the whole service can change it.',
           pager: pagerOf(home, query, next),
         },
         ...(isChangeable

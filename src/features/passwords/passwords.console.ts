@@ -49,7 +49,7 @@ const fieldsOf = ({ minLength, historyCount, maxAgeDays, breached, breachedRange
     kind: 'duration',
     unit: 'day',
     value: maxAgeDays === null ? '' : String(maxAgeDays),
-    hint: 'Empty: never, as NIST recommends: people who must change passwords choose weaker ones. Expire a password when it has become known instead.',
+    hint: 'Empty: never, as NIST recommends: people who must change passwords choose weaker ones. Expire a password only when somebody else may know it.',
   },
   {
     name: 'breached',
@@ -97,7 +97,7 @@ const policy: ConsolePage = {
           title: 'Always so',
           paragraphs: [
             'The 49,000 most common passwords are rejected, also with digits or symbols added, and so are passwords made of the user’s names or of the name of this service.',
-            'There are no rules about capitals, digits and marks: they make passwords harder to remember, and no harder to guess (NIST SP 800-63B).',
+            'There are no rules about capitals, digits and symbols: they make passwords harder to remember, but no harder to guess (NIST SP 800-63B).',
             'Existing passwords stay as they are. The new rules apply to the next password.',
           ],
         },

@@ -23,12 +23,12 @@ export const mayMail = ({ services, request }: ConsoleRequest): Promise<boolean>
 
 /** Where a mail to this address arrives. */
 export const linkOutcome = async ({ services }: ConsoleRequest, address: Value): Promise<Value> =>
-  (await mailRoute(services)).kind === 'server' ? address : phrase('the dev inbox of this machine, for there is no mail server');
+  (await mailRoute(services)).kind === 'server' ? address : phrase('the dev inbox of this machine, because there is no mail server');
 
 export const BY_LINK: Option = {
   value: 'link',
   label: 'Show me the link',
-  hint: 'It is shown to you once, and you pass it on. The user chooses the password.',
+  hint: 'You see it once and pass it on. The user chooses the password.',
 };
 
 /** How a link may reach a user; without a choice, why there is none. */

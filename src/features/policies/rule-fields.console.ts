@@ -132,7 +132,7 @@ export async function ruleFields(
       when: NAMED_PEOPLE,
       kind: 'lines',
       rows: 2,
-      hint: 'Names, one a line. Users with one of them match, too.',
+      hint: 'Names, one per line. Users with one of them match, too.',
       value: isOpen ? '' : (conditions.people?.roles?.include ?? []).join('\n'),
       alias: 'conditions.people.roles.include',
     },

@@ -165,7 +165,7 @@ const simulator: ConsolePage = {
     const typed: Typed = { values: asTyped(visit.query, fields), problems };
     const query: QueryPart = { kind: 'query', fields, typed, submit: 'Simulate' };
     return serverPage(subject, {
-      lead: 'Preview the result of a token request, and why. The same functions decide as for a real request; nothing is issued or changed. The address of the answer can be passed on to another administrator.',
+      lead: 'Preview the result of a token request, with the reasons. The same functions decide as for a real request; nothing is issued or changed. You can send the address of the result to another administrator.',
       parts: [query, ...parts],
     });
   },

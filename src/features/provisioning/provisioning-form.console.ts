@@ -54,7 +54,7 @@ export function provisioningFormFields(target?: ProvisioningTarget): readonly Fi
       value: Object.entries(target?.mapping ?? {})
         .map(([name, field]) => `${name} = ${field ?? '-'}`)
         .join('\n'),
-      hint: 'One a line, e.g. “userName = email”. “nickName = -” is not sent. All others are sent as this service’s SCIM server has them.',
+      hint: 'One per line, e.g. “userName = email”. “nickName = -” is not sent. All others are sent as this service’s SCIM server has them.',
     },
     { name: 'isActive', label: 'Active', kind: 'check', checked: target === undefined || target.status === 'ACTIVE' },
   ];

@@ -182,7 +182,7 @@ const edit: ConsolePage = {
 
 const ACTIONS: Readonly<Record<PlannedUser['action'], string>> = {
   CREATE: 'Create',
-  LINK: 'Link with the user who is there',
+  LINK: 'Link to the existing user',
   UPDATE: 'Change',
   DEACTIVATE: 'Deactivate',
   DELETE: 'Delete',

@@ -53,7 +53,7 @@ const list: ConsolePage = {
             { label: 'Registration endpoint', value: endpointOf(visit, subject), copy: true },
             {
               label: 'Registered clients',
-              value: { text: phrase('Show them among the applications'), href: '/admin/applications?origin=REGISTERED' },
+              value: { text: phrase('Show them in the list of applications'), href: '/admin/applications?origin=REGISTERED' },
             },
           ],
         },

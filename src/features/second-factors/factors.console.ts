@@ -59,7 +59,7 @@ const resetAll: ConsolePage = {
     const { user, name, crumbs } = await subjectToChange(visit);
     const title = phrase('Reset all factors of {name}?', { name });
     const facts = [
-      'Do this when the factors are lost, and only if you know who asks for it. Afterwards the password alone may be enough.',
+      'Do this only if the user has lost the factors, and if you know who is asking. Afterwards the password alone may be enough to sign in.',
       'The recovery codes are deleted, too. Sessions continue.',
       'This cannot be undone.',
     ];

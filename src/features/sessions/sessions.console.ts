@@ -79,7 +79,7 @@ const endAll: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
     const title = phrase('End all sessions of {name}?', { name });
-    const facts = ['Everywhere the user has to sign in again.', 'This cannot be undone.'];
+    const facts = ['The user must sign in again everywhere.', 'This cannot be undone.'];
     return formPage({ title, crumbs, facts, fields: [TOKENS], submit: 'End all sessions', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {

@@ -25,7 +25,7 @@ import { settingsBodies } from './settings-fields.service.ts';
 const HOME = '/admin/security/sign-in-policy';
 
 const MFA: Readonly<Record<MfaPolicy, readonly [label: string, hint: string]>> = {
-  OPTIONAL: ['Users who have set one up', 'They need it at every sign-in; nobody else needs one.'],
+  OPTIONAL: ['Users who have set one up', 'Users who have set one up are asked for it at every sign-in. Other users are not asked.'],
   ADMINISTRATORS: ['Administrators', 'As above, and administrators must have one. Those without one set it up at their next sign-in.'],
   EVERYONE: ['Everyone', 'All users must have one. Those without one set it up at their next sign-in; the password grant refuses them.'],
 };
@@ -41,7 +41,7 @@ const METHODS: Readonly<Record<SignInMethod, readonly [label: string, hint: stri
 const methodOptions = SIGN_IN_METHODS.map((value) => ({ value, label: METHODS[value][0], hint: METHODS[value][1] }));
 
 const MESSAGES: Readonly<Record<MessageFactorName, readonly [label: string, hint: string]>> = {
-  email: ['Code by e-mail', 'To the address of the account. It does not protect against somebody who reads the mailbox.'],
+  email: ['Code by e-mail', 'To the e-mail address of the account. It does not protect against somebody who can read the mailbox.'],
   sms: ['Text message', 'To a phone, by the webhook under Settings → Telephony.'],
   call: ['Phone call', 'As a text message, but read aloud.'],
 };
@@ -87,7 +87,7 @@ const fieldsOf = ({
       },
     ],
   },
-  { name: 'mfa', label: 'A second factor is asked of', kind: 'radios', value: mfa, options },
+  { name: 'mfa', label: 'Second factor required for', kind: 'radios', value: mfa, options },
   {
     name: 'mfaFrom',
     label: 'Required from (UTC)',
@@ -111,7 +111,7 @@ const fieldsOf = ({
     required: true,
     value: String(rememberBrowserDays),
     hint: phrase(
-      '0 to {most}. Users may skip the second factor for this long in a browser that they trust, administrators never. 0: nobody.',
+      '0 to {most}. Users can skip the second factor for this long in a browser that they trust. Administrators cannot. 0: nobody can.',
       { most: LONGEST_TRUST },
     ),
   },
@@ -165,7 +165,7 @@ const policy: ConsolePage = {
           title: 'Explanation',
           paragraphs: [
             meaning,
-            'An application may ask more of its users: by its own setting, or with acr_values in its request. None may ask less.',
+            'An application can require more, by its own setting or by acr_values in a request. No application can require less.',
             'Users who lose their second factor can use a recovery code, or ask an administrator to reset their factors.',
           ],
         },

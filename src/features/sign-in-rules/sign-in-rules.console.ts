@@ -106,7 +106,7 @@ async function fieldsFor({ services }: ConsoleRequest, rules: readonly SignInRul
       options: COUNTRIES,
       value: stateOf(conditions.newCountry),
       hint: hasCountries(services)
-        ? 'By the network address. Addresses without a country match neither, and so does the first sign-in that is noted.'
+        ? 'By the IP address. An address without a known country matches neither choice, and neither does a user’s first recorded sign-in.'
         : 'Never matches: there is no database of countries. Set GEO_DATABASE_FILE first.',
     },
     {

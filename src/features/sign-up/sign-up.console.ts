@@ -51,7 +51,7 @@ const plainFields = (settings: SignUpSettings, askable: Askable): readonly Field
         options: attributes,
         values: settings.fields.map(({ name }) => name),
       },
-      hint: 'Beside the e-mail address, which is always asked for, and the password, where users sign in by one.',
+      hint: 'In addition to the e-mail address, and to the password if users sign in with one.',
     },
     {
       ...{ name: 'required', label: 'Required attributes', kind: 'checks', options: attributes, isFolded: true },
@@ -66,7 +66,7 @@ const plainFields = (settings: SignUpSettings, askable: Askable): readonly Field
         advanced: true,
         value: settings.allowedDomains.join('\n'),
       },
-      hint: 'One a line, such as example.com. Empty: all.',
+      hint: 'One per line, such as example.com. Empty: all.',
     },
     {
       ...{
@@ -76,7 +76,7 @@ const plainFields = (settings: SignUpSettings, askable: Askable): readonly Field
         advanced: true,
         value: settings.blockedDomains.join('\n'),
       },
-      hint: 'One a line.',
+      hint: 'One per line.',
     },
     {
       ...{ name: 'termsUrl', label: 'Terms of service', kind: 'url', value: settings.termsUrl ?? '' },

@@ -58,14 +58,14 @@ const fieldsOf = ({ url, secretSet, prefixes, mostPerDay }: ShownTelephony): rea
   {
     ...{ name: 'secret', label: 'Signing secret', kind: 'secret' },
     hint: secretSet
-      ? 'A secret is stored. Leave the field empty to keep it; for another host it must be given again.'
+      ? 'A secret is stored. Leave the field empty to keep it. For another host, enter it again.'
       : 'whsec_ and at least 24 random bytes in base64. Your webhook checks the signature with it.',
   },
   {
     name: 'prefixes',
     label: 'Country codes',
     value: prefixes.join(' '),
-    hint: 'Only numbers that begin so get messages, such as +49 +43.',
+    hint: 'Only numbers with these prefixes get messages, e.g. +49 +43.',
   },
   {
     name: 'mostPerDay',

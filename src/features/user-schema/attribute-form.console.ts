@@ -59,7 +59,7 @@ export function fieldsOfAttribute(now: Attribute | undefined, name: string): rea
       label: 'Values to choose from',
       kind: 'lines',
       alias: ['enum', 'oneOf', 'items', ...at(name, 'enum'), ...at(name, 'oneOf')],
-      hint: 'One a line, such as gold, or gold = Gold customer to show other words. Empty: any value.',
+      hint: 'One per line, such as gold, or gold = Gold customer to show other words. Empty: any value.',
       value: choices.map(lineOf).join('\n'),
     },
     {

@@ -27,7 +27,7 @@ const byMail = async (visit: ConsoleRequest): Promise<Option> => ({
     address: await linkOutcome(visit, phrase('the email address above')),
   }),
 });
-const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'You told the user.' };
+const BY_PASSWORD: Option = { value: 'password', label: 'With a password that you set', hint: 'You tell the user the password.' };
 const LATER: Option = { value: 'later', label: 'Not yet', hint: 'The account waits until you activate it.' };
 
 const waysFor = async (visit: ConsoleRequest): Promise<readonly Option[]> =>

@@ -19,7 +19,7 @@ export const userDataPage: ConsolePage = {
           kind: 'words',
           paragraphs: [
             'The file holds the profile, memberships, groups, roles, assigned applications, consents, factors, linked accounts, API tokens and sessions of the user, without secrets.',
-            'That it was read is itself an event of the audit log. The events that name the user are under Activity, and can be exported by the API.',
+            'The download is an event of the audit log. The events that name the user are under Activity; the API exports them.',
           ],
         },
       ],

@@ -27,7 +27,7 @@ const never = (date: Date | null) => (date === null ? { text: 'Never', soft: tru
 
 function passwordOf({ passwordHash, passwordChanged }: UserSubject['user']): Content {
   if (passwordHash === null) return '';
-  if (passwordHash === PASSWORD_ELSEWHERE) return phrase('Kept by another system until the next sign-in');
+  if (passwordHash === PASSWORD_ELSEWHERE) return phrase('Stored in another system until the next sign-in');
   return [{ text: phrase('Set') }, { moment: momentOrNull(passwordChanged) }];
 }
 

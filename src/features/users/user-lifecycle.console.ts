@@ -83,7 +83,7 @@ const passwordFields = (rules: Phrase): readonly Field[] => [
     label: 'The user chooses a new one at the next sign-in',
     kind: 'check',
     checked: true,
-    hint: 'You then no longer know it.',
+    hint: 'Afterwards only the user knows the password.',
   },
 ];
 const newPassword = z.object({ password: z.string().min(1).max(1024), expire: z.boolean() });

@@ -20,7 +20,7 @@ export const STEPS: Readonly<Record<LifecycleStep, Step>> = {
   },
   refuse: {
     label: 'Refuse',
-    does: 'Refuses the sign-up and tells the user by e-mail. The account stays, deactivated: the address cannot sign up again until you delete it.',
+    does: 'Refuses the sign-up and notifies the user by e-mail. The account stays, deactivated: the address cannot sign up again until you delete it.',
     notice: 'sign-up-refused',
     danger: true,
   },
@@ -59,7 +59,7 @@ export const STEPS: Readonly<Record<LifecycleStep, Step>> = {
 
 const APPROVE: Step = {
   label: 'Approve',
-  does: 'Lets the user sign in, and tells them by e-mail.',
+  does: 'Lets the user sign in, and notifies them by e-mail.',
   notice: 'user-activated',
 };
 

@@ -181,7 +181,7 @@ export const consentRowInWords = ({ reason }: Pick<ScopeDecision, 'reason'>): Ph
 export function consentInWords({ consent, outcome, grantType, application, prompts }: Decided): Phrase {
   if (consent === undefined)
     return grantType === 'password'
-      ? phrase('Nobody is asked: with the password grant there is no page to ask on.')
+      ? phrase('Nobody is asked: the password grant has no page to ask on.')
       : phrase('Nobody is asked: there is no user.');
   const asked = consent.filter(({ ask }) => ask);
   if (asked.length > 0) {

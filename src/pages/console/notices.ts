@@ -93,7 +93,7 @@ const NOTICES = {
   'user-invited': 'The user is created. The link to choose a password is on its way by e-mail.',
   'user-invited-again': 'The invitation is on its way by e-mail. The previous link no longer works.',
   'user-activated-by-mail': 'The link to choose a password is on its way by e-mail.',
-  'password-reset-by-mail': 'The current password has stopped working. A link to choose a new one was sent by e-mail.',
+  'password-reset-by-mail': 'The current password no longer works. A link to choose a new one was sent by e-mail.',
   'verification-sent': 'The confirmation e-mail is on its way. Its link works once, for one day.',
   'telephony-changed': 'The webhook is changed. Send a test message to try it.',
   'test-message-sent': 'The webhook accepted the message. Did it arrive?',

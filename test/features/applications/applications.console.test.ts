@@ -560,13 +560,10 @@ test('Connect warns of a single-page application whose pages may not call the to
   const { clientId: odd } = await service.createApp({ redirect_uris: ['https://app.example/callback?tenant=1'] });
   assert.match(
     wordsOf(await agent.visit(`${HOME}/${odd}`)),
-    /There is none for these settings: the application has no redirect URI, or none without a query/,
+    /There is no sample for these settings: the application has no redirect URI without a query/,
   );
   const { clientId: implicit } = await service.createApp({ redirect_uris: [CALLBACK], response_types: ['id_token'] });
-  assert.match(
-    wordsOf(await agent.visit(`${HOME}/${implicit}`)),
-    /They are made for the authorization code flow and for client credentials/,
-  );
+  assert.match(wordsOf(await agent.visit(`${HOME}/${implicit}`)), /Samples are for the authorization code flow and for client credentials/);
 });
 
 test('only those who may see and change applications do; who did it is in the audit trail', async (t) => {

@@ -16,7 +16,12 @@ const policy = { policyId: 'pol_1', policy: 'Staff' };
 
 const TABLE: readonly (readonly [what: string, decision: Decision, ...told: readonly RegExp[]])[] = [
   ['an unknown user', { kind: 'password', reason: 'UNKNOWN_USER' }, /No account has the user name/, /not kept/],
-  ['a wrong password', { ...password, reason: 'WRONG_PASSWORD' }, /Wrong passwords in a row: 3; 10 lock/, /in no browser/],
+  [
+    'a wrong password',
+    { ...password, reason: 'WRONG_PASSWORD' },
+    /Wrong passwords in a row: 3; 10 lock/,
+    /had not signed in with this browser/,
+  ],
   ['in a known browser', { ...password, reason: 'WRONG_PASSWORD', knownBrowser: true }, /a count of their own/],
   [
     'one that locks',
@@ -79,7 +84,7 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
   [
     'a second factor in vain',
     { kind: 'second-factor-needed', request, demandedBy: 'APPLICATION' },
-    /the application asks it of all its users/,
+    /the application requires it of all its users/,
   ],
   [
     'consent forbidden',

@@ -60,7 +60,7 @@ test('a new authorization server: its audience, scopes, clients and users are wh
       grantTypes: { include: ['authorization_code'] },
     },
   });
-  assert.match(wordsOf(page), /The access policies let in only the users that they name/);
+  assert.match(wordsOf(page), /The access policies admit only the users that they name/);
   assert.match(wordsOf(page), /Issuer .*\/oauth\/v1\/notes/);
 
   const { body: events } = await service.api('GET', '/logs?sortOrder=DESCENDING&limit=5');

@@ -140,7 +140,7 @@ test('an organization’s administrator sees and changes his own, and learns of 
   const service = await startService(t);
   const [own, other] = [await createOrganization(service, 'Own'), await createOrganization(service, 'Other')];
   const { agent, page } = await enter(service, await createAdministrator(service, 'ORG_ADMIN', own));
-  assert.match(wordsOf(page), /Organization administrator You look after this organization, its departments and its users: Own/);
+  assert.match(wordsOf(page), /Organization administrator You manage this organization, its departments and its users: Own/);
   const list = await agent.visit('/admin/organizations');
   assert.match(wordsOf(list), /1 organization .*Own/);
   assert.doesNotMatch(list.text, /Other|Create organization/);

@@ -104,7 +104,7 @@ test('activated and reset by mail, each once, with the mail’s link to the end'
 
   const reset = await agent.visit(`${home}/reset_password`);
   for (const page of await Promise.all([agent.submit(reset, 'console-form'), agent.submit(reset, 'console-form')]))
-    assert.match(wordsOf(page), /has stopped working\. A link to choose a new one was sent/);
+    assert.match(wordsOf(page), /no longer works\. A link to choose a new one was sent/);
   assert.equal(await canSignIn(service, { login: 'anna', password: GOOD }), false);
   const resets = () => server.mails.filter(({ subject }) => subject === 'Choose a new password for Gatehouse');
   await eventually(() => resets().length > 0, 'the mail is there');

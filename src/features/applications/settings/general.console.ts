@@ -35,7 +35,7 @@ export const general: SettingGroup = {
       label: 'Allowed origins (CORS)',
       value: lines(settings.allowed_origins),
       rows: 2,
-      hint: 'Pages of these origins may call the token and userinfo endpoints with JavaScript, one a line, e.g. https://app.example. For single-page applications.',
+      hint: 'Pages of these origins may call the token and userinfo endpoints with JavaScript, one per line, e.g. https://app.example. For single-page applications.',
     }),
     setting({
       kind: 'url',

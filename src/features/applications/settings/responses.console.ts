@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<ResponseKind, Words>> = {
   id_token: {
     group: 'ID token',
     signed: 'ID tokens are signed with',
-    signedHint: 'Logout tokens, too. Where the server has no key for it, its own algorithm signs.',
+    signedHint: 'Also for logout tokens. If the server has no key for it, its own algorithm is used.',
     encrypted: 'ID tokens are encrypted with',
     content: 'Content of ID tokens is encrypted with',
     algs: ALGS,

@@ -18,7 +18,7 @@ const CONSENTS: readonly Option[] = [
   {
     value: 'REQUIRED',
     label: 'Third-party: ask for consent',
-    hint: 'For applications of others. The scopes decide what users are asked about.',
+    hint: 'For applications of other companies. The scopes decide what users are asked about.',
   },
 ];
 const FACTORS: readonly Option[] = [
