@@ -55,7 +55,7 @@ describe('the life cycle of users (management API, "users")', () => {
     for (const name of ['activate', 'unsuspend', 'unlock']) {
       const answer = await step(user.id, name);
       assert.deepEqual([answer.status, answer.body.errorCode], [403, 'E0000038']);
-      assert.match(answer.body.errorSummary ?? '', new RegExp(`the user is ACTIVE, and ${name} needs `));
+      assert.match(answer.body.errorSummary ?? '', new RegExp(`the user is ACTIVE, but ${name} requires `));
     }
     assert.deepEqual(await read(user.id), user);
     assert.equal((await eventsAbout(api, user.id)).length, count);
