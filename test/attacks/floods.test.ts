@@ -212,15 +212,22 @@ test('requests of one network without a session are limited, at all processes to
     answerOf(await new UserAgent(service.baseUrl).visit(authorizeUrl(service, 'default', { client_id: clientId }))).error;
   for (let n = 0; n < COUNTED_TOGETHER; n += 1) assert.equal(await ask(), undefined, `request ${n}`);
   await eventually(async () => (await ask()) === 'temporarily_unavailable', 'the service itself hears no more from here');
-  // A device that anybody could be is not heard either (RFC 8628 section 5.2). An application that proves itself is.
-  const grants = { grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'authorization_code'] };
-  const [anybody, proven] = [await createClient(service, { ...grants, application_type: 'native' }), await createClient(service, grants)];
-  const codeFor = async (by: TestClient) =>
-    (await post(service, 'default', 'device_authorization', by, { client_id: by.clientId, scope: 'openid' })).body;
-  assert.equal((await codeFor(anybody)).error, 'temporarily_unavailable');
-  assert.ok((await codeFor(proven)).device_code);
 
   const withoutDatabase = new UnansweredRequests({ rateLimits: true, countShared: () => Promise.reject(new Error('away')) });
   await send(withoutDatabase, '192.0.2.1', 2000);
   assert.throws(() => withoutDatabase.count('192.0.2.1'), refused);
+});
+
+test('codes for devices that anybody can ask for are counted once each, by network; an application that proves itself is not (RFC 8628 section 5.2, CWE-770)', async (t) => {
+  const service = await startService(t);
+  const database = await openDatabase({ connection: service.database.connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const grants = { grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'authorization_code'] };
+  const [anybody, proven] = [await createClient(service, { ...grants, application_type: 'native' }), await createClient(service, grants)];
+  const codeFor = async (by: TestClient) =>
+    (await post(service, 'default', 'device_authorization', by, { client_id: by.clientId, scope: 'openid' })).body;
+  await countPendingSignIns({ config: { rateLimits: true }, database } as Services, '127.0.0.1', 2000 - COUNTED_TOGETHER);
+  for (let n = 0; n < COUNTED_TOGETHER; n += 1) assert.ok((await codeFor(anybody)).device_code, `code ${n}`);
+  await eventually(async () => (await codeFor(anybody)).error === 'temporarily_unavailable', 'no more from here');
+  assert.ok((await codeFor(proven)).device_code);
 });

@@ -59,7 +59,7 @@ export function requestChecks({
         checkSigned(ctx);
         await asRequested(ctx).use();
         if (ctx.oidc.route === 'authorization') return signInBySessionToken(ctx, state, endSession);
-        // Anybody can push requests of a public client.
+        // Anybody can push requests of a public client, and ask for codes as its device; one that proves itself may ask for many from one address.
         if (ctx.oidc.client?.tokenEndpointAuthMethod === 'none') countUnanswered(ctx);
       }),
   };

@@ -22,11 +22,7 @@ export function lifetimes(
 ): NonNullable<Configuration['ttl']> {
   return {
     AuthorizationCode: LIFETIMES.authorizationCode,
-    DeviceCode(ctx, _code, client) {
-      // A public client is anybody; one that proves itself may ask for many devices from one address.
-      if (client.tokenEndpointAuthMethod === 'none') countUnanswered(ctx);
-      return LIFETIMES.deviceCode;
-    },
+    DeviceCode: LIFETIMES.deviceCode,
     // CIBA section 7.1, `requested_expiry`.
     BackchannelAuthenticationRequest: (_ctx, { params }) =>
       Math.min(Number(params?.requested_expiry ?? LIFETIMES.signInRequest), LIFETIMES.longestSignInRequest),

@@ -15,12 +15,3 @@ test('a session before the sign-in is counted by address and short; one of a use
   assert.equal(lifetimeOf('user' as never, { new: true, accountId: 'usr1' } as never), 720 * 60);
   assert.deepEqual(counted, ['first']);
 });
-
-test('codes for devices are counted by address where the client does not prove itself (RFC 8628 section 5.2, CWE-770)', () => {
-  const counted: unknown[] = [];
-  const { DeviceCode: lifetimeOf } = lifetimes({} as never, {} as never, {} as never, (ctx) => counted.push(ctx));
-  assert.ok(typeof lifetimeOf === 'function');
-  for (const tokenEndpointAuthMethod of ['none', 'client_secret_basic'])
-    assert.equal(lifetimeOf(tokenEndpointAuthMethod as never, {} as never, { tokenEndpointAuthMethod } as never), LIFETIMES.deviceCode);
-  assert.deepEqual(counted, ['none']);
-});
