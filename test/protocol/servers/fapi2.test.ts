@@ -1,14 +1,15 @@
 /** The profile fapi2: FAPI 2.0 Security Profile Final, section 5.3.2 (authorization servers) and 5.4 (cryptography); docs/reference/fapi2.md lists its statements. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { type CryptoKey, decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import * as client from 'openid-client';
 import { moveClock, stopClock } from '../../support/clock.ts';
+import { listen } from '../../support/listen.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 import { GRANT as CIBA, reviewed, signedIn } from '../ciba/sign-in-requests.ts';
-import { answerOf, authorizeUrl, CALLBACK, createClient } from './relying-party.ts';
+import { answerOf, authorizeUrl, CALLBACK, createClient, post as postForm } from './relying-party.ts';
 
 const now = () => Math.floor(Date.now() / 1000);
 
@@ -249,6 +250,33 @@ test('a key set of the application with one kid twice: the algorithm decides whi
   assert.equal(saved.status, 200, JSON.stringify(saved.body));
   assert.equal((await post(one, 'par', REQUEST)).status, 201, 'by the second key');
   assert.equal((await post(one, 'par', REQUEST, {}, { alg: 'PS256', kid: 'key' }, rsa.privateKey)).status, 201, 'by the first');
+});
+
+test('an RSA key of 1024 bits at a jwks_uri verifies nothing, one of 2048 beside it does (section 5.4)', async (t) => {
+  const pairs = { short: generateKeyPairSync('rsa', { modulusLength: 1024 }), long: generateKeyPairSync('rsa', { modulusLength: 2048 }) };
+  const keys = Object.entries(pairs).map(([kid, { publicKey }]) => ({ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig' }));
+  const origin = await listen(t, '127.0.0.1', (_req, res) => res.end(JSON.stringify({ keys })));
+  const service = await startService(t, { env: { ALLOW_PRIVATE_NETWORK: 'true' } });
+  const settings = { application_type: 'service', jwks_uri: `${origin}/keys` };
+  const { clientId } = await service.createApp(settings, { token_endpoint_auth_method: 'private_key_jwt' });
+  // jose signs by no short key.
+  const assertionBy = (kid: string, key: KeyObject): string => {
+    const claims = { iss: clientId, sub: clientId, aud: service.issuer('default'), jti: randomUUID(), iat: now(), exp: now() + 60 };
+    const parts = [{ alg: 'RS256', kid }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    return `${parts}.${sign('sha256', Buffer.from(parts), key).toString('base64url')}`;
+  };
+  for (const [kid, status] of [
+    ['short', 401],
+    ['long', 200],
+  ] as const) {
+    const form = {
+      grant_type: 'client_credentials',
+      client_assertion: assertionBy(kid, pairs[kid].privateKey),
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    };
+    const answer = await postForm(service, 'default', 'token', { clientId, clientSecret: undefined }, form);
+    assert.equal(answer.status, status, `${kid}: ${JSON.stringify(answer.body)}`);
+  }
 });
 
 test('a code lives 60 seconds', async (t) => {
