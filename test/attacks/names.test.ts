@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { createClient, post } from '../protocol/servers/relying-party.ts';
 import { startMailServer } from '../support/mail.ts';
 import { eventually } from '../support/process.ts';
+import { scimClient, USER } from '../support/scim.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
@@ -40,6 +41,32 @@ test('what users read of an application and of what it asks for cannot rearrange
   }
   const emoji = { ...scope, displayName: 'Forscherin \u{1f469}\u200d\u{1f52c} \u05e9\u05dc\u05d5\u05dd' };
   assert.equal((await service.api('POST', '/authorizationServers/default/scopes', emoji)).status, 201);
+});
+
+/** What mail servers read as something else: an encoded word, dots and letters that are mapped, an escape, a number, the root's dot. */
+const OTHER_SPELLINGS = [
+  ...['=?utf-8?q?mike?=@corp.example', 'mike@evil\u3002example', 'mike@\uff45vil.example', 'mike@ev\u0131l%2eexample'],
+  ...['mike@127.1', 'mike@corp.example.'],
+];
+
+test('another spelling of a mailbox is no address of a user, by whatever way it comes (RFC 5891 section 5.3, RFC 2047)', async (t) => {
+  const service = await startService(t);
+  const { id } = await service.createUser({ email: 'mike@corp.example' });
+  const scim = await scimClient(service);
+  for (const address of OTHER_SPELLINGS) {
+    for (const field of ['email', 'secondEmail'])
+      for (const path of ['/users', `/users/${id}`]) {
+        const { status, body } = await service.api('POST', path, { profile: { login: 'other', [field]: address } });
+        assert.equal(status, 400, `${path} ${field} ${address}`);
+        assert.match(body.errorCauses[0].errorSummary, new RegExp(`^profile\\.${field}: must be spelled as mail servers read it`));
+      }
+    const answer = await scim.call('POST', '/Users', { schemas: [USER], userName: 'other', emails: [{ value: address }] });
+    assert.equal(answer.status, 400, address);
+    assert.match(answer.body.detail, /must be spelled as mail servers read it/);
+  }
+  assert.equal((await service.api('GET', `/users/${id}`)).body.profile.email, 'mike@corp.example');
+  const unicode = await service.api('POST', '/users', { profile: { login: 'other', email: 'm\u00fcller@b\u00fccher.example' } });
+  assert.equal(unicode.status, 200, JSON.stringify(unicode.body));
 });
 
 test('names that look like others', async (t) => {

@@ -2,6 +2,7 @@
  * What counts of an external provider's word about somebody: which e-mail address it has verified, and what of a profile its claims fill. An address
  * that is not verified is worth nothing here: anybody may have typed it in there (OpenID Connect Core 1.0 section 5.7).
  */
+import { isMailable } from '../mail/mail.policy.ts';
 import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
 /** As the provider sent them, in the ID token or at its userinfo endpoint. Nothing of them is checked but the signature. */
@@ -42,8 +43,8 @@ const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, d
 /** @returns the address that the provider has verified, and that its policy lets it vouch for */
 export function verifiedEmail(type: IdentityProviderType, policy: IdentityProviderPolicy, claims: UpstreamClaims): string | undefined {
   const email = textOfClaim(claims.email);
-  // Spaces around it would make it another one's.
-  if (email === undefined || email !== claims.email || !email.includes('@') || !VERIFIED[type](claims, domainOf(email))) return undefined;
+  // Spaces around it would make it another one's, and so would another spelling of its domain.
+  if (email === undefined || email !== claims.email || !isMailable(email) || !VERIFIED[type](claims, domainOf(email))) return undefined;
   const { emailDomains } = policy.subject;
   return emailDomains === undefined || emailDomains.includes(domainOf(email)) ? email : undefined;
 }

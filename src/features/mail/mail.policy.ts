@@ -50,35 +50,37 @@ export const noticeOf = (eventType: EventType): Notice | undefined => NOTICES[ev
 /** RFC 5321 section 4.5.3.1: a path has 256 octets with its angle brackets, a local part 64. */
 const LONGEST_ADDRESS = 254;
 const LONGEST_LOCAL_PART = 64;
-/** One address and nothing else: no list, no comment, no quoted string, no source route (RFC 5322 section 3.4.1), nothing that begins a header. */
 /** An encoded word (RFC 2047): some mail servers decode it, and then deliver to somebody else. */
 const ENCODED_WORD = /=\?.*\?=/;
+/** One address and nothing else: no list, no comment, no quoted string, no source route (RFC 5322 section 3.4.1), nothing that begins a header. */
 const ADDRESS = /^[^\s"(),:;<>@[\\\]\p{C}]+@[^\s"(),:;<>@[\\\]\p{C}]+$/u;
 
 /** Would a mail server look the domain up as it is written? Another spelling of it would be another address here, and the same mailbox (RFC 5891 section 5.3). */
 function isOneDomain(domain: string): boolean {
   const written = domain.toLowerCase();
-  if (!URL.canParse(`http://${written}`)) return false;
-  const isAscii = /^[!-~]*$/.test(written);
+  if (written.endsWith('.') || !URL.canParse(`http://${written}`)) return false;
+  const { hostname } = new URL(`http://${written}`);
   // Node 24 takes labels that begin as encoded ones and encode nothing.
   if (written.split('.').some((label) => label.startsWith('xn--') && /^[!-~]*$/.test(domainToUnicode(label)))) return false;
-  // Of what NFKC leaves alone, the ideographic full stop is a dot to mail servers.
-  return isAscii ? new URL(`http://${written}`).hostname === written : written.normalize('NFKC') === written && !written.includes('\u3002');
+  return written === (/^[!-~]*$/.test(written) ? hostname : domainToUnicode(hostname));
 }
+
+const localPart = (address: string): string => address.slice(0, address.lastIndexOf('@'));
+
+/** Do mail servers take it for what is written here? Otherwise two addresses here may be one mailbox there. */
+export const isOneSpelling = (address: string): boolean =>
+  !ENCODED_WORD.test(localPart(address)) && isOneDomain(address.slice(address.lastIndexOf('@') + 1));
 
 /** Can mail be sent there? */
 export function isMailable(address: string): boolean {
   const octets = (text: string) => new TextEncoder().encode(text).length;
-  const local = address.slice(0, address.lastIndexOf('@'));
-  const domain = address.slice(address.lastIndexOf('@') + 1);
   const isDotted = !/^\.|\.@|@\.|\.\.|\.$/.test(address);
   return (
     ADDRESS.test(address) &&
-    !ENCODED_WORD.test(local) &&
-    isOneDomain(domain) &&
+    isOneSpelling(address) &&
     isDotted &&
     octets(address) <= LONGEST_ADDRESS &&
-    octets(local) <= LONGEST_LOCAL_PART
+    octets(localPart(address)) <= LONGEST_LOCAL_PART
   );
 }
 

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { INVISIBLE, text } from '../../platform/validation/text.ts';
+import { isOneSpelling } from '../mail/mail.policy.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { encodeImportedHash, importedHash } from '../passwords/password-hashes.service.ts';
 import { type PasswordOwner, refusePoorPassword } from '../passwords/password-policy.service.ts';
@@ -30,9 +31,11 @@ const birthdate = text().regex(/^\d{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))?$
 const name = ({ least = 0 } = {}) =>
   text({ least })
     .normalize('NFC')
-    .refine((value) => !INVISIBLE.test(value), 'must not contain invisible characters or special spaces');
+    .refine((value) => !INVISIBLE.test(value), { abort: true, error: 'must not contain invisible characters or special spaces' });
 
-const email = name().refine((value) => z.regexes.unicodeEmail.test(value), 'must be an e-mail address');
+const email = name()
+  .refine((value) => z.regexes.unicodeEmail.test(value), { abort: true, error: 'must be an e-mail address' })
+  .refine(isOneSpelling, 'must be spelled as mail servers read it: no “=?…?=”, and the domain in ordinary letters and dots');
 
 /** What else is called so could be taken for a user. */
 export const isUserId = (value: string): boolean => /^usr_[0-9A-Za-z]{20}$/.test(value);

@@ -36,8 +36,19 @@ test('and what its policy lets it vouch for: the domain after the last @', () =>
   assert.equal(verified('OIDC', { email: 'a@sub.acme.example', email_verified: true }, policy), undefined);
 });
 
-test('no address at all: of another type, empty, or with control characters', () => {
-  for (const email of [undefined, null, 7, '', ' ', 'nobody', 'a\u0000@b.example', { toString: 'x' }]) {
+test('no address at all: of another type, empty, with control characters, or in another spelling than mail servers read', () => {
+  for (const email of [
+    undefined,
+    null,
+    7,
+    '',
+    ' ',
+    'nobody',
+    'a\u0000@b.example',
+    { toString: 'x' },
+    'a@evil\u3002example',
+    '=?utf-8?q?x?=@b.example',
+  ]) {
     assert.equal(verified('OIDC', { email, email_verified: true }), undefined);
   }
 });
