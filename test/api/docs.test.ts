@@ -6,7 +6,9 @@ import { type ApiDescription, docsPage } from '../../src/api/docs.ts';
 import { ENDPOINTS } from '../../src/api/index.ts';
 import { describeApi } from '../../src/api/openapi.ts';
 import { loadConfig } from '../../src/platform/config/config.ts';
+import { createPages } from '../../src/platform/http/views.ts';
 import { assertAccessible, assertFits } from '../support/accessibility.ts';
+import { afterwards } from '../support/afterwards.ts';
 import { inBrowser } from '../support/browser.ts';
 import { serve, testServices } from '../support/management-api.ts';
 
@@ -150,3 +152,31 @@ test(
     assert.deepEqual(problems, []);
   }),
 );
+
+test('the page is drawn once, however often it is asked for (CWE-400)', async (t) => {
+  const parts = await testServices();
+  afterwards(t, parts.close);
+  const real = createPages(parts.services);
+  let reads = 0;
+  const told = new Set<unknown>();
+  const pages: typeof real = {
+    render(ctx, view, locals, options) {
+      told.add(locals.resources);
+      const resources = new Proxy(locals.resources as object, {
+        get(target, key) {
+          reads += 1;
+          return Reflect.get(target, key);
+        },
+      });
+      return real.render(ctx, view, { ...locals, resources }, options);
+    },
+  };
+  const server = await serve(parts.services, { pages });
+  afterwards(t, async () => server.close());
+  const page = async () => (await fetch(`${server.base}/docs`)).text();
+  const first = await page();
+  assert.ok(reads > 0);
+  reads = 0;
+  assert.equal(await page(), first);
+  assert.deepEqual([reads, told.size], [0, 1]);
+});

@@ -1,6 +1,6 @@
 /**
- * What Okta's SDKs for Python, Go, Java and the browser send and expect, as it is on the wire; test/long/foreign-clients runs the SDKs themselves.
- * The one for Node.js is tested in test/clients/okta-sdk.
+ * What Okta's SDKs for Python, Go, Java and the browser send and expect, as it is on the wire; foreign-python, foreign-go, foreign-java and foreign-node of
+ * test/long run the SDKs themselves. The one for Node.js is tested in test/clients/okta-sdk.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -4,7 +4,7 @@ import { afterwards } from './afterwards.ts';
 import { onServer, startedDatabase } from './database.ts';
 import { type Service, STARTED, startService } from './service.ts';
 
-/** The built-in server's scopes are not changed by anybody, so the rows of all servers are changed by hand, before anything has read them. */
+/** `optional` of the built-in server's scopes is not changed by anybody, so the rows of all servers are changed by hand, before anything has read them. */
 export async function serviceWithConsents(t: TestContext): Promise<Service> {
   const database = await startedDatabase();
   afterwards(t, () => database.drop());

@@ -63,7 +63,7 @@ export async function verifyPassword(stored: string | null, password: string, be
 
 /** Comparisons with imported hashes that wait for their turn. They may cost a second each, and go on beside all others, one at a time. */
 export const MOST_IMPORTED_WAITING = 16;
-const importedInTurn = traced(createSemaphore(1, MOST_IMPORTED_WAITING));
+export const importedInTurn = traced(createSemaphore(1, MOST_IMPORTED_WAITING));
 /** Under way or waiting, by the stored hash. */
 const comparing = new Map<string, { readonly password: string; readonly matches: Promise<boolean> }>();
 

@@ -2,17 +2,20 @@
 import assert from 'node:assert/strict';
 import { pbkdf2Sync } from 'node:crypto';
 import { test } from 'node:test';
-import { MOST_IMPORTED_WAITING, MOST_WAITING, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
+import { importedInTurn, MOST_IMPORTED_WAITING, MOST_WAITING, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
 import { createSemaphore } from '../../../src/platform/concurrency/semaphore.ts';
 import { Overloaded } from '../../../src/platform/database/database-failures.ts';
 import { createClient, post } from '../../protocol/servers/relying-party.ts';
+import { afterwards } from '../../support/afterwards.ts';
 import { moveClock } from '../../support/clock.ts';
 import { holdHashes } from '../../support/held-hashes.ts';
+import { eventually } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
 /** 32 bytes that no password hashes to. */
 const KEY = Buffer.alloc(32).toString('base64');
+const HASH = { algorithm: 'PBKDF2', digestAlgorithm: 'SHA256_HMAC', iterationCount: 1000, keySize: 32, salt: 'c2FsdA==', value: KEY };
 
 /** Works that end when they are let. */
 function held() {
@@ -70,11 +73,37 @@ test('comparisons with imported hashes have a queue of their own: one at a time,
   assert.equal(await answers[1], false);
 });
 
+test('while comparisons with imported hashes go on and as many wait as may, all others are compared as ever', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password: { hash: HASH } } });
+  const { release, until } = held();
+  const queue = Promise.all(Array.from({ length: MOST_IMPORTED_WAITING + 1 }, () => importedInTurn(() => until)));
+  afterwards(t, async () => {
+    release();
+    await queue;
+  });
+  const statuses: number[] = [];
+  const guess = async (username: string, password: string) =>
+    statuses.push((await service.api('POST', '/authn', { username, password })).status);
+  for (const [username, password, expected] of [
+    ['imported', 'wrong', 503],
+    [user.login, user.password, 200],
+    [user.login, 'wrong', 401],
+    ['nobody-of-these', 'wrong', 401],
+  ] as const) {
+    const before = statuses.length;
+    void guess(username, password);
+    await eventually(() => statuses.length > before, `an answer to ${username}`);
+    assert.equal(statuses.at(-1), expected, username);
+  }
+});
+
 test('guesses at a locked account with an imported hash are compared with it no more, and take no place in its queue', async (t) => {
   const service = await startService(t);
   const stored = (salt: string, rounds: number) => `$pbkdf2-sha256$i=${rounds}$${Buffer.from(salt).toString('base64')}$${KEY}`;
-  const hash = { algorithm: 'PBKDF2', digestAlgorithm: 'SHA256_HMAC', iterationCount: 1000, keySize: 32, salt: 'c2FsdA==', value: KEY };
-  const { status: created } = await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password: { hash } } });
+  const password = { hash: HASH };
+  const { status: created } = await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password } });
   assert.equal(created, 200);
   const guess = async () => {
     const answer = await fetch(`${service.listensAt}/api/v1/authn`, {

@@ -117,6 +117,32 @@ test('the whole consent table: prompt, consent method, consent of the scope, giv
   }
 });
 
+test('whether the built-in server asks depends on the consent of its scopes, which an administrator changes', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const browser = await signedIn(service, user);
+  const scopes = '/authorizationServers/built-in/scopes';
+  const email = (await service.api('GET', scopes)).body.find(({ name }: { name: string }) => name === 'email');
+  const outcomes = async () => {
+    const found: string[] = [];
+    for (const consent_method of ['TRUSTED', 'REQUIRED'])
+      for (const prompt of [undefined, 'consent']) {
+        const { clientId } = await createClient(service, { consent_method });
+        found.push(outcome(await browser.visit(authorizeUrl(service, 'built-in', { client_id: clientId, scope: 'openid email', prompt }))));
+      }
+    return found;
+  };
+  assert.deepEqual(await outcomes(), ['code', 'code', 'code', 'code'], 'IMPLICIT, as it comes');
+  for (const [consent, expected] of [
+    ['REQUIRED', ['code', 'dialog', 'dialog', 'dialog']],
+    ['FLEXIBLE', ['code', 'dialog', 'dialog', 'dialog']],
+    ['IMPLICIT', ['code', 'code', 'code', 'code']],
+  ] as const) {
+    assert.equal((await service.api('PUT', `${scopes}/${email.id}`, { ...email, consent })).status, 200, consent);
+    assert.deepEqual(await outcomes(), expected, consent);
+  }
+});
+
 test('prompt=login authenticates anew: another auth_time, and another user may sign in', async (t) => {
   const service = await startService(t);
   const [user, other] = [await service.createUser(), await service.createUser()];
