@@ -2,19 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { program } from '../support/docs.ts';
-import { listen } from '../support/listen.ts';
 import { eventually, freePort } from '../support/process.ts';
 import { API_TOKEN, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
+import { build, forwardTo } from './foreign/go.ts';
 import { checkOktaStory } from './foreign/okta-story.ts';
-import { folderWith, install, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
-
-/** @returns why the modules are not there; undefined when ./program is built */
-async function build(cwd: string, ...modules: string[]): Promise<string | undefined> {
-  const missing = (await install(cwd, 'go', 'mod', 'init', 'client')) ?? (await install(cwd, 'go', 'get', ...modules));
-  if (missing === undefined) await mustCarryOut(cwd, {}, 'go', 'build', '-o', 'program', '.');
-  return missing;
-}
+import { folderWith, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
 
 test('how to: go-oidc signs in with PKCE, on the default and the built-in server', async (t) => {
   const port = await freePort();
@@ -213,18 +206,6 @@ test('Okta’s SDK for Go tells the story of all SDKs', async (t) => {
   const missing = await build(cwd, 'github.com/okta/okta-sdk-golang/v5/okta@v5.0.6');
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
-  const forward = await listen(t, 'localhost', async (req, res) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk as Buffer);
-    const { pathname, search } = new URL(req.url ?? '/', 'http://gatehouse.invalid');
-    const { host: _, 'proxy-connection': __, connection: ___, ...headers } = req.headers;
-    const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {};
-    const answer = await fetch(service.baseUrl + pathname + search, {
-      method: req.method ?? 'GET',
-      headers: headers as Record<string, string>,
-      ...body,
-    });
-    res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(Buffer.from(await answer.arrayBuffer()));
-  });
+  const forward = await forwardTo(t, service);
   await checkOktaStory(service, await mustCarryOut(cwd, { FORWARD: forward, TOKEN: API_TOKEN }, './program'));
 });
