@@ -5,11 +5,13 @@ import { type Document, isDocument } from './difference.ts';
 
 /** The fields that hold one. */
 const SECRETS: readonly string[] = ['client_secret', 'password', 'authorizationHeader'];
+/** Fields of which the member `secret` is one; '': the document itself, as `settings/telephony`. */
+const WITH_SECRET: readonly string[] = ['auth', ''];
 /** Fields of which the member `value` is one: the headers of a hook. */
 const WITH_SECRET_VALUE: readonly string[] = ['headers', 'authScheme'];
 
 const isSecret = (name: string, within: string): boolean =>
-  SECRETS.includes(name) || (name === 'secret' && within === 'auth') || (name === 'value' && WITH_SECRET_VALUE.includes(within));
+  SECRETS.includes(name) || (name === 'secret' && WITH_SECRET.includes(within)) || (name === 'value' && WITH_SECRET_VALUE.includes(within));
 
 const isReference = (value: unknown): value is { readonly env: string } =>
   isDocument(value) && typeof value.env === 'string' && Object.keys(value).length === 1;
