@@ -143,7 +143,7 @@ func main() {
 	c, ctx := okta.NewAPIClient(config), context.Background()
 
 	get(c.SchemaAPI.UpdateUserProfile(ctx, "default").UserSchema(
-		from[okta.UserSchema](\`{"definitions": {"custom": {"id": "#custom", "type": "object", "properties": {"seats": {"title": "Seats", "type": "integer"}}}}}\`)).Execute())
+		from[okta.UserSchema](\`{"definitions": {"custom": {"id": "#custom", "type": "object", "properties": {"seats": {"title": "Seats", "type": "integer", "unique": "UNIQUE_VALIDATED"}}}}}\`)).Execute())
 	whole := get(c.SchemaAPI.GetUserSchema(ctx, "default").Execute())
 	properties := whole.Definitions.Custom.GetProperties()
 	seats := properties["seats"]
@@ -195,7 +195,7 @@ func main() {
 		"events":   len(get(c.SystemLogAPI.ListLogEvents(ctx).Execute())),
 	}
 	told, err := json.Marshal(map[string]any{"user": user.Id, "former": former.Id, "group": group.Id, "app": app, "server": server.Id, "scope": scope.Id,
-		"claim": claim.Id, "policy": policyId, "rule": rule.Id, "title": seats.GetTitle(), "lists": lists})
+		"claim": claim.Id, "policy": policyId, "rule": rule.Id, "title": seats.GetTitle(), "unique": seats.GetUnique(), "lists": lists})
 	must(err)
 	fmt.Println(string(told))
 }

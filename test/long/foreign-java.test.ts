@@ -261,11 +261,11 @@ public class Application {
         json = client.getObjectMapper();
         SchemaApi schemas = new SchemaApi(client);
         schemas.updateUserProfile("default", from(UserSchema.class, """
-            {"definitions": {"custom": {"id": "#custom", "type": "object", "properties": {"seats": {"title": "Seats", "type": "integer"}}}}}"""));
+            {"definitions": {"custom": {"id": "#custom", "type": "object", "properties": {"seats": {"title": "Seats", "type": "integer", "unique": "UNIQUE_VALIDATED"}}}}}"""));
         UserSchema whole = schemas.getUserSchema("default");
         whole.getDefinitions().getCustom().getProperties().get("seats").setTitle("Places");
         schemas.updateUserProfile("default", whole);
-        String title = schemas.getUserSchema("default").getDefinitions().getCustom().getProperties().get("seats").getTitle();
+        UserSchemaAttribute seats = schemas.getUserSchema("default").getDefinitions().getCustom().getProperties().get("seats");
 
         UserApi users = new UserApi(client);
         String user = users.createUser(user("ada@example.com"), true, null, null).getId();
@@ -302,7 +302,8 @@ public class Application {
 
         Map<String, Object> told = new LinkedHashMap<>(Map.of("user", user, "former", former, "group", group, "app", app, "server", server,
             "scope", scope, "claim", claim, "policy", policy, "rule", rule));
-        told.put("title", title);
+        told.put("title", seats.getTitle());
+        told.put("unique", seats.getUnique());
         told.put("lists", Map.of(
             "users", users.listUsers(null, null, null, null, null, null, null, null).size(),
             "members", groups.listGroupUsers(group, null, null).size(),

@@ -48,6 +48,17 @@ def application(label):
         'settings': {'oauthClient': {'redirect_uris': ['https://app.example/callback'], 'response_types': ['code'],
             'grant_types': ['authorization_code'], 'application_type': 'web'}}})
 
+# Its model of a schema has a boolean there, which Okta's own answers have not: as the how-to says, without the model.
+async def unique_seats(client):
+    executor = client.get_request_executor()
+    async def call(method, body=None):
+        request, error = await executor.create_request(method, '/api/v1/meta/schemas/user/default', body)
+        _, text, error = (None, None, error) if error else await executor.execute(request)
+        return json.loads(value((text, None, error)))
+    seats = {'title': 'Places', 'type': 'integer', 'unique': 'UNIQUE_VALIDATED'}
+    await call('POST', {'definitions': {'custom': {'properties': {'seats': seats}}}})
+    return (await call('GET'))['definitions']['custom']['properties']['seats']['unique']
+
 async def main():
     c = Client({'orgUrl': os.environ['BASE_URL'], 'token': os.environ['TOKEN']})
     seats = {'id': '#custom', 'type': 'object', 'properties': {'seats': {'title': 'Seats', 'type': 'integer'}}}
@@ -90,8 +101,9 @@ async def main():
     lists = {'users': users, 'events': events, 'members': value(await c.list_group_users(group)), 'groups': value(await c.list_groups()),
         'apps': value(await c.list_applications()), 'servers': value(await c.list_authorization_servers()),
         'policies': value(await c.list_authorization_server_policies(server))}
+    unique = await unique_seats(c)
     print(json.dumps({'user': user, 'former': former, 'group': group, 'app': app, 'server': server, 'scope': scope, 'claim': claim,
-        'policy': policy, 'rule': rule, 'title': title, 'lists': {name: len(one) for name, one in lists.items()}}))
+        'policy': policy, 'rule': rule, 'title': title, 'unique': unique, 'lists': {name: len(one) for name, one in lists.items()}}))
 
 asyncio.run(main())
 `;

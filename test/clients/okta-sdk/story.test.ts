@@ -9,13 +9,13 @@ test('Okta’s SDK for Node.js tells the story of all SDKs', async (t) => {
   const { userApi, groupApi, applicationApi, authorizationServerApi, systemLogApi, schemaApi } = oktaClient(service);
   const idOf = async (made: Promise<{ id?: string }>): Promise<string> => String((await made).id);
 
-  const seats = { id: '#custom', type: 'object', properties: { seats: { title: 'Seats', type: 'integer' } } };
+  const seats = { id: '#custom', type: 'object', properties: { seats: { title: 'Seats', type: 'integer', unique: 'UNIQUE_VALIDATED' } } };
   await schemaApi.updateUserProfile({ schemaId: 'default', userSchema: { definitions: { custom: seats } } as never });
   const propertyOf = (schema: Awaited<ReturnType<typeof schemaApi.getUserSchema>>) => schema.definitions?.custom?.properties?.seats;
   const whole = await schemaApi.getUserSchema({ schemaId: 'default' });
   Object.assign(propertyOf(whole) ?? {}, { title: 'Places' });
   await schemaApi.updateUserProfile({ schemaId: 'default', userSchema: whole });
-  const title = propertyOf(await schemaApi.getUserSchema({ schemaId: 'default' }))?.title;
+  const seatsRead = propertyOf(await schemaApi.getUserSchema({ schemaId: 'default' }));
 
   const profile = (login: string) => ({ profile: { login, email: login, firstName: 'Ada', lastName: 'Lovelace' } });
   const user = await idOf(userApi.createUser({ body: profile('ada@example.com') }));
@@ -70,5 +70,21 @@ test('Okta’s SDK for Node.js tells the story of all SDKs', async (t) => {
     policies: (await all(authorizationServerApi.listAuthorizationServerPolicies(at))).length,
     events: (await all(systemLogApi.listLogEvents({ limit: 10 }))).length,
   };
-  await checkOktaStory(service, JSON.stringify({ user, former, group, app, server, scope, claim, policy, rule, title, lists }));
+  await checkOktaStory(
+    service,
+    JSON.stringify({
+      user,
+      former,
+      group,
+      app,
+      server,
+      scope,
+      claim,
+      policy,
+      rule,
+      title: seatsRead?.title,
+      unique: seatsRead?.unique,
+      lists,
+    }),
+  );
 });

@@ -8,13 +8,16 @@ import type { ServiceCalls } from '../../support/service.ts';
 interface Told extends Readonly<Record<'user' | 'former' | 'group' | 'app' | 'server' | 'scope' | 'claim' | 'policy' | 'rule', string>> {
   /** Title of the added attribute, as the SDK reads it. */
   readonly title: string;
+  /** Its mark, as the SDK reads it. */
+  readonly unique: string;
   readonly lists: Readonly<Record<'users' | 'members' | 'groups' | 'apps' | 'servers' | 'policies' | 'events', number>>;
 }
 
 /** @param output of the program; its last line in braces tells what it made */
 export async function checkOktaStory({ api }: Pick<ServiceCalls, 'api'>, output: string): Promise<void> {
-  const line = output.split('\n').findLast((one) => one.startsWith('{'));
-  const told: Told = JSON.parse(line ?? 'null');
+  // Maven may begin a line with a colour.
+  const line = output.split('\n').findLast((one) => one.includes('{"'));
+  const told: Told = JSON.parse(line?.slice(line.indexOf('{"')) ?? 'null');
   assert.ok(told !== null, output);
   const read = async (path: string) => {
     const { status, body } = await api('GET', path);
@@ -23,6 +26,7 @@ export async function checkOktaStory({ api }: Pick<ServiceCalls, 'api'>, output:
   };
   const { seats } = (await read('/meta/schemas/user/default')).definitions.custom.properties;
   assert.deepEqual([seats.title, seats.type, told.title], ['Places', 'integer', 'Places']);
+  assert.deepEqual([seats.unique, told.unique], ['UNIQUE_VALIDATED', 'UNIQUE_VALIDATED']);
   const user = await read(`/users/${told.user}`);
   assert.deepEqual([user.status === 'DEPROVISIONED', user.profile.firstName, user.profile.lastName], [false, 'Ada', 'Byron']);
   assert.equal((await api('GET', `/users/${told.former}`)).status, 404);
