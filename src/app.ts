@@ -72,7 +72,7 @@ const DRAIN_MAIL = 5000;
 
 export interface App {
   readonly listener: RequestListener;
-  /** What this process measures. */
+  /** Metrics of this process. */
   readonly registry: Registry;
   /** Begins to deliver what the outbox holds, beside the requests. */
   sendOutbox(): { stop(): Promise<void> };
@@ -99,7 +99,7 @@ export function createApp(services: Services): App {
   let accepting = true;
 
   const outbound = createOutbound(config);
-  /** What is known of the sender of a request before anything is proved. */
+  /** The sender of a request before authentication. */
   const describe = (req: IncomingMessage) => ({
     ipAddress: clientAddress(req, config.trustProxy),
     userAgent: req.headers['user-agent'] ?? '',

@@ -10,12 +10,12 @@ import { runProgram } from './cli/program.ts';
 if (getHeapStatistics().heap_size_limit > 2 ** 31) setFlagsFromString('--heap-growing-percent=40');
 
 /**
- * Where V8 has once seen what a line of code makes live for long, it counts that as old from the first (Node 20): the rows that a query reads, with all that
- * belongs to their request. Each was then kept until the next full collection, which came so much sooner.
+ * When V8 has seen that a line of code creates long-lived objects, it allocates them in the old generation from the start (Node 20). That includes
+ * rows of queries and their requests, which then stay until the next full collection, and cause it sooner.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 const { env, stdin, stdout, stderr } = process;
 const code = await runProgram({ args: process.argv.slice(2), env, stdin, stdout, stderr });
-// What was written to a pipe may still be on its way.
+// Data written to a pipe may not have been flushed.
 stdout.write('', () => process.exit(code));

@@ -1,4 +1,4 @@
-/** What the authorization servers ask of the rest of the service: who somebody is, what is written down, and the pages of the protocol. */
+/** Interface of the authorization servers to the rest of the service: users, audit log and the pages of the protocol. */
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import type { ApplicationUses } from './features/applications/application-uses.service.ts';
@@ -44,7 +44,7 @@ export interface ProtocolHost {
   readonly pages: Pages;
   readonly outbound: Outbound;
   readonly uses: ApplicationUses;
-  /** What is known of the sender of a request before anything is proved. */
+  /** The sender of a request before authentication. */
   describe(req: IncomingMessage): { readonly ipAddress: string; readonly userAgent: string; readonly requestId: string };
   /** Pages that are drawn for a request have the operator's words. */
   prepareTexts(req: IncomingMessage): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Who calls: `Authorization: SSWS <API token>`, the scheme of Okta's API, and what they may do. Any other scheme is refused, an OAuth access token
- * (`Bearer`, RFC 6750) too: such a token speaks for a user towards a resource server, not for an administrator.
+ * Authenticates callers by `Authorization: SSWS <API token>` (the scheme of Okta's API) and finds their roles. Every other scheme is refused,
+ * including OAuth access tokens (`Bearer`, RFC 6750): those represent a user at a resource server, not an administrator.
  */
 import type { Context, Middleware } from 'koa';
 import { type Access, mayCall, type Role } from '../features/administrators/administration.policy.ts';
@@ -13,7 +13,7 @@ import { clientAddress, isForwarded } from '../platform/http/requests.ts';
 
 /** Set as `ctx.state.caller`. */
 export interface Caller {
-  /** Of the API token; without one, where the call comes from. */
+  /** The key for rate limits: the API token, or the caller's address without one. */
   readonly countedAs: string;
   readonly request: RequestContext & { readonly roles: readonly Role[] };
 }

@@ -26,7 +26,7 @@ export const readBody = ({ access, bodyOptional, bodyLimit = MOST.ordinary }: En
     if (bodyOptional && (type === null || ctx.request.length === 0)) return next();
     if (!type) throw malformedBody('the Content-Type must be application/json');
     await readJson(ctx, async () => {
-      // What is read in place of octets that are none of UTF-8 (RFC 8259 section 8.1).
+      // U+FFFD stands for bytes that are not valid UTF-8 (RFC 8259 section 8.1).
       if (ctx.request.rawBody?.includes('\ufffd')) throw malformedBody('it is not in UTF-8');
       await next();
     });

@@ -8,14 +8,14 @@ type Step = 'create' | 'list' | 'read' | 'replace' | 'remove';
 
 interface Collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B extends z.ZodType, R extends z.ZodType, Found>
   extends Pick<Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'bodyLimit'> {
-  /** Of the list; one resource is below it by its ID. */
+  /** Path of the list. One resource is below it by its ID. */
   readonly path: string;
-  /** What the path of the list names. */
+  /** Path parameters of the list. */
   readonly params?: z.ZodObject<P>;
   /** The parameter with the ID of one resource. */
   readonly idParam: string;
   readonly access: Access;
-  /** Of a created resource; 201 unless given. */
+  /** Status for a created resource; default 201. */
   readonly status?: number;
   readonly summaries: Readonly<Record<Step, string>>;
   /** Parameters of the list beside those of the page. */

@@ -27,7 +27,7 @@ export interface Schema {
 export interface DocumentedField {
   /** With those it stands in, e.g. `profile.login`; `[]` after a list. */
   readonly name: string;
-  /** What it is, e.g. `list of text`. */
+  /** Short description of the type, e.g. `list of text`. */
   readonly type: string;
   /** The named schema it is, or a list of it. */
   readonly schema: string | undefined;

@@ -1,7 +1,7 @@
 /** The readable page of the API's description, put together from the OpenAPI document alone as the locals of `views/api-docs.ejs`. */
 import { constraintsOf, type DocumentedField, exampleOf, fieldsOf, type Schema, schemaOf, typeOf } from './docs-schemas.ts';
 
-/** Where the page is served, below `/api/v1`; like the document, for anyone who may call the service. */
+/** Path of the page below `/api/v1`. Like the document, it is public. */
 export const DOCS_PATH = '/docs';
 
 interface Parameter {

@@ -22,7 +22,6 @@ export interface Call<Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly services: Services;
-  /** Who calls and from where. */
   readonly request: RequestContext;
   /** The browser that calls, for operations that know their caller by its session. */
   readonly browser: CallingBrowser;
@@ -41,7 +40,7 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly path: string;
   /** `anyone`: without an API token. */
   readonly access: Access | 'anyone';
-  /** What it does, in a few words. */
+  /** Short summary of the operation. */
   readonly summary: string;
   readonly params?: P;
   /** Parameters that it does not name are ignored. */
@@ -50,7 +49,7 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly body?: B;
   /** Bodies that are valid, by what each is for. */
   readonly examples?: Readonly<Record<string, object>>;
-  /** What a caller may have read before and may send back, its further fields ignored; the response unless given. */
+  /** Schema of a resource that a caller may have read before and may send back; fields that cannot be changed are ignored. Default: the response. */
   readonly readBefore?: z.ZodType;
   /** KiB, where a valid body may be larger than most (body.ts). */
   readonly bodyLimit?: number;
@@ -60,7 +59,7 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly response?: R;
   /** Why it is refused, by status, where that is not what it is for all: by the token, or for want of what the path names. */
   readonly refusals?: Readonly<Record<number, 'NoSession' | 'OtherSite'>>;
-  /** Of success; 200 unless given, 204 without a response. */
+  /** Status of a successful response; default 200, or 204 without a response. */
   readonly status?: number;
   handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R>>;
 }

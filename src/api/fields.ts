@@ -18,20 +18,20 @@ export const wholeNumber = (least: number, most: number) =>
     .regex(/^\d{1,15}$/, `must be a whole number from ${least} to ${most}`)
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
-    // What it is to a reader of the description.
+    // Type shown in the OpenAPI document.
     .meta({ type: 'integer', minimum: least, maximum: most });
 
 /** @returns the moment as the API writes it */
 export const writeTime = (moment: Date): string => moment.toISOString();
 
-/** As `writeTime`, null for a moment that has not come. */
+/** Like `writeTime`, but null for null. */
 export const writeTimeOrNull = (moment: Date | null): string | null => moment?.toISOString() ?? null;
 
-/** What nobody described has no description: Okta's SDKs refuse an empty one. */
+/** Leaves out empty descriptions: Okta's SDKs refuse them. */
 export const unlessEmpty = (description: string): string | undefined => (description === '' ? undefined : description);
 
 /** The id in the path of one resource. */
 export const idParams = z.object({ id: z.string().min(1) });
 
-/** Where the resource is. */
+/** URL of the resource. */
 export const links = z.object({ self: z.object({ href: z.url() }) });

@@ -8,11 +8,11 @@ import type { Services } from '../platform/database/dependencies.ts';
 import { validation } from '../platform/errors/errors.ts';
 import type { Caller } from './authentication.ts';
 
-/** What a call is answered with. */
+/** Response of a call. */
 export interface Answered {
   readonly status: number;
   readonly body: unknown;
-  /** Of the list's next page. */
+  /** Cursor for the next page of the list. */
   readonly next?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export async function carryOutOnce(ctx: Context, services: Services, work: (with
   if (!KEY.test(key))
     throw validation([{ field: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters without spaces' }]);
   const { actor, roles }: Caller['request'] = ctx.state.caller.request;
-  // Who has other rights by now makes another call: they are not answered with what they may no longer see.
+  // A caller whose roles changed gets a new response: a stored one could reveal what they may no longer see.
   const rights = roles.map(({ type, orgId = '' }) => `${type} ${orgId}`).sort();
   const call = { userId: actor.id, key, content: JSON.stringify([ctx.path, ctx.search, ctx.request.rawBody ?? '', rights]) };
   const { answer, repeated } = await once<Answered>(services, call, work);

@@ -140,9 +140,9 @@ function description(): string {
 export interface ManagementApiOptions {
   /** Draws the readable description. */
   readonly pages: Pages;
-  /** Of browsers, for the operations that need no token. */
+  /** Browser sessions, for operations without a token. */
   readonly sessions: SessionLookup;
-  /** Of one token, or one address without a token. */
+  /** Limit per token, or per address for calls without a token. */
   readonly callsPerMinute?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What of the management API's description is the same whatever the endpoints are: introduction, tags, error bodies, headers. */
+/** Parts of the OpenAPI document that do not depend on the endpoints: introduction, tags, error bodies, headers. */
 import { z } from 'zod';
 
 export const INTRODUCTION = `The management API of Gatehouse. Every call except reading this document, \`authn\` and \`sessions/me\` needs an API token:

@@ -11,7 +11,7 @@ import { operationName, schemaNames } from './operation-names.ts';
 
 type SchemaObject = Parameters<typeof OpenAPIRegistry.prototype.registerComponent<'schemas'>>[2];
 
-/** Where the description is served, below `/api/v1`. Anyone who may call the service may read it: it holds nothing of the installation. */
+/** Path of the OpenAPI document below `/api/v1`. It is public: it contains nothing about the installation. */
 export const OPENAPI_PATH = '/openapi.json';
 
 type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;

@@ -1,4 +1,4 @@
-/** What operations and schemas are called in the API's description: names made of method and path, so that no endpoint has to think of one. */
+/** Generates operation and schema names of the OpenAPI document from method and path, so endpoints do not have to define them. */
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
 

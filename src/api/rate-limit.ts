@@ -1,6 +1,6 @@
 /**
- * How many calls a minute: told on every answer (`X-Rate-Limit-*`, as Okta names them) and enforced with 429. Counted per API token, or per address
- * where no token was proved; each process counts for itself, so the numbers are those of the process that answered.
+ * Rate limit of the management API: reported in every response (`X-Rate-Limit-*`, Okta's names) and enforced with 429. Calls are counted per API
+ * token, or per address without a valid token. Each process counts on its own, so the numbers are those of the responding process.
  */
 import type { Context } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';

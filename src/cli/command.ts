@@ -1,6 +1,6 @@
 /**
- * What the commands beside the service share: what they read and write, the database as the service itself finds it, and how they end.
- * A command is a function, so that tests run it without a process of its own.
+ * Shared by all commands: input and output, the database as the service finds it, and error handling. A command is a function, so that tests run it
+ * without a separate process.
  */
 import { pino } from 'pino';
 import { loadConfig } from '../platform/config/config.ts';
@@ -12,7 +12,7 @@ import { createLog } from '../platform/log/log.ts';
 import { explainFailure, OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, findDatabase, migrateSchema, openKeyring, type StartupContext } from './startup.ts';
 
-/** What a command reads and where it writes. */
+/** Input and output of a command. */
 export interface Terminal {
   /** The arguments after the program's name. */
   readonly args: readonly string[];
@@ -51,7 +51,7 @@ export const command =
     }
   };
 
-/** What a command works with. */
+/** Services available to a command. */
 export interface CommandContext extends StartupContext {
   readonly database: Database;
   readonly keyring: Keyring;

@@ -18,7 +18,7 @@ interface Remote {
 }
 interface Wanted extends Remote {
   readonly file: string;
-  /** What the file does not name is deleted. */
+  /** Delete everything that is not in the file. */
   readonly delete: boolean;
 }
 
@@ -56,7 +56,7 @@ export const applyConfiguration = command(2, async (terminal, options: Wanted & 
   if (wanted.length === 0) return 0;
   if (!options.yes && !(await isAgreed(stdin))) return 1;
   await carryOut(wanted, stdout);
-  // What is there now is what counts: what was put in its place by one step may have moved by the next.
+  // Only the current state counts: a later step may have moved something that an earlier step placed.
   const left = changes(await planAgain());
   print(stdout, left.length === 0 ? 'The service is as the file wants it.' : `${left.length} differences are left: plan again.`);
   return left.length === 0 ? 0 : 1;

@@ -39,7 +39,7 @@ function readConfiguration(env: NodeJS.ProcessEnv): { config: Config | undefined
   }
 }
 
-/** As it is sent: in a URL it may be escaped, and need not. */
+/** Decodes a password from a URL, where escaping is optional. */
 function unescaped(password: string): string {
   try {
     return decodeURIComponent(password);
@@ -48,7 +48,7 @@ function unescaped(password: string): string {
   }
 }
 
-/** What is configured and never told. */
+/** Registers the configured secrets so that no output contains them. */
 function secretsOf(config: Config | undefined, secrets: SecretsKept): void {
   for (const address of [config?.databaseUrl, config?.databaseDirectUrl, config?.readDatabase?.url, config?.smtpUrl]) {
     if (address === undefined) continue;

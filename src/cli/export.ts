@@ -39,7 +39,7 @@ async function newFile(file: string): Promise<Writable> {
   return handle.createWriteStream().on('error', () => undefined);
 }
 
-/** As fast as it is read. */
+/** Waits while the reader is slower. */
 async function write(target: Output, text: string): Promise<void> {
   if (target instanceof Writable && target.errored) throw target.errored;
   if (target.write(text) === false && target instanceof Writable) await once(target, 'drain');

@@ -20,7 +20,7 @@ import { hearChanges } from './startup.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** What came from the file must not steer the terminal. */
+/** Data from the file must not contain terminal control characters. */
 const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\u{fffd}');
 
 export interface ImportArguments {
@@ -34,7 +34,7 @@ export interface ImportArguments {
 }
 
 export const importCommand = command(2, async (terminal, { format: name, file, refused, dryRun = false, passwords }: ImportArguments) => {
-  // What is wrong with the environment is told before a file is made.
+  // Report configuration errors before any file is created.
   loadConfig(terminal.env);
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { command, print } from './command.ts';
 
-/** Of the SPDX list: they ask to be named, and for nothing that would reach the service itself. */
+/** SPDX licences that require attribution only and put no conditions on the service. */
 const ALLOWED: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -54,7 +54,7 @@ export function deliveredPackages(text: string): readonly Delivered[] {
     .sort((a, b) => `${a.name} ${a.version}`.localeCompare(`${b.name} ${b.version}`));
 }
 
-/** Of a choice, `(MIT OR GPL-3.0)`, one is enough; of `MIT AND ISC` each counts. */
+/** One allowed licence is enough for `(MIT OR GPL-3.0)`; `MIT AND ISC` needs both. */
 function isAllowed(licence: string | undefined): boolean {
   const choices = (licence ?? '').replace(/[()]/g, '').split(' OR ');
   return choices.some((choice) => choice.split(' AND ').every((one) => ALLOWED.has(one)));

@@ -19,7 +19,7 @@ export function explainFailure(error: unknown): string {
   return `Gatehouse could not go on: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** What is open, to be closed again. */
+/** Resources to close at the end. */
 export class OpenResources {
   readonly #closers: (() => unknown)[] = [];
 

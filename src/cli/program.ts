@@ -31,10 +31,10 @@ function notedSeal(value: string): { readonly n: number; readonly hash: string }
   throw new InvalidArgumentError('It must be a number, a colon and a hash, as "audit verify" prints them.');
 }
 
-/** As in features/import/formats.service.ts, which is loaded only when it is called. */
+/** Same list as in features/import/formats.service.ts, which is loaded only on use. */
 const IMPORT_FORMATS: readonly string[] = ['ndjson', 'csv', 'keycloak', 'auth0', 'okta', 'zitadel'];
 
-/** What a subcommand is called with: its own file carries it out. @returns the exit code */
+/** Runs a subcommand. @returns the exit code */
 type Run = (terminal: Terminal) => Promise<number>;
 
 /**

@@ -1,4 +1,4 @@
-/** How far an import is: a bar on a terminal, elsewhere a line every few seconds. On standard error, apart from the result. */
+/** Progress of an import: a bar on a terminal, otherwise a line every few seconds. Written to standard error, apart from the result. */
 import { MultiBar } from 'cli-progress';
 import type { ImportCounts } from '../features/import/imports.service.ts';
 import { type Output, print } from './command.ts';
@@ -29,7 +29,7 @@ function onTerminal(stream: NodeJS.WriteStream, size: number): ProgressBar {
     update: ({ imported, refused }, bytes) => bar.update(bytes, { imported, refused }),
     say: (line) => bars.log(`${line}\n`),
     stop() {
-      // What was said since the last drawing.
+      // Print lines that were logged since the last redraw.
       bars.update();
       bars.stop();
     },

@@ -109,8 +109,8 @@ function silentConnections(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * What makes all answers from then on, those to requests under way as well, the last of their connections (RFC 9112 section 9.6). Nobody keeps a list of
- * them: V8 would count each among what is old, with all that belongs to its request, until the next full collection.
+ * After announceEnd(), every response, including those in progress, closes its connection (RFC 9112 section 9.6). There is no list of open responses:
+ * V8 would move each response and its request to the old generation and keep them until the next full collection.
  */
 function lastAnswers(): { readonly ServerResponse: typeof ServerResponse; readonly announceEnd: () => void } {
   let isEnding = false;

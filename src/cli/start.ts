@@ -56,7 +56,7 @@ function warnOfLaxSettings(config: Config, log: Logger): void {
   if (!config.rateLimits) log.warn('RATE_LIMITS is off: this is for load tests on loopback');
 }
 
-/** Where PostgreSQL's files belong to another user, a service that gave its rights up could not start it again after a crash. */
+/** PostgreSQL's files may belong to another user: a service that had dropped its privileges could not restart it after a crash. */
 function warnOfRoot(log: Logger): void {
   if (process.getuid?.() === 0) log.warn('Gatehouse runs as root, which it does not need: start it as an ordinary user');
 }

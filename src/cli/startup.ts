@@ -1,6 +1,6 @@
 /**
- * What stands before the first request: the database, embedded or given, and the secret key in every process; the schema, the first
- * administrator and the service's own applications once for all of them.
+ * Start-up before the first request. Every process: database (embedded or external) and secret key. Once: schema, first administrator and the
+ * service's own applications.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -66,7 +66,10 @@ export async function readNearby({ config, pooled, log }: StartupContext, primar
   return { ...primary, replica };
 }
 
-/** What other processes change, as `NOTIFICATIONS` says. @param database what is asked where changes are polled for; closed after the notifications */
+/**
+ * Notifications of changes by other processes, as configured by `NOTIFICATIONS`.
+ * @param database used for polling; close it after the notifications
+ */
 export const hearChanges = ({ config, direct, log }: StartupContext, database: Database): Promise<Notifications> =>
   config.notifications === 'poll' ? pollNotifications(database, log) : openNotifications(direct, log);
 
@@ -122,7 +125,7 @@ export async function openKeyring({ secretKeys, dataDir }: Config): Promise<Keyr
   return new Keyring(secretKeys ?? (await ownSecretKeys(dataDir)));
 }
 
-/** Of an embedded database, when SECRET_KEY is not set. */
+/** Key file of the embedded database, used when SECRET_KEY is not set. */
 export const secretKeyFile = (dataDir: string): string => path.join(dataDir, 'secret.key');
 
 /** Kept beside the database it belongs to, readable by its owner alone. */

@@ -51,7 +51,7 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
       listening.add(worker);
       news.emit('change');
     });
-    // As a message to one that is ending.
+    // For example when the worker is exiting.
     worker.on('error', (error) => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be reached'));
     worker.once('exit', (code, signal) => {
       prepared.delete(worker);

@@ -1,4 +1,4 @@
-/** What the authorize endpoint answers with, and where it stands: in the redirect, in a form that posts itself, or not at all. */
+/** Parses responses of the authorize endpoint: a redirect, a self-submitting form, or a page. */
 import { formOf } from './browser.ts';
 import { jsonOf, type Reply } from './http-client.ts';
 import { Broken, must, mustEqual } from './rule.ts';

@@ -1,12 +1,12 @@
 /**
- * What has to be removed at the end. It is noted before it is asked for, by a name of its own, so that it is removed even where its making was never
- * answered; and by the time in that name a later doctor knows what one left that was killed.
+ * Cleanup at the end of a run. Each object is registered before it is created, under a unique name, so it is removed even if the response never
+ * arrived. The name contains the time, so a later run can remove what a killed run left.
  */
 import { randomBytes } from 'node:crypto';
 import { jsonOf } from './http-client.ts';
 import { type ManagementApi, PAGE } from './management-api.ts';
 
-/** What the doctor's things are called: a name, and for some a part of their own. */
+/** Names of the doctor's objects: a unique part, sometimes with a suffix. */
 const NAME = /^doctor-([0-9a-z]{8,9})-[0-9a-f]{12}(-[a-z-]+)?$/;
 /** Milliseconds after which no doctor is at work any more. */
 const LONGEST = 2 * 3_600_000;

@@ -11,7 +11,7 @@ export interface Finding {
   readonly sentence: string;
   /** `blocked`: it could not be seen, since something else is wrong. */
   readonly outcome: 'ok' | 'FAIL' | 'skip' | 'blocked';
-  /** What is wrong, why it was skipped, or what was found. */
+  /** The problem, the reason for skipping, or a detail of a passed check. */
   readonly words: string | undefined;
   /** The last of them: what the words are about. */
   readonly exchange: HttpExchange | undefined;
@@ -33,7 +33,7 @@ async function see<Subject>(rule: Rule<Subject>, subject: Subject, signal: Abort
   }
 }
 
-/** What is checked where the service runs: nothing is exchanged with it in words. */
+/** Runs the installation checks. They exchange no HTTP messages worth showing. */
 export async function* check<Subject>(rules: readonly Rule<Subject>[], subject: Subject, signal: AbortSignal): AsyncGenerator<Finding> {
   for (const rule of rules) yield { ...rule, ...(await see(rule, subject, signal)), exchange: undefined };
 }

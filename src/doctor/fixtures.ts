@@ -1,6 +1,6 @@
 /**
- * What the doctor lives on while it looks: a user, applications, an authorization server and an organization of its own, made through the management API,
- * and removed at the end (removals.ts).
+ * Test objects of the doctor (user, applications, authorization server, organization), created through the management API and removed at the end
+ * (cleanup.ts).
  */
 import { randomBytes } from 'node:crypto';
 import { type CryptoKey, exportJWK, exportPKCS8, generateKeyPair, importPKCS8 } from 'jose';
@@ -28,9 +28,9 @@ export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 /** CIBA section 4. */
 export const CIBA_REQUEST_GRANT = 'urn:openid:params:grant-type:ciba';
 
-/** Where answers go. Nobody listens there (RFC 2606 section 2): a browser of ours stops before it. */
+/** Redirect target. The host does not exist (RFC 2606 section 2): the test browser stops before it. */
 export const CALLBACK = 'https://doctor.invalid/callback';
-/** Of an authorization server that does not exist. */
+/** Issuer of an authorization server that does not exist. */
 export const OTHER_ISSUER = 'https://issuer.doctor.invalid';
 /** Registered as well by the application for every flow. */
 export const OTHER_CALLBACK = 'https://doctor.invalid/other';
@@ -52,15 +52,15 @@ export const PROFILE = {
   mobilePhone: '+44 20 7946 0000',
 };
 
-/** Of authorization details (RFC 9396), at the temporary server. */
+/** Authorization details type (RFC 9396) at the temporary server. */
 export const DETAIL_TYPE = 'doctor_check';
 
 export class Fixtures {
-  /** Of everything that is made. */
+  /** Name of all created objects. */
   readonly name = newName();
-  /** Of the access tokens of the temporary server. */
+  /** Default audience of the temporary server. */
   readonly audience = 'https://api.doctor.invalid';
-  /** What they can be requested for beside it. */
+  /** Second audience of the temporary server. */
   readonly otherAudience = 'https://other.doctor.invalid';
   readonly removals: Removals;
   #pkcs8 = '';

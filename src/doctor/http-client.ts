@@ -3,7 +3,7 @@ import { signalWithin } from '../platform/clock/timeout.ts';
 import { Broken } from './rule.ts';
 import { type SecretsKept, shown } from './secrets-kept.ts';
 
-/** What was sent and what came, each in a few words. */
+/** Short summary of a request and its response. */
 export interface HttpExchange {
   readonly sent: string;
   readonly came: string;
@@ -14,14 +14,14 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where a redirect leads. */
+  /** Redirect target. */
   readonly location: URL | undefined;
 }
 
 /** Milliseconds for an answer. */
 const ANSWER_WITHIN = 10_000;
 const LONGEST_BODY = 2_000_000;
-/** What is random in a path is a way in, such as that of a sign-in under way. */
+/** Long random path segments can be secrets, such as that of a sign-in in progress. */
 const LONG_SEGMENT = /\/[\w-]{40,}/g;
 
 export interface WireOptions {

@@ -14,7 +14,7 @@ interface OrganizationPage {
   readonly organizations: readonly { readonly orgId: string; readonly name: string }[];
 }
 
-/** As many as one answer may hold. */
+/** Maximum page size of the API. */
 export const PAGE = 200;
 
 export class ManagementApi {

@@ -17,7 +17,7 @@ export async function requestBySecret(visit: RuleContext, claims: Json = {}, alg
   return new SignJWT(await requestClaims(visit, claims)).setProtectedHeader({ alg }).sign(new TextEncoder().encode(secret));
 }
 
-/** Of the application that signs with a key. */
+/** Request JWT signed with the application's private key. */
 export async function requestByKey(visit: RuleContext, claims: Json = {}, alg = 'RS256'): Promise<string> {
   const right = await requestClaims(visit, claims, await visit.signing());
   return new SignJWT(right).setProtectedHeader({ alg }).sign(await visit.ward.keyFor(alg));

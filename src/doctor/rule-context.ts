@@ -13,7 +13,7 @@ export interface Code {
   readonly verifier: string;
 }
 
-/** What all visits of one examination share. */
+/** Shared state of all visits in a run. */
 export interface Examination {
   readonly baseUrl: string;
   readonly ward: Fixtures;
@@ -76,7 +76,7 @@ export class RuleContext {
     return new RuleContext(this.examination, this.isBuiltIn ? this.ward.serverId : BUILT_IN_SERVER);
   }
 
-  /** What is made once for all rules, by the first that needs it. @throws {Blocked} it could not be made */
+  /** Creates an object once for all rules. @throws {Blocked} it could not be created */
   async once<T>(name: string, make: () => Promise<T>): Promise<T> {
     const { made } = this.examination;
     let making = made.get(name);
@@ -216,7 +216,7 @@ export class RuleContext {
   introspect = async (token: unknown, by?: TestApplication): Promise<Json> =>
     jsonOf(await this.post('introspect', { token: String(token) }, by));
 
-  /** What introspection tells of a token that rules may look at. */
+  /** Introspection result of a token. */
   introspected = (name: 'access_token' | 'refresh_token' | 'id_token'): Promise<Json> =>
     this.once(`introspection of an ${name} from ${this.serverId}`, async () => this.introspect((await this.tokens())[name]));
 

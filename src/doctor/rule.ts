@@ -1,4 +1,4 @@
-/** What the doctor asks: rules as data, each a sentence and the way to see whether it holds. What an answer must be is said by `must…`. */
+/** The doctor's rules as data: a sentence and a check each. The `must…` functions report what a response must contain. */
 
 export interface Rule<Subject> {
   /** Stable, for anyone who looks for one line: the endpoint or section, and what of it. */

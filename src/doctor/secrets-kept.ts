@@ -1,4 +1,4 @@
-/** What the doctor knows and never tells: fields that are secret by their name, and values that it was given or has made. */
+/** Hides secrets in the doctor's output: fields with secret names, and values that the doctor received or created. */
 
 /** Parameters, fields and claims whose value opens something. */
 const SECRET_FIELDS = new Set([

@@ -1,4 +1,4 @@
-/** What can be done with the tokens of a finished sign-in, one request each: refresh, introspect, revoke, ask for userinfo again. */
+/** Actions for the tokens of a finished sign-in, one request each: refresh, introspect, revoke, userinfo. */
 import { type Phrase, phrase, type Text } from '../platform/i18n/phrase.ts';
 import type { ShownExchange } from './exchange.ts';
 import { ERRORS } from './glossary.ts';
@@ -8,16 +8,16 @@ import { type PlaygroundSession, TOKENS, type TokenName, withTokens } from './se
 const VERBS = ['refresh', 'userinfo', 'introspect', 'revoke'] as const;
 export type ActionVerb = (typeof VERBS)[number];
 
-/** What an action did. */
+/** Result of an action. */
 export interface Happened {
   readonly verb: ActionVerb;
   readonly title: Text;
-  /** What the answer means. */
+  /** Meaning of the response. */
   readonly summary: Text;
   readonly exchange: ShownExchange;
 }
 
-/** What people call the tokens. */
+/** Titles of the tokens. */
 export const TOKEN_TITLES: Readonly<Record<TokenName, string>> = {
   'id-token': 'ID token',
   'access-token': 'Access token',
@@ -38,7 +38,7 @@ const NAMES: Readonly<Record<TokenName, string>> = {
 /** `id_token`, `access_token` or `refresh_token` (RFC 7009 section 2.1; `id_token` is this service's). */
 const hintFor = (name: TokenName): string => name.replace('front-', '').replace('-', '_');
 
-/** What may be asked about a token: its buttons, in this order. */
+/** Actions of a token, in the order of their buttons. */
 export function verbsFor(name: TokenName): readonly ActionVerb[] {
   if (name.endsWith('id-token')) return ['introspect'];
   return name === 'refresh-token' ? ['refresh', 'introspect', 'revoke'] : ['userinfo', 'introspect', 'revoke'];

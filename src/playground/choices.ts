@@ -1,6 +1,6 @@
 /**
- * What a user of the playground may choose of an authorization request (OpenID Connect Core 1.0 section 3.1.2.1), as it stands in its forms
- * and addresses. Combinations that no server accepts may be chosen too: the playground shows what comes back.
+ * Choices of the playground for an authorization request (OpenID Connect Core 1.0 section 3.1.2.1), as in its forms and addresses. Invalid
+ * combinations are possible: the playground shows the response.
  */
 import { z } from 'zod';
 
@@ -55,7 +55,7 @@ export const choices = z.object({
 });
 export type Choices = z.infer<typeof choices>;
 
-/** What a newcomer gets by pressing one button. */
+/** Choices of the start button. */
 export const DEFAULT_CHOICES: Choices = {
   server: 'built-in',
   client_id: '',

@@ -1,9 +1,9 @@
 /**
- * What every name on the pages of the playground means, in a sentence, and where it is written: parameters, claims, error codes. Data only;
- * the names of this service beyond the standards cite its own documentation.
+ * Glossary of the playground: one sentence and a source for each parameter, claim and error code. Data only; names beyond the standards cite this
+ * service's documentation.
  */
 
-/** What a name is for, and the document and section that define it. */
+/** Meaning, and the defining document with section. */
 type Entry = readonly [meaning: string, source: string];
 export type Glossary = Readonly<Record<string, Entry>>;
 
@@ -13,7 +13,7 @@ const jwt = (section: string): string => `RFC 7519, section ${section}`;
 const introspection = 'RFC 7662, section 2.2';
 const HOUSE = 'Gatehouse';
 
-/** What an application sends: to the authorize endpoint, and in the forms of the others. */
+/** Request parameters of the authorize endpoint and the other endpoints. */
 export const REQUEST: Glossary = {
   client_id: ['The requesting application, as registered here.', oauth('2.2')],
   redirect_uri: ['The address that receives the response. It must be registered, so that nobody else can receive it.', oauth('3.1.2')],
@@ -38,7 +38,7 @@ export const REQUEST: Glossary = {
   token_type_hint: ['The kind of token. The server looks there first.', 'RFC 7662, section 2.1'],
 };
 
-/** What comes back from the authorize and token endpoints. */
+/** Response parameters of the authorize and token endpoints. */
 export const RESPONSE_TERMS: Glossary = {
   code: [
     'The authorization code. It is worthless to a thief, because the exchange needs the application’s secret and code_verifier.',
@@ -106,7 +106,7 @@ export const CLAIMS: Glossary = {
   groups: ['The groups that the user belongs to.', HOUSE],
 };
 
-/** What introspection tells; what is missing here means the same as in a token. */
+/** Introspection fields; others mean the same as in a token. */
 export const INTROSPECTION: Glossary = {
   active: ['Whether the token is valid now. Expired, revoked and unknown tokens are all false.', introspection],
   token_type: ['The type of the token.', introspection],

@@ -52,7 +52,7 @@ const NO_SECRET = new ProtocolProblem(
   'Your application has a secret, but you entered none. The playground keeps it only for one sign-in. Enter it again under “More choices”.',
 );
 
-/** Where a step happens: at which server, and as which application. */
+/** Server and application of a step. */
 interface Place {
   readonly server: ServerAccess;
   readonly serverName: Text;

@@ -30,7 +30,7 @@ export interface Story {
 
 const common = { wide: true, stylesheets: ['playground-story.css'], scripts: ['copy.js'], standardAddress };
 
-/** What every page needs on which one can start again. */
+/** Data of pages with a start form. */
 const wayOn = (choices: Choices) => ({
   choiceFields: choiceFields(choices),
   change: `/playground?${new URLSearchParams(choiceFields(choices))}`,

@@ -20,7 +20,7 @@ export interface PlaygroundCredentials {
   readonly clientId: string;
   /** Absent: a public application. */
   readonly clientSecret?: string;
-  /** How the secret is sent (OpenID Connect Core 1.0 section 9); absent: `client_secret_basic`. */
+  /** Client authentication method (OpenID Connect Core 1.0 section 9); absent: `client_secret_basic`. */
   readonly method?: 'client_secret_basic' | 'client_secret_post';
 }
 
@@ -39,7 +39,7 @@ export interface ServerAccess {
   userinfo(accessToken: string): Promise<ShownExchange>;
   introspect(token: string, hint: string): Promise<ShownExchange>;
   revoke(token: string, hint: string): Promise<ShownExchange>;
-  /** Where the browser goes to sign out, parameters included. */
+  /** Sign-out address with parameters. */
   endSession(idToken: string | undefined, state: string): URL;
 }
 

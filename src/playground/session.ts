@@ -21,7 +21,7 @@ export type SessionFields = z.infer<typeof fields>;
 
 const session = z.object({
   choices,
-  /** Of an application of one's own. */
+  /** Secret of a custom application. */
   secret: z.string().optional(),
   issuer: z.string(),
   nonce: z.string(),
@@ -40,7 +40,7 @@ export type PlaygroundSession = z.infer<typeof session>;
 export const sessionSeal = (keys: Keys): Sealer<PlaygroundSession> =>
   sealing({ kind: 'playground-session', schema: session, keys, seconds: TRANSACTION_SECONDS });
 
-/** What the token endpoint gave replaces what is in hand; what came through the browser is kept beside it. */
+/** Tokens from the token endpoint replace current ones; those received through the browser are kept beside them. */
 export function withTokens(before: PlaygroundSession, answer: Readonly<Record<string, unknown>>): PlaygroundSession {
   const tokens = { ...before.tokens };
   const renewed: TokenName[] = [];

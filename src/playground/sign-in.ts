@@ -90,7 +90,7 @@ async function doubtAboutIdToken(story: Story): Promise<ProtocolProblem | undefi
   );
 }
 
-/** What the log says, too, is English. */
+/** The log is in English as well. */
 const english = translatorOf(ENGLISH);
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

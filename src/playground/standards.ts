@@ -1,4 +1,4 @@
-/** Where the documents stand that the playground cites. */
+/** Addresses of the standards that the playground cites. */
 
 const OPENID = 'https://openid.net/specs/';
 const DOCUMENTS: Readonly<Record<string, string>> = {

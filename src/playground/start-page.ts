@@ -41,7 +41,7 @@ const AUTHENTICATIONS = {
 const options = <T extends string>(values: readonly T[], words: Readonly<Record<T, string>>, chosen: string, none = '') =>
   values.map((value) => ({ value, name: value === '' ? none : verbatim(value), words: words[value], chosen: value === chosen }));
 
-/** What people call a server: the two that are always there have no telling name of their own. */
+/** Labels of the two servers that always exist. */
 const LABELS: Readonly<Record<string, string>> = { 'built-in': 'Built-in server', default: 'Default server' };
 const NAMES: Readonly<Record<string, string>> = { 'built-in': 'the built-in server', default: 'the default server' };
 const labelOf = ({ id, name }: Server): Text => LABELS[id] ?? verbatim(name);

@@ -1,7 +1,7 @@
 /**
- * What an application checks before it believes a token: signature, issuer, audience, time (RFC 7519 section 7.2), nonce and hashes (OpenID
- * Connect Core 1.0 sections 3.1.3.7, 3.2.2.11 and 3.3.2.11), and for access tokens RFC 9068 section 4. openid-client does not carry the
- * implicit and hybrid flows, so jose does it for all seven response types alike, check by check, for the page to show.
+ * Checks of an application before it trusts a token: signature, issuer, audience, time (RFC 7519 section 7.2), nonce and hashes (OpenID Connect Core
+ * 1.0 sections 3.1.3.7, 3.2.2.11 and 3.3.2.11), and RFC 9068 section 4 for access tokens. openid-client does not support the implicit and hybrid
+ * flows, so jose is used for all seven response types, check by check for display.
  */
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
@@ -60,7 +60,7 @@ export interface IdTokenContext {
   readonly clientId: string;
   readonly nonce: string;
   readonly keys: JWTVerifyGetKey;
-  /** What came together with the ID token, and it must be bound to. */
+  /** Values received with the ID token that it must be bound to. */
   readonly accessToken?: string | undefined;
   readonly code?: string | undefined;
 }

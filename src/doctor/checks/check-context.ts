@@ -1,4 +1,4 @@
-/** What the checks of the installation look at: the configuration and the database where they are this service's, and its management API. */
+/** Context of the installation checks: configuration and database if they belong to the checked service, and its management API. */
 import type { Config } from '../../platform/config/config.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -8,7 +8,7 @@ import { Blocked, Broken, Skipped } from '../rule.ts';
 
 export interface CheckContext {
   readonly url: string;
-  /** As far as it could be read. */
+  /** undefined when the configuration has errors. */
   readonly config: Config | undefined;
   readonly problems: readonly string[];
   /** Opened by the first check that needs it. @throws when it cannot be reached */

@@ -29,7 +29,7 @@ async function configured(ground: CheckContext): Promise<SmtpServer> {
   return route.server;
 }
 
-/** What needs mail, in the settings. @throws {Skipped} as `storedSettings` */
+/** Settings that require e-mail. @throws {Skipped} as `storedSettings` */
 async function needsOfMail(ground: CheckContext): Promise<readonly string[]> {
   await storedSettings(ground);
   const parts = { database: await ground.database() };

@@ -1,4 +1,4 @@
-/** Where new passwords are looked up among breached ones: does the range server answer? It is asked for a range that reveals nothing. */
+/** Checks that the breached-password server responds when the check is on. The requested range reveals nothing. */
 import { tryRangeServer } from '../../features/passwords/breached-passwords.service.ts';
 import { readPasswordPolicy } from '../../features/settings/settings.service.ts';
 import { Blocked, Broken, type Rule, Skipped, section } from '../rule.ts';

@@ -1,4 +1,4 @@
-/** What several rules ask of an answer that is a page. */
+/** Checks of pages that several rules share. */
 import type { Arrival } from '../answers.ts';
 import { formOf } from '../browser.ts';
 import { must } from '../rule.ts';

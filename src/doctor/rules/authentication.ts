@@ -84,7 +84,7 @@ export const authenticationRules: readonly Rule<RuleContext>[] = section('Authen
       const { login: username, password } = await visit.visitor();
       const browser = visit.stranger();
       let page = (await visit.authorize({}, browser)).reply;
-      // Where the page asks for the user name first, the password follows on the next one.
+      // If the page asks for the user name first, the password is on the next page.
       if (!page.text.includes('id="password"')) page = await browser.submit(visit.wire, page, 'sign-in-form', { username });
       const answer = await browser.submit(visit.wire, page, 'sign-in-form', { username, password });
       must(answer.location?.searchParams.has('code') === true, 'the right password on the sign-in page must lead to a code');

@@ -21,7 +21,7 @@ import { transitions } from './transitions.ts';
 import { userinfo } from './userinfo.ts';
 import { userinfoClaimRules } from './userinfo-claims.ts';
 
-/** What the specification calls "not shown" is no rule, and has no line. */
+/** Parts that the specification marks "not shown" have no rule. */
 export const SPECIFICATION: readonly Rule<RuleContext>[] = [
   ...addresses,
   ...does,

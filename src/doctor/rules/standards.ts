@@ -1,4 +1,4 @@
-/** What the specification takes for granted, since it follows OAuth 2.0 and OpenID Connect, and what the safety of all rests on. */
+/** Rules that the specification implies by following OAuth 2.0 and OpenID Connect, and rules for basic security. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
 import { CALLBACK, CIBA_REQUEST_GRANT, DETAIL_TYPE, DEVICE_CODE_GRANT, EXCHANGE_GRANT } from '../fixtures.ts';

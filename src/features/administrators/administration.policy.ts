@@ -1,11 +1,11 @@
 /**
- * Who may administer what: every administrator what is their own, an ORG_ADMIN their organization with its people, a READ_ONLY_ADMIN sees
- * everything and changes nothing, a SUPER_ADMIN may do everything.
+ * Permissions of administrators. Every administrator manages their own data, an ORG_ADMIN their organization and its members. A READ_ONLY_ADMIN reads
+ * everything and changes nothing; a SUPER_ADMIN may do everything.
  */
 
 export type RoleType = 'SUPER_ADMIN' | 'ORG_ADMIN' | 'READ_ONLY_ADMIN';
 
-/** What a role of an organization can allow in it. */
+/** Permissions that a role of an organization can have. */
 export const ORGANIZATION_PERMISSIONS = [
   'MANAGE_MEMBERS',
   'MANAGE_INVITATIONS',
@@ -20,15 +20,15 @@ export type OrganizationPermission = (typeof ORGANIZATION_PERMISSIONS)[number];
 export interface Role {
   readonly type: RoleType;
   readonly orgId?: string | undefined;
-  /** Of a role that an organization has defined, which counts as an ORG_ADMIN with these alone; absent: everything in it. */
+  /** Permissions of a role that an organization has defined; such a role is an ORG_ADMIN limited to them. Absent: all permissions. */
   readonly permissions?: readonly OrganizationPermission[] | undefined;
   /** An ORG_ADMIN because they own the organization. */
   readonly isOwner?: boolean | undefined;
 }
 
 /**
- * Whom an operation of the API or the console is open to. `service`: those who administer the whole service. `organizations`: those of single
- * organizations too, within their reach. `own`: every administrator, about what is theirs, e.g. their API tokens.
+ * Audience of an API or console operation. `service`: administrators of the whole service. `organizations`: also administrators of single
+ * organizations, within their reach. `own`: every administrator, for their own data such as API tokens.
  */
 export type Access = 'service' | 'organizations' | 'own';
 
@@ -63,7 +63,7 @@ function allows({ permissions }: Role, need: OrganizationPermission | 'ALL' | 'A
   return need !== 'ALL' && permissions.includes(need);
 }
 
-/** What these roles allow in an organization. */
+/** Permissions of these roles in an organization. */
 export function permissionsIn(roles: readonly Role[], orgId: string): ReadonlySet<OrganizationPermission> {
   return new Set(ORGANIZATION_PERMISSIONS.filter((permission) => isWithin(reachOf(roles, 'write', permission), orgId)));
 }
@@ -74,10 +74,10 @@ export const mayChangeOwners = (roles: readonly Role[], orgId: string): boolean 
 
 export const isWithin = (reach: Reach, orgId: string): boolean => reach === 'everything' || reach.has(orgId);
 
-/** What a user is about to get: a role, or membership of an organization. A role without one is for the whole service. */
+/** A role or organization membership that a user is about to get. A role without an organization is for the whole service. */
 export interface Gain {
   readonly orgId?: string | undefined;
-  /** As an owner of it. */
+  /** As an owner of the organization. */
   readonly isOwner?: boolean | undefined;
   /** Membership alone, without a right. */
   readonly isMembership?: boolean | undefined;
@@ -100,7 +100,7 @@ export function risesAbove(
   if (!isInReach || orgId === undefined) return isInReach;
   // Only owners change the accounts of owners: until now, admins who are none could.
   if (isOwner) return !person.roles.some((role) => role.isOwner === true && role.orgId === orgId);
-  // Who left the organization and comes back from another one was meanwhile in reach of that one's administrators alone.
+  // A user who left and returns was meanwhile managed only by the administrators of the other organization.
   const isHeld = person.orgIds.includes(orgId) || person.roles.some((role) => role.orgId === orgId);
   return !isHeld && person.orgIdsEver.some((id) => id !== orgId);
 }

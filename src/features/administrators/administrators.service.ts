@@ -17,7 +17,7 @@ export interface ConsoleUser {
   readonly login: string;
   /** Empty where the profile has none. */
   readonly name: string;
-  /** Of the profile, where the pages speak it; BCP 47. */
+  /** Language of the profile if the pages support it; BCP 47. */
   readonly language: string | undefined;
   readonly roles: readonly Role[];
 }
@@ -45,7 +45,7 @@ export async function listAdministrators(
 export const isAdministrator = async ({ database: { knex } }: Services, userId: string): Promise<boolean> =>
   (await findRights(knex, userId)).length > 0;
 
-/** As `isAdministrator`, of the user that an address names by id or login. */
+/** Like `isAdministrator`, for a user given by ID or user name. */
 export async function isAdministratorNamed(services: Services, idOrLogin: string): Promise<boolean> {
   const user = await findNamedUser(services.database.knex, idOrLogin);
   return user !== undefined && isAdministrator(services, user.id);

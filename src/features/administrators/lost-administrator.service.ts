@@ -1,4 +1,4 @@
-/** Who has the machine gets in: makes a user a SUPER_ADMIN who can sign in, whatever keeps them out, and makes a link by which they choose a password. */
+/** Recovery on the machine itself: makes a user an active SUPER_ADMIN and creates a link to choose a password. */
 
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -23,7 +23,7 @@ import { grantRole } from './user-roles.service.ts';
 
 export interface Recovered {
   readonly login: string;
-  /** What was done, a few words each. */
+  /** Short descriptions of the changes. */
   readonly done: readonly string[];
   /** The page on which they choose a password. */
   readonly link: string;

@@ -1,8 +1,8 @@
-/** What a user may administer: the roles that are given, and those that an organization's members have in it. Read in one statement. */
+/** Reads what a user may administer, in one statement: assigned roles and the roles of members in organizations. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { OrganizationPermission, Role, RoleType } from './administration.policy.ts';
 
-/** As the statement returns it. */
+/** Row of the statement. */
 export interface StoredRight {
   readonly type: RoleType;
   readonly org_id: string | null;

@@ -16,7 +16,7 @@ export const ROLE_OPTIONS: readonly Option[] = [
   { value: 'ORG_ADMIN', label: ROLE_NAMES.ORG_ADMIN, hint: 'Manages one organization, its departments and its users.' },
 ];
 
-/** What giving a role does to the user. */
+/** Effects of assigning a role. */
 export const RISE: readonly string[] = [
   'The role takes effect immediately. For safety, the user must sign in again.',
   'If the user is a member of an organization and the role reaches beyond it, their password, second factors, passkeys, linked accounts and API tokens end: an administrator of the organization may have set them up. Check their e-mail address, and then reset their password to give them a link.',
@@ -25,7 +25,7 @@ export const RISE: readonly string[] = [
 /** The same in one paragraph. */
 export const RISE_LEAD: Phrase = RISE.map((one) => phrase(one)).reduce((first, next) => phrase('{first} {next}', { first, next }));
 
-/** What a second organization does to its new member. */
+/** Effects on a user who joins a second organization. */
 export const SECOND_ORGANIZATION: readonly string[] = [
   'A user who belongs to another organization loses password, second factors, passkeys, linked accounts and sessions: its administrators may have set them up. Check the e-mail address, and then reset the password to give the user a link.',
 ];

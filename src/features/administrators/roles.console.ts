@@ -17,7 +17,7 @@ import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/roles`;
 
-/** Of the organization that a role is for. */
+/** Organization of a role. */
 async function organizationOf(
   { services, request }: ConsoleRequest,
   { orgId }: AssignedRole,

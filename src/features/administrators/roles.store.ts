@@ -93,7 +93,7 @@ export async function isLastSuperAdmin(executor: Executor, userId: string): Prom
 export interface Administrator {
   readonly userId: string;
   readonly login: string;
-  /** As it is stored, with `lockedUntil`: see `statusAt`. */
+  /** Stored status; combine it with `lockedUntil` in `statusAt`. */
   readonly status: UserStatus;
   readonly lockedUntil: Date | null;
   /** The oldest first. */
@@ -103,7 +103,7 @@ export interface Administrator {
 const ROLES_OF = `(SELECT json_agg(json_build_object('type', r.type, 'orgId', r.org_id, 'orgName', o.name) ORDER BY r.created, r.id)
   FROM roles r LEFT JOIN organizations o ON o.id = r.org_id WHERE r.user_id = users.id)`;
 
-/** Which administrators: those who have such a role among theirs. */
+/** Filters administrators by their roles. */
 export interface AdministratorSelection {
   readonly type?: RoleType | undefined;
   /** A role for this organization. */

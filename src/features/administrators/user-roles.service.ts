@@ -52,7 +52,7 @@ export async function grantRoles(
     for (const idOrLogin of [...idsOrLogins].sort()) grants.push(await grantWithin(trx, idOrLogin, role, request));
     return grants;
   });
-  // What others wrote while the transaction was open.
+  // Includes rows written while the transaction was open.
   for (const { user, rises } of grants) await endForGainAgain(services.database.knex, user.id, rises, request);
   return grants.map(({ granted }) => granted);
 }

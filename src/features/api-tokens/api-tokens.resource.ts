@@ -8,7 +8,7 @@ export interface ApiToken {
   readonly id: string;
   readonly name: string;
   readonly type: ApiTokenType;
-  /** Of a SCIM token: the organization whose members it reads and changes; null: the whole service. */
+  /** SCIM tokens: the organization whose members the token can read and change. null: the whole service. */
   readonly orgId: string | null;
   /** Its creator, with whose roles it acts. */
   readonly userId: string;

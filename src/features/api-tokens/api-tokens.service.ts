@@ -22,14 +22,14 @@ import {
   touchApiToken,
 } from './api-tokens.store.ts';
 
-/** What a token may be called; several of a user may have one name. */
+/** Name of a token. Several tokens of a user can have the same name. */
 export const apiTokenName = text({ least: 1 });
 
 export interface NewApiToken {
   readonly name: string;
   /** API unless given. */
   readonly type?: ApiTokenType | undefined;
-  /** Of a SCIM token: the organization that it is bound to. Absent: the whole service. */
+  /** SCIM tokens: the organization that the token is limited to. Absent: the whole service. */
   readonly orgId?: string | undefined;
   /** Its creator. */
   readonly userId: string;
@@ -89,8 +89,8 @@ const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist'
 const digestOf = (type: ApiTokenType, value: string): string => digest(type === 'API' ? value : `${type} ${value}`);
 
 /**
- * What a SCIM token may do: what its creator may do now, and never more than administer the organization that it is bound to.
- * @returns undefined: nothing
+ * Roles of a SCIM token: the creator's current roles, limited to the token's organization.
+ * @returns undefined if none remain
  */
 function rolesOfScim(roles: readonly Role[], orgId: string | null): readonly Role[] | undefined {
   const reach = reachOf(roles, 'write');
@@ -155,11 +155,11 @@ async function findBearer(services: Services, type: ApiTokenType, value: string)
   return bearer;
 }
 
-/** Who calls the management API. */
+/** Authenticates a management API token. */
 export const authenticateApiToken = (services: Services, value: string): Promise<TokenBearer | undefined> =>
   findBearer(services, 'API', value);
 
-/** Who calls SCIM, with the roles that the token is left with. @returns undefined also when its creator has none any more that carry it */
+/** Authenticates a SCIM token and limits its roles. @returns undefined also if the creator no longer has a sufficient role */
 export async function authenticateScimToken(services: Services, value: string): Promise<TokenBearer | undefined> {
   const bearer = await findBearer(services, 'SCIM', value);
   const roles = bearer && rolesOfScim(bearer.roles, bearer.orgId);

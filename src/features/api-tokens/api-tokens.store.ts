@@ -7,14 +7,14 @@ import type { Role } from '../administrators/administration.policy.ts';
 import { RIGHTS_OF_USER, roleOfRight, type StoredRight } from '../administrators/rights.store.ts';
 import type { ApiToken, ApiTokenType } from './api-tokens.resource.ts';
 
-/** What a valid token proves. */
+/** Result of authenticating a token. */
 export interface TokenBearer {
   readonly tokenId: string;
   readonly lastUsed: Date | null;
   readonly userId: string;
   readonly login: string;
   readonly roles: readonly Role[];
-  /** Of a SCIM token; null: it is bound to no organization. */
+  /** SCIM tokens: the organization that the token is limited to; null: none. */
   readonly orgId: string | null;
 }
 

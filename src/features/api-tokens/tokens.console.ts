@@ -30,7 +30,7 @@ async function ownersOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Pro
   return new Map(await Promise.all(ids.map(async (id) => [id, (await findConsoleUser(visit.services, id))?.login ?? id] as const)));
 }
 
-/** What a token opens. */
+/** Token types that a user may create. */
 async function typesOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Promise<ReadonlyMap<string, Text>> {
   const organizations = organizationsIn(visit);
   const typeOf = async ({ type, orgId }: ApiToken): Promise<Text> => {
@@ -91,7 +91,7 @@ const EXPIRIES: readonly Option[] = [
   { value: 'never', label: 'Never' },
 ];
 
-/** Who administers single organizations binds a SCIM token to one of them. */
+/** Administrators of single organizations must choose one for a SCIM token. */
 const fieldsFor = async (visit: ConsoleRequest, typed: Typed): Promise<readonly Field[]> => [
   {
     name: 'name',
@@ -164,7 +164,7 @@ const create: ConsolePage = {
   },
 };
 
-/** What the answer to the form tells, as it can be kept for the form sent again. */
+/** Result of the form, in a form that can be stored for repeated submissions. */
 interface Told {
   readonly name: string;
   readonly type: Wanted['type'];

@@ -1,4 +1,4 @@
-/** What can be done with the roles of an application. Which of them come with an assignment is said where it is assigned. */
+/** Operations on roles of applications. Roles are assigned together with the application, not here. */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
@@ -21,7 +21,7 @@ import {
   updateRoleRow,
 } from './application-roles.store.ts';
 
-/** Of one application; a token holds no more. */
+/** Limit per application; a token cannot hold more. */
 const MOST_ROLES = 100;
 
 export const applicationRoleFields = z.strictObject({
@@ -67,7 +67,7 @@ export async function createApplicationRole(
   });
 }
 
-/** Who has the role keeps it. @throws {ApiError} not found; conflict of the name */
+/** Users keep the role. @throws {ApiError} not found; conflict of the name */
 export async function updateApplicationRole(
   services: Services,
   applicationId: string,
@@ -84,7 +84,7 @@ export async function updateApplicationRole(
   });
 }
 
-/** Nobody has it any more; what is assigned stays assigned. @throws {ApiError} not found */
+/** Removes the role from all users; assignments of the application remain. @throws {ApiError} not found */
 export async function deleteApplicationRole(services: Services, applicationId: string, id: string, request: RequestContext): Promise<void> {
   await changeApplication(services, applicationId, async (trx, application) => {
     const before = await requireRole(trx, applicationId, id);

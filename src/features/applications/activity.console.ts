@@ -1,4 +1,4 @@
-/** What happened to an application, and its steps: deactivate, activate, delete. */
+/** Activity of an application, and its lifecycle steps: deactivate, activate, delete. */
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';

@@ -26,7 +26,7 @@ const groupAssignment = assignment.extend({ profile: z.object({ name: z.string()
 
 interface Kind<P extends z.ZodType<{ id: string }>, R extends z.ZodType> {
   readonly kind: AssigneeKind;
-  /** Of the application and the one it is assigned to. */
+  /** IDs of the application and the assignee. */
   readonly params: P;
   assigneeId(params: z.output<P>): string;
   readonly response: R;

@@ -40,8 +40,8 @@ interface Target {
 }
 
 /**
- * Who is assigned already stays it.
- * @param roles names of the roles that come with the assignment from now on; undefined: they stay as they are
+ * Assigning twice is not an error.
+ * @param roles names of the roles to set with the assignment; undefined: keep the current roles
  * @throws {ApiError} not found: the application, the user or the group; validation of `roles`
  */
 export const assign = (
@@ -99,7 +99,7 @@ async function setRoles(trx: Executor, applicationId: string, assignee: Assignee
   );
 }
 
-/** Which of these users or groups are assigned. */
+/** Filters users or groups to those that are assigned. */
 export const findAssigned = async (
   services: Services,
   applicationId: string,
@@ -107,7 +107,7 @@ export const findAssigned = async (
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => new Set(await listAssignedAmong(services.database.knex, applicationId, kind, ids));
 
-/** Who is not assigned stays so. @throws {ApiError} not found: the application, the user or the group */
+/** Unassigning twice is not an error. @throws {ApiError} not found: the application, the user or the group */
 export async function unassign(services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const [application, target] = await findBoth(trx, applicationId, assignee);
@@ -194,7 +194,7 @@ const recordAssignment = (
   roles: RolesOfAssignment,
 ): Promise<string> => recordEvent(trx, assignmentEvent(change, application, kind, assignee, request, roles));
 
-/** How the audit log tells of an assignment. */
+/** Audit event of an assignment. */
 export const assignmentEvent = (
   change: 'add' | 'update' | 'remove',
   application: Pick<Application, 'id' | 'label'>,
@@ -221,5 +221,5 @@ export const assignmentEvent = (
 
 const assigneeNotFound = ({ kind, id }: Assignee) => notFound(id, kind === 'user' ? 'User' : 'Group');
 
-/** How many assignments an application has, and how many users gave it their consent. */
+/** Numbers of assignments and consents of an application. */
 export const applicationCounts = ({ database: { knex } }: Services, id: string) => countOfApplication(knex, id);

@@ -1,11 +1,11 @@
-/** Whom applications are assigned to: users and groups. The only SQL on those tables. */
+/** Assignments of applications to users and groups. The only SQL on those tables. */
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { rolesOfAssignment } from '../application-roles/application-roles.store.ts';
 import type { AssigneeKind, Assignment } from './applications.resource.ts';
 
-/** Where assignments of each kind are, and where their assignees. */
+/** Assignment and assignee tables for each kind. */
 const TABLES = {
   user: { table: 'application_users', column: 'user_id', assignees: 'users', name: 'login' },
   group: { table: 'application_groups', column: 'group_id', assignees: 'groups', name: 'name' },
@@ -145,7 +145,7 @@ export function listAssignmentsOf(executor: Executor, userId: string, window: Wi
   return readPage(executor('applications').whereRaw(`id IN (${OF_USER} UNION ${OF_HIS_GROUPS})`, { userId }), columns, window);
 }
 
-/** What goes with an application: its assignments, and the users who gave it their consent. */
+/** Numbers of assignments and consents that are deleted with an application. */
 export async function countOfApplication(
   executor: Executor,
   id: string,

@@ -39,7 +39,7 @@ export const searchApplications = async (
   window: NumberedWindow,
 ): Promise<NumberedPage<Application>> => selectApplicationsInOrder(services.database.knex, selectionOf(search), window);
 
-/** How many active applications there are, without those of the service itself, and how many of them ask for consent: the others are trusted. */
+/** Counts active applications, without the service's own, and those that ask for consent (the others are trusted). */
 export const consentCounts = ({ database: { knex } }: Services) => countConsent(knex);
 
 /** @returns the application, whatever its status; undefined: there is none */

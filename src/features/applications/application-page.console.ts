@@ -1,4 +1,4 @@
-/** What all pages about one application share: its address, its tabs, who may change it, and the words for its kinds. */
+/** Shared by all pages of an application: address, tabs, permissions and words for its kind. */
 
 import type { WordsPart } from '../../pages/console/detail-page.ts';
 import type { Option } from '../../pages/console/form.ts';
@@ -81,7 +81,7 @@ export function applicationTabs(id: string) {
   };
 }
 
-/** What stands beside the kind of an application that no administrator has made. */
+/** Label next to the kind of an application that no administrator created. */
 export const ORIGINS: Readonly<Record<ApplicationOrigin, string>> = {
   ADMIN: 'made by an administrator',
   REGISTERED: 'registered by itself',
@@ -110,7 +110,7 @@ function tabsOf({ req }: ConsoleRequest, id: string) {
   return [connect, settings, credentials, { ...access, isCurrent: isAccess }, branding, activity];
 }
 
-/** What stands at the head of each tab. */
+/** Header of each tab. */
 export const headOf = (visit: ConsoleRequest, application: Application) => ({
   title: verbatim(application.label),
   status: statusOf(application),
@@ -122,7 +122,7 @@ export const headOf = (visit: ConsoleRequest, application: Application) => ({
   tabs: tabsOf(visit, application.id),
 });
 
-/** What is to be known on each tab of an application that is not like others. */
+/** Warnings on each tab of an unusual application. */
 export function warningsOf({ status, system, origin, expiresAt }: Application): readonly WordsPart[] {
   const words: string[] = [];
   if (system)

@@ -1,7 +1,6 @@
 /**
- * How an application's OAuth settings belong together: the defaults of what its creator left open, and what contradicts itself
- * (OpenID Connect Dynamic Client Registration section 2; RFC 8252 sections 7 and 8; RFC 9700 section 2.1.1). What one field may be by
- * itself is not checked here.
+ * Rules across an application's OAuth settings: defaults and contradictions (OpenID Connect Dynamic Client Registration section 2; RFC 8252 sections
+ * 7 and 8; RFC 9700 section 2.1.1). Single fields are checked elsewhere.
  */
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
@@ -86,9 +85,9 @@ export interface ApplicationSettings
   readonly initiate_login_uri?: string | undefined;
   readonly backchannel_logout_uri?: string | undefined;
   readonly backchannel_logout_session_required: boolean;
-  /** How it learns that a user has answered its sign-in request (CIBA section 4); absent: poll. */
+  /** Delivery mode of backchannel authentication (CIBA section 4); absent: poll. */
   readonly backchannel_token_delivery_mode?: 'poll' | 'ping' | undefined;
-  /** Where it is notified then, in mode ping. */
+  /** Notification endpoint for mode ping. */
   readonly backchannel_client_notification_endpoint?: string | undefined;
   readonly allowed_origins: string[];
   /** The only user claims that its ID tokens hold; absent: all that the scopes allow. */
@@ -126,7 +125,7 @@ export interface ApplicationSettings
 export interface IdJagTarget {
   /** Its issuer. */
   readonly audience: string;
-  /** What the application is called there; absent: as here. */
+  /** Client ID at the other server; absent: same as here. */
   readonly client_id?: string | undefined;
   /** The application by which that server signs users in here: ID-JAGs have its subjects. Absent: the IDs of users. */
   readonly relying_party?: string | undefined;
@@ -138,10 +137,10 @@ interface RefreshTokenSettings {
   readonly leeway: number;
 }
 
-/** Who made it: an administrator; itself, by dynamic registration (RFC 7591); itself, by a client ID metadata document. */
+/** Creator: an administrator, dynamic registration (RFC 7591), or a client ID metadata document. */
 export type ApplicationOrigin = 'ADMIN' | 'REGISTERED' | 'INTRODUCED';
 
-/** How users are asked for consent to an application. */
+/** Consent method of an application. */
 export const consentMethodOf = ({ origin, settings }: ConsentedApplication): ConsentMethod =>
   origin === 'ADMIN' ? settings.consent_method : 'ALWAYS';
 
@@ -152,7 +151,7 @@ interface ConsentedApplication {
 
 type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** What its creator said of it; everything may be left open. */
+/** Settings as given by the creator; all are optional. */
 export type GivenSettings = Given<Omit<ApplicationSettings, 'refresh_token'>> & {
   readonly refresh_token?: Given<RefreshTokenSettings> | undefined;
 };

@@ -1,7 +1,7 @@
 /**
- * What each of an application's OAuth settings may be: the client metadata of OpenID Connect Dynamic Client Registration section 2 and
- * what the service adds to it. Defaults, and how the settings must agree with each other, are in features/applications/application-settings.policy.ts.
- * Nothing that passes both may be refused later by oidc-provider's own schema of a client.
+ * Schemas of an application's OAuth settings: client metadata of OpenID Connect Dynamic Client Registration section 2 and extensions of this service.
+ * Defaults and rules across fields are in features/applications/application-settings.policy.ts. Whatever passes both must also pass oidc-provider's
+ * client schema.
  */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -38,7 +38,7 @@ const absoluteUri = z
   .refine((value) => !value.includes('#'), 'must not have a fragment')
   .refine((value) => new URL(value).username === '' && new URL(value).password === '', 'must not contain a user name or password');
 
-/** What a reader of the description is told of one. */
+/** Metadata for the OpenAPI document. */
 const AS_URI = { format: 'uri' } as const;
 
 const isWeb = (value: string) => /^https?:$/.test(new URL(value).protocol);
@@ -69,7 +69,7 @@ const redirectUris = z
   )
   .max(MOST_URIS);
 
-/** What users read of an application. */
+/** Name that users see. */
 export const applicationLabel = shownText({ least: 1 });
 
 const origin = text({ most: 255 })
@@ -296,7 +296,7 @@ export const clientSecret = z
   .max(255)
   .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
-/** Where the API has a setting in its body. */
+/** Path of a setting in the API body. */
 export function settingField(setting: SettingProblem['setting'] | 'client_id'): string {
   const isCredential = setting === 'client_id' || setting === 'client_secret' || setting in credentialFields;
   return `${isCredential ? 'credentials' : 'settings'}.oauthClient.${setting}`;

@@ -9,7 +9,7 @@ import { BUILT_IN, DEFAULT, issuerOf } from '../authorization-servers/server-id.
 import { listApplicationsForUser } from './application-lists.service.ts';
 import type { Application } from './applications.resource.ts';
 
-/** Nobody looks through more. */
+/** Upper limit; nobody reads a longer list. */
 const MOST = 200;
 
 /** GET /account */

@@ -22,7 +22,7 @@ export interface Application {
   readonly lastUsed: Date | null;
 }
 
-/** What may be told of a client secret. */
+/** Public facts about a client secret. */
 export interface SecretFacts {
   readonly id: string;
   readonly status: SecretStatus;
@@ -37,7 +37,7 @@ export type SecretStatus = 'ACTIVE' | 'INACTIVE';
 export type AssigneeKind = 'user' | 'group';
 
 export interface Assignment {
-  /** Of the user or group. */
+  /** ID of the user or group. */
   readonly id: string;
   /** The user's login, or the group's name. */
   readonly name: string;
@@ -46,5 +46,5 @@ export interface Assignment {
   readonly roles: readonly string[];
 }
 
-/** What applications can be sorted by. */
+/** Sort orders of applications. */
 export type ApplicationOrder = 'label' | 'kind' | 'status' | 'created' | 'changed' | 'used';

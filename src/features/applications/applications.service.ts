@@ -1,4 +1,4 @@
-/** What can be done with applications: the clients of OAuth (RFC 6749 section 2). */
+/** Operations on applications: OAuth clients (RFC 6749 section 2). */
 import { present } from '../../platform/clock/clock.ts';
 import { newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';

@@ -34,7 +34,7 @@ const APPLICATION: Columns<Application> = {
   lastUsed: 'last_used',
 };
 
-/** What applications can be filtered by. */
+/** Filterable attributes of applications. */
 export const APPLICATION_ATTRIBUTES: AttributeColumns = {
   id: { sql: 'id', type: 'text' },
   label: { sql: 'label', type: 'text' },
@@ -281,7 +281,7 @@ export async function countApplications(executor: Executor): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** How many active applications of customers there are, and how many of them ask for consent. */
+/** Counts active applications of customers and those that ask for consent. */
 export async function countConsent(executor: Executor): Promise<{ readonly asking: number; readonly all: number }> {
   const row = await executor('applications')
     .where({ system: false, status: 'ACTIVE' })

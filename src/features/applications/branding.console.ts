@@ -1,4 +1,4 @@
-/** How an application presents itself: its logo, colour and links, as people see them where they sign in and are asked for consent. */
+/** Branding of an application on the sign-in and consent pages: logo, color and links. */
 
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';

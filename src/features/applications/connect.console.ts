@@ -44,7 +44,7 @@ function secretFact({ id, settings, system }: Application): Fact {
   };
 }
 
-/** What the profile `service` asks of it. */
+/** Requirements of the profile `service`. */
 const STATE =
   'Required; letters, digits, comma, period, underscore and hyphen only. Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect send others: choose the protocol profile OpenID Connect under Settings.';
 

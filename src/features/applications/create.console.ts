@@ -95,7 +95,7 @@ const wanted = z.object({
 });
 const wantedService = z.object({ label: applicationLabel, introspect_any: z.boolean() });
 
-/** What is safe, where nobody was asked. */
+/** Secure defaults for new applications. */
 function settingsFor(kind: ApplicationType, values: unknown): { readonly label: string; readonly settings: GivenSettings } {
   if (kind === 'service') {
     const { label, introspect_any } = parse(wantedService, values);
@@ -111,7 +111,7 @@ function settingsFor(kind: ApplicationType, values: unknown): { readonly label: 
   return { label, settings };
 }
 
-/** What the answer to the form tells, as it can be kept for the form sent again. */
+/** Result of the form, in a form that can be stored for repeated submissions. */
 interface Told {
   readonly id: string;
   readonly secret: string | null;

@@ -32,7 +32,7 @@ import { settingParts } from './settings.console.ts';
 
 const MOST_SECRETS = 2;
 
-/** What tells one secret from another. */
+/** Short label that distinguishes secrets. */
 const nameOf = (ending = ''): string => `…${ending}`;
 
 function standingOf({ id, status }: SecretFacts, secrets: readonly SecretFacts[]): Content {
@@ -122,7 +122,7 @@ const add: ConsolePage = {
 
 interface Step {
   readonly path: 'activate' | 'deactivate' | 'remove';
-  /** Of the page and its button. */
+  /** Verb of the page title and its button. */
   readonly verb: 'Activate' | 'Deactivate' | 'Remove';
   readonly danger: boolean;
   facts(secret: { readonly secret: string; readonly created: Date }): readonly Text[];

@@ -1,6 +1,6 @@
 /**
- * What FAPI 2.0 Security Profile (Final) asks of an application's settings (section 5.3.2). Asked when an application of the profile is saved, when an
- * application comes to a server of the profile, and by the simulator.
+ * Requirements of the FAPI 2.0 Security Profile (Final, section 5.3.2) for an application's settings. Checked when such an application is saved, when
+ * an application is used at a server with the profile, and by the simulator.
  */
 import type { SigningAlg } from '../authorization-servers/signing-algs.policy.ts';
 import type { ApplicationSettings, Profile, SettingProblem } from './application-settings.policy.ts';
@@ -8,7 +8,7 @@ import type { ApplicationSettings, Profile, SettingProblem } from './application
 /** Section 5.4.1: of client assertions and request objects. */
 export const FAPI2_ALGS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
 
-/** What the service signs with under the profile: the first of these that it allows, else ES256, which every server has a key for. */
+/** Signing algorithm under the profile: the first wanted one that it allows, otherwise ES256, for which every server has a key. */
 export const fapi2SigningAlg = (...wanted: readonly SigningAlg[]): SigningAlg => wanted.find((alg) => FAPI2_ALGS.includes(alg)) ?? 'ES256';
 
 const METHODS: readonly string[] = ['private_key_jwt', 'tls_client_auth', 'self_signed_tls_client_auth'];

@@ -8,7 +8,7 @@ export interface FederatedCredential {
   readonly subject: string;
   /** The one `aud`. */
   readonly audience: string;
-  /** Where the issuer has its keys; absent: where its discovery document says. */
+  /** URL of the issuer's keys; absent: from its discovery document. */
   readonly jwks_uri?: string | undefined;
   /** The keys of an issuer that cannot be reached. */
   readonly jwks?: { readonly keys: Record<string, unknown>[] } | undefined;

@@ -14,7 +14,7 @@ import { adjustApplicationSettings } from './applications.service.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
 import { readJson } from './setting-values.console.ts';
 
-/** Where a credential has its pages: by what it is, for it has no ID. */
+/** Key of a credential in page addresses; credentials have no ID. */
 const keyOf = ({ issuer, subject, audience }: FederatedCredential): string =>
   digest(JSON.stringify([issuer, subject, audience])).slice(0, 16);
 

@@ -35,7 +35,7 @@ const ANY_KIND = [{ value: '', label: 'Any kind' }, ...APPLICATION_KINDS.map(({ 
 
 const ANY_ORIGIN = [{ value: '', label: 'Any origin' }, ...Object.entries(ORIGINS).map(([value, label]) => ({ value, label }))];
 
-/** What narrows the list, as a filter of the management API; undefined: nothing does. */
+/** Filter of the list in the syntax of the management API; undefined: no filter. */
 function filterOf(kind: string, status: string, origin: string): string | undefined {
   const wanted = [
     ...(kind === '' ? [] : [`settings.oauthClient.application_type eq "${kind}"`]),

@@ -7,7 +7,7 @@ interface Told {
   readonly title: string;
   readonly application: { readonly id: string; readonly label: string };
   readonly secret: string;
-  /** Where one goes from here. */
+  /** Next page. */
   readonly next: string;
   readonly crumbs: readonly Crumb[];
 }

@@ -1,11 +1,11 @@
-/** What a group of settings is, and how its fields and facts are told. */
+/** A group of settings on an application page: its fields and facts. */
 
 import type { Content, Fact, Piece } from '../../pages/console/detail-page.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
 import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import type { Application } from './applications.resource.ts';
 
-/** What the settings of an application refer to. */
+/** Objects that the settings of an application refer to. */
 export interface GroupSurroundings {
   /** All external identity providers. */
   readonly providers: readonly { readonly id: string; readonly name: string }[];

@@ -1,4 +1,4 @@
-/** What was typed into a group of settings, as the services take it. */
+/** Converts the submitted form of a settings group to service input. */
 import { z } from 'zod';
 import { type Field, typedValues } from '../../pages/console/form.ts';
 import { validation } from '../../platform/errors/errors.ts';
@@ -23,7 +23,7 @@ export function changesIn(fields: readonly Field[], form: URLSearchParams): Chan
   const given: Record<string, unknown> = {};
   for (const { name } of fields) given[name] = typed[name] === '' ? undefined : typed[name];
   if ('label' in given) given.label = typed.label;
-  // What the form has in more than one field.
+  // Merge settings that use more than one form field.
   if ('mfa_required' in given) given.mfa_required = given.mfa_required === 'true' ? true : undefined;
   if ('profile' in given && given.profile === undefined) given.profile = null;
   if (given.providers === 'all') given.identity_providers = undefined;

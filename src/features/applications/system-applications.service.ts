@@ -17,7 +17,7 @@ import { applicationSecretContext } from './sealed-secrets.service.ts';
 
 interface SystemApplication {
   readonly label: string;
-  /** Where it lives. */
+  /** Path of the application. */
   readonly path: string;
   isOn(config: Config): boolean;
   readonly flows: Pick<ApplicationSettings, 'grant_types' | 'response_types'>;

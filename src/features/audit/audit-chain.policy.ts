@@ -1,6 +1,6 @@
 /**
- * What of an audit event is sealed, and how it is written for that: the canonical form, and which parts are somebody's personal data, that can be
- * taken out later without breaking the seal. Hashing is in features/audit/audit-digests.service.ts.
+ * The canonical form of an audit event for sealing, and which parts are personal data that can be removed later without breaking the seal. Hashing is
+ * in features/audit/audit-digests.service.ts.
  */
 
 interface Party {
@@ -25,7 +25,7 @@ export interface AuditRecord {
   readonly debugContext: Readonly<Record<string, unknown>>;
 }
 
-/** What of an event is about people. */
+/** Personal data in an event. */
 export interface PersonalPart {
   /** `actor`, `client`, `change`, or `target.0` and so on. */
   readonly name: string;
@@ -80,7 +80,7 @@ function withParts<E extends AuditRecord>(
 /** @param names of the parts that are taken out */
 export const withoutParts = <E extends AuditRecord>(event: E, names: ReadonlySet<string>): E => withParts(event, names, PSEUDONYM, {});
 
-/** What everybody may keep: the event without its personal parts, and without what else stands in its row. */
+/** The event without personal parts and without the other columns of its row; can be kept forever. */
 export function publicForm(event: AuditRecord): AuditRecord {
   const { seq, uuid, published, eventType, severity, displayMessage, outcome, transactionId } = event;
   const names = new Set(personalParts(event).map(({ name }) => name));
@@ -95,7 +95,7 @@ export const canonical = (value: unknown): string =>
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
 const ordered = (value: object): object => Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** What a seal says of its batch. */
+/** Content of a seal about its batch. */
 export interface SealedBatch {
   /** From 1 on, without a gap. */
   readonly n: number;

@@ -18,7 +18,7 @@ const commitmentTo = (value: unknown, salt: string): string => createHmac('sha25
 export const newCommitments = (event: AuditRecord): Commitments =>
   Object.fromEntries(personalParts(event).map(({ name }) => [name, { salt: randomBytes(16).toString('base64url') }]));
 
-/** What stays of the commitments when parts are taken out: without the salt, nobody finds by trying what they were. */
+/** Keeps the commitments of removed parts without their salt, so nobody can guess the removed values. */
 export function closeCommitments(event: AuditRecord, commitments: Commitments, names: ReadonlySet<string>): Commitments {
   const digests = digestsOf(event, commitments);
   return Object.fromEntries(
@@ -47,7 +47,7 @@ export interface Signature {
   readonly mac: string;
 }
 
-/** What a seal was removed by: it and all before it. */
+/** Record of removed seals: this one and all earlier ones. */
 export interface Removal {
   readonly n: number;
   readonly hash: string;
@@ -57,7 +57,7 @@ export interface Removal {
 /** Signs with the newest key of SECRET_KEY, and knows the signatures of all of them. */
 export class AuditSigner {
   readonly #keys: ReadonlyMap<string, Buffer>;
-  /** Of the key that signs. */
+  /** ID of the signing key. */
   readonly keyId: string;
 
   constructor(keyring: Keyring) {

@@ -3,17 +3,17 @@ import type { Role } from '../administrators/administration.policy.ts';
 import type { Decision } from '../policies/decisions.policy.ts';
 import type { EventType } from './event-types.policy.ts';
 
-/** Who acts: a person, the service itself, or an application. */
+/** Actor of an event: a user, the service, or an application. */
 export interface Actor {
   readonly id: string;
   readonly type: 'User' | 'SystemPrincipal' | 'PublicClientApp';
   readonly displayName: string;
 }
 
-/** Who asks and from where; made at the edge, once a request. */
+/** Actor and origin of a request; created once per request at the edge. */
 export interface RequestContext {
   readonly actor: Actor;
-  /** What an administrator may do; absent: nothing. */
+  /** Roles of an administrator; absent: none. */
   readonly roles?: readonly Role[];
   readonly ipAddress?: string;
   readonly userAgent?: string;
@@ -49,6 +49,6 @@ export interface Event {
   /** The resource as it was and as it is now, never with a secret or its hash. */
   readonly before?: unknown;
   readonly after?: unknown;
-  /** What decided, where something was decided. */
+  /** The decision and its reasons, for events that record one. */
   readonly decision?: Decision | undefined;
 }

@@ -11,7 +11,7 @@ import { AuditSigner } from './audit-digests.service.ts';
 import { SYSTEM } from './audit-event.policy.ts';
 import { beTheSealer, eventsOfSeals, findLastRemoved, markRemoved, oldestKept, removeEvents, signRemoval } from './audit-seals.store.ts';
 
-/** Of one transaction at most; a batch more where it alone is larger. */
+/** Maximum events per transaction; a single larger batch is still removed whole. */
 const MOST_EVENTS = 2000;
 const MOST_SEALS = 200;
 const DAY_MS = 86_400_000;

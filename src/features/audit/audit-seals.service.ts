@@ -83,7 +83,7 @@ export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
       const seal = await inTrace({ name: 'seal audit events', kind: 'internal' }, () => sealBatch(services));
       more = seal?.complete === false;
       seen = seal ?? seen;
-      // Where the log is kept elsewhere, nobody who has the database alone puts it back to an earlier state unnoticed.
+      // With a copy of the log elsewhere, nobody with access to the database alone can roll it back unnoticed.
       if (seal !== undefined) log.info({ seal: seal.n, hash: seal.hash, events: seal.count }, 'audit events sealed');
     }
     while (news.erasureDue && !stopping.signal.aborted && (await eraseDue(services)));

@@ -32,7 +32,7 @@ export interface SealedEvent<Commitments> extends SealableEvent {
 const SEALABLE: Columns<SealableEvent> = { ...EVENT, seq: 'seq' };
 const SEALED: Columns<SealedEvent<unknown>> = { ...SEALABLE, seal: 'seal', commitments: 'commitments' };
 
-/** What a sealer wants to know before it begins to be one. */
+/** State that a process reads before it seals. */
 export interface SealNews {
   /** The last seal; null: there is none. */
   readonly head: { readonly n: number; readonly hash: string; readonly keyId: string } | null;
@@ -75,7 +75,7 @@ export interface AuditSeal {
   /** null once the events were removed. */
   readonly entries: readonly (readonly [seq: number, digest: string])[] | null;
   readonly removed: Date | null;
-  /** Of the last seal that was removed at a time; it holds for all before. */
+  /** Key of the last removal record; it covers all earlier ones. */
   readonly removalKeyId: string | null;
   readonly removalMac: string | null;
 }

@@ -29,11 +29,11 @@ export interface AuditVerification {
   readonly batches: number;
   /** Newer events are in no batch yet. */
   readonly unsealed: number;
-  /** Of which personal data was taken out. */
+  /** Number of events without their personal data. */
   readonly pseudonymised: number;
   /** The last seal; undefined: there is none yet. */
   readonly head: { readonly n: number; readonly hash: string; readonly sealed: Date } | undefined;
-  /** What settings/audit removed, from the first batch on. */
+  /** Batches that settings/audit removed, from the first one on. */
   readonly removed: { readonly last: number; readonly events: number } | undefined;
   /** The first one; undefined: all is as it was sealed. */
   readonly mistake: string | undefined;
@@ -174,7 +174,7 @@ class Walk {
     this.events += events.length;
   }
 
-  /** What is gone must be of users who are gone. */
+  /** Removed personal data must belong to deleted users. */
   async #checkPseudonyms(events: readonly Event[]): Promise<void> {
     const gone = events.flatMap((event) => takenOut(event).map((of) => ({ event, of })));
     if (gone.length === 0) return;

@@ -64,7 +64,7 @@ export async function insertAuditEvent(executor: Executor, event: AuditEvent): P
 
 const WRITE_MANY = `WITH one AS (SELECT), ${writingEvent('?', 'one', 'jsonb_to_recordset')} SELECT count(*) FROM event`;
 
-/** As `insertAuditEvent`, many in one statement. */
+/** Like `insertAuditEvent`, for many events in one statement. */
 export async function insertAuditEvents(executor: Executor, events: readonly AuditEvent[]): Promise<void> {
   if (events.length > 0) await executor.raw(WRITE_MANY, [`[${events.map(eventRow).join(',')}]`]);
 }
@@ -152,7 +152,7 @@ export function listEventsOfObject(executor: Executor, id: string, window: Windo
 const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });
 const inTarget = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: 'jsonb_array_elements(target) AS one' });
 
-/** What events are filtered by. */
+/** Filterable attributes of events. */
 export const EVENT_ATTRIBUTES: AttributeColumns = {
   uuid: inText('uuid::text'),
   published: { sql: 'published', type: 'time' },
@@ -175,7 +175,7 @@ export const EVENT_ATTRIBUTES: AttributeColumns = {
 const WORDS = `concat_ws(' ', display_message, event_type, transaction_id, client->>'ipAddress', client->>'userAgent', actor->>'id', actor->>'type', actor->>'displayName', outcome->>'reason',
   (SELECT string_agg(concat_ws(' ', one->>'id', one->>'type', one->>'displayName'), ' ') FROM jsonb_array_elements(target) AS one))`;
 
-/** Which events; all conditions together. */
+/** Filter of events; all conditions must match. */
 export interface EventSelection {
   /** At this moment or later. */
   readonly since?: Date | undefined;

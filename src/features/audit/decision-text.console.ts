@@ -1,4 +1,4 @@
-/** What decided, as it was kept with an audit event, told in plain sentences with links. A pure function of the event. */
+/** Explains the stored decision of an audit event in plain sentences with links. A pure function of the event. */
 
 import { consentRowInWords, stepInWords } from '../../pages/console/decision-steps.ts';
 import { counted, type Phrase, phrase } from '../../platform/i18n/phrase.ts';

@@ -17,7 +17,7 @@ interface DeviceAnswer {
   readonly isAllowed: boolean;
 }
 
-/** As far as the connection reveals it. */
+/** As far as the connection reveals. */
 type AnswerContext = Omit<RequestContext, 'actor' | 'roles'>;
 
 /** @returns the event as the protocol's statement of writes takes it */

@@ -1,7 +1,7 @@
-/** What a change changed: two JSON values compared field by field, as far down as objects go; a list counts as one value. */
+/** Difference of two JSON values, field by field and recursively for objects; lists are compared as one value. */
 
 export interface ChangedField {
-  /** As a path, e.g. `profile.email`; empty for a value that has no fields. */
+  /** Path of the field, e.g. `profile.email`; empty for a value without fields. */
   readonly field: string;
   /** undefined: it was, or is, not there. */
   readonly before: string | undefined;

@@ -1,4 +1,4 @@
-/** Where the console shows what an audit event names. */
+/** Console addresses of the objects that an audit event names. */
 
 import type { Piece } from '../../pages/console/detail-page.ts';
 import type { StoredEvent } from './events.resource.ts';
@@ -68,5 +68,5 @@ const TYPES: Readonly<Record<string, string>> = {
   SystemPrincipal: 'the service itself',
 };
 
-/** What kind of thing it is, in words. */
+/** Label of the target's type. */
 export const targetKindOf = ({ type }: Party): string => TYPES[type] ?? type.toLowerCase();

@@ -192,7 +192,7 @@ const ABOUT_THE_SERVICE = [
   'zone.update',
 ] as const;
 
-/** What hooks can be told of, by what it is about. */
+/** Event types for hooks, grouped by subject. */
 export const HOOK_EVENT_AREAS = {
   users: ABOUT_USERS,
   organizations: ABOUT_ORGANIZATIONS_AND_GROUPS,
@@ -214,7 +214,7 @@ const ABOUT_EVENT_HOOKS = [
   'event_hook.verified',
 ] as const;
 
-/** What hooks can be told of. */
+/** Event types that hooks can receive. */
 export const HOOK_EVENT_TYPES = [
   ...ABOUT_USERS,
   ...ABOUT_ORGANIZATIONS_AND_GROUPS,

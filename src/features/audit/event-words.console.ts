@@ -1,4 +1,4 @@
-/** What each type of event tells, in a few words. */
+/** Short label for each event type. */
 import type { EventType } from './event-types.policy.ts';
 
 export const EVENT_WORDS: Readonly<Record<EventType, string>> = {

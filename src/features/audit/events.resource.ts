@@ -2,7 +2,7 @@
 
 export interface AuditEvent {
   readonly published: Date;
-  /** As Okta's System Log names it, e.g. `user.lifecycle.create`. */
+  /** Event type in Okta's System Log names, e.g. `user.lifecycle.create`. */
   readonly eventType: string;
   readonly severity: 'INFO' | 'WARN' | 'ERROR';
   readonly displayMessage: string;

@@ -66,7 +66,7 @@ export const explainPage: ConsolePage = {
     const parties = [event.actor, ...event.target].filter(
       ({ id, type }, at, all) => id !== 'unknown' && at === all.findIndex((one) => one.id === id && one.type === type),
     );
-    // Of an ID-JAG the simulator knows nothing.
+    // The simulator does not support ID-JAGs.
     const request = told.request?.idJag ? undefined : told.request;
     const now = request && (await today(visit, event, request));
     const isFactor = (event.debugContext.decision as { kind?: string } | undefined)?.kind === 'second-factor-needed';
@@ -94,7 +94,7 @@ export const explainPage: ConsolePage = {
   },
 };
 
-/** Where the simulator has the same question. */
+/** Address of the simulator with the same request. */
 function simulatorFor(
   { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [], detailTypes = [] }: JudgedRequest,
   { actor }: StoredEvent,

@@ -1,4 +1,4 @@
-/** What came of asking an inline hook, in plain sentences. */
+/** Explains the result of an inline hook in plain sentences. */
 
 import { type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import type { HookAsked, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';

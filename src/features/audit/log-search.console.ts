@@ -1,4 +1,4 @@
-/** What narrows the system log: the fields of its search, and the question that they make. */
+/** Search of the system log: form fields and the resulting query. */
 
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -57,14 +57,14 @@ export interface LogSearch {
   readonly isNarrowed: boolean;
   /** Since when, where the search does not say it. */
   readonly lookedBackTo: Date | undefined;
-  /** What cannot be asked for. */
+  /** Invalid search fields. */
   readonly problems: readonly FieldProblem[];
 }
 
 const NO_MOMENT = 'is no date with a time, such as 2026-11-21T09:30';
 const isMoment = (typed: unknown): typed is Date => typed instanceof Date && !Number.isNaN(typed.getTime());
 
-/** What the address asks for. */
+/** Parses the search from the address. */
 export function searchIn(query: URLSearchParams): LogSearch {
   const { since, until } = typedValues(searchFields(query), query);
   const typed = { since, until };

@@ -59,7 +59,7 @@ export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): rea
 
 const filteredBy = (fields: Readonly<Record<string, string>>): string => `${LOG}?${new URLSearchParams(fields)}`;
 
-/** Of a sign-in that failed the account is known, though nobody has proved to be its user. */
+/** A failed sign-in names an account, but nobody proved to be its user. */
 function actorPieces({ actor, target }: StoredEvent): readonly Piece[] {
   const parties = [actor, ...target];
   const named = actor.id === 'unknown' ? target.find(({ type }) => type === 'User') : undefined;

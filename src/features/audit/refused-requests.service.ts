@@ -95,7 +95,7 @@ export class RefusedRequests {
     });
   }
 
-  /** Of one host once a minute. @param request who made it, as far as the connection tells */
+  /** Recorded once a minute per host. @param request the sender, as far as the connection reveals */
   async refuseDocument({ clientId, reason, server }: RefusedDocument, request: Connection): Promise<void> {
     const { host } = new URL(clientId);
     await this.#once(['document', host, server.id], async () => {

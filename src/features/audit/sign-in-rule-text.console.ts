@@ -1,4 +1,4 @@
-/** What a rule of the sign-in policy decided, in plain sentences. */
+/** Explains decisions of sign-in rules in plain sentences. */
 import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import type { SignInRuled } from '../policies/decisions.policy.ts';
 import type { RuleReason, SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<RuleReason, string>> = {
   'the last sign-in is not that long ago': 'The last sign-in is not that long ago',
 };
 
-/** What became of one rule. */
+/** Result of one rule. */
 export const ruleReason = (reason: RuleReason): Phrase => phrase(REASONS[reason]);
 
 const ruleSteps = (steps: SignInDecision['steps']): readonly ToldStep[] =>

@@ -1,4 +1,4 @@
-/** What decided a sign-in, in plain sentences: the password, its lock, the second factor, and the session that began. */
+/** Explains a sign-in in plain sentences: password, lock, second factor and new session. */
 
 import type { Piece, Tone } from '../../pages/console/detail-page.ts';
 import { type Phrase, phrase, type Text, type Value } from '../../platform/i18n/phrase.ts';
@@ -15,9 +15,9 @@ export interface ToldStep {
 export interface ToldDecision {
   readonly tone: Tone;
   readonly sentences: readonly Text[];
-  /** What was looked at, in this order. */
+  /** Checks in the order in which they ran. */
   readonly steps: readonly ToldStep[];
-  /** What can be done about it. */
+  /** Possible next steps. */
   readonly advice: readonly Text[];
   /** The request, where it can be asked what it would come to today. */
   readonly request?: JudgedRequest;

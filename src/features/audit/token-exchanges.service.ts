@@ -15,11 +15,11 @@ interface Delegated {
   readonly server: Pick<Named, 'id' | 'name'>;
   readonly details: {
     readonly scope: string;
-    /** Of an exchange: who acts, and for whom that one acted before. */
+    /** Token exchange: the actor, and earlier actors nested in it. */
     readonly act?: object;
-    /** Of an ID-JAG that was issued: the authorization server that it is for. */
+    /** ID-JAG: the authorization server that it was issued for. */
     readonly audience?: string;
-    /** Of an assertion: the identity provider that issued it. */
+    /** Assertion: the identity provider that issued it. */
     readonly issuer?: string;
     readonly idpId?: string;
   };

@@ -16,7 +16,7 @@ import {
   updateServerDetailType,
 } from './detail-types.service.ts';
 
-/** As many as a server may have. */
+/** Maximum number per server. */
 const ALL = 100;
 const NAMES = ['name', 'displayName', 'template', 'rememberConsent'] as const;
 

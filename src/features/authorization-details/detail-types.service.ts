@@ -1,4 +1,6 @@
-/** What can be done with the types of authorization details of a server (RFC 9396). A change is effective at the next request, in other processes within a second. */
+/**
+ * Operations on authorization details types of a server (RFC 9396). A change takes effect with the next request, in other processes within a second.
+ */
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -74,7 +76,7 @@ export async function updateServerDetailType(
   });
 }
 
-/** What users allowed of it is forgotten, and tokens are refreshed without it. @throws {ApiError} not found */
+/** Deletes consents for the type; refreshed tokens no longer contain it. @throws {ApiError} not found */
 export async function deleteServerDetailType(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {
     const before = await requireDetailType(trx, serverId, id);

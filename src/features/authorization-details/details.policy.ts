@@ -50,7 +50,7 @@ function isWithin(name: string, granted: unknown, asked: unknown): boolean {
 
 export interface DetailFacts {
   readonly asked: readonly AuthorizationDetail[];
-  /** What the code, the refresh token or the subject token has; undefined: the request stands on none of them. */
+  /** Details of the code, refresh token or subject token; undefined: the request is based on none of them. */
   readonly granted: readonly AuthorizationDetail[] | undefined;
   readonly types: ReadonlyMap<string, OfferedType>;
   /** The names of the types that the application may use. */

@@ -11,7 +11,7 @@ interface Segment {
   readonly isValue: boolean;
 }
 
-/** What administrators say of a type. */
+/** Configuration of a type for display. */
 interface ShownType {
   readonly displayName: string;
   readonly template: string;
@@ -29,7 +29,7 @@ export interface ShownDetail {
   readonly fields: readonly { readonly label: string; readonly value: string }[];
 }
 
-/** What the page's language adds. */
+/** Words in the language of the page. */
 export interface DetailWords {
   readonly lang: string;
   readonly yes: string;

@@ -45,7 +45,7 @@ export function apiSnippet(facts: ApiFacts): string {
 ${isJwt ? "import { createRemoteJWKSet, jwtVerify } from 'jose';\n" : ''}
 ${isJwt ? byKeys(facts) : byIntrospection(facts)}
 
-/** What each path needs: the class of the sign-in, and seconds since it at most. */
+/** Required acr value and maximum age in seconds for each path. */
 const NEEDS = {
   '/profile': {},
   '/payments': { acr: ${literal(TWO_FACTORS)}, maxAge: ${FRESH} },

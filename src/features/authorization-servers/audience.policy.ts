@@ -1,9 +1,9 @@
 /**
- * Which audiences an access token gets: those that the request asks for by `resource` or `audience`, as far as they were granted before
- * (RFC 8707 section 2). Used by the protocol and by the simulator.
+ * Selects the audiences of an access token: those requested by `resource` or `audience`, limited to earlier grants (RFC 8707 section 2). Used by the
+ * protocol and the simulator.
  */
 
-/** How many audiences a server has at most, and a request asks for. */
+/** Maximum number of audiences of a server and of a request. */
 export const MOST_AUDIENCES = 100;
 
 interface Audiences {
@@ -32,7 +32,7 @@ export function audienceClaim(
 }
 
 export interface AudienceFacts {
-  /** Of the server, the default one first. */
+  /** Audiences of the server, the default first. */
   readonly offered: readonly string[];
   /** By the request; the same one twice counts once. */
   readonly asked: readonly string[];

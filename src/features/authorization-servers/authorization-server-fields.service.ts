@@ -87,9 +87,9 @@ export const claimFields = {
     ),
   claimType: z.enum(['IDENTITY', 'RESOURCE']),
   valueType: z.enum(['USER_ATTRIBUTE', 'GROUPS', 'ORGANIZATION', 'DEPARTMENT', 'APP_ROLES', 'STATIC']),
-  /** What it begins or ends with may be meant, so it is not trimmed. How long it may be is decided by what it makes of a token. */
+  /** Not trimmed: leading and trailing spaces may be intended. The length is limited by the resulting token. */
   value: claimText,
-  /** Of a STATIC claim. */
+  /** Fixed value of a STATIC claim. */
   staticValue: z.union([claimText, plainValue, z.array(z.union([claimText, plainValue])).max(100)]),
   groupFilterType: z.enum(['STARTS_WITH', 'EQUALS', 'CONTAINS', 'REGEX']),
   status: z.enum(['ACTIVE', 'INACTIVE']),
@@ -105,7 +105,7 @@ export const policyFields = {
 
 export const ruleGrantType = z.enum([...ACCESS_GRANT_TYPES, ANY]);
 
-/** Of a rule; what is absent is the server's. */
+/** Token settings of a rule; absent ones default to the server's. */
 export const tokenActions = z
   .strictObject({
     accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS).exactOptional(),
@@ -113,7 +113,7 @@ export const tokenActions = z
     refreshTokenLifetimeMinutes: z.int().min(0).max(LONGEST_REFRESH).exactOptional(),
     /** From the last use on. */
     refreshTokenWindowMinutes: z.int().min(1).max(LONGEST_REFRESH).exactOptional(),
-    /** Of the type com.okta.oauth2.tokens.transform: asked before the rule's tokens are issued. */
+    /** Hook of type com.okta.oauth2.tokens.transform; called before the rule's tokens are issued. */
     inlineHook: z.strictObject({ id: text({ least: 1 }) }).exactOptional(),
   })
   .refine(({ refreshTokenLifetimeMinutes: lifetime = 0, refreshTokenWindowMinutes: window = 0 }) => lifetime === 0 || window <= lifetime, {

@@ -13,10 +13,10 @@ const key = z.object({
   kty: z.string(),
   alg: z.string(),
   use: z.string(),
-  /** Of an RSA key (RFC 7518 section 6.3.1). */
+  /** RSA keys (RFC 7518 section 6.3.1). */
   n: member,
   e: member,
-  /** Of a key on an elliptic curve (RFC 7518 section 6.2.1). */
+  /** Elliptic curve keys (RFC 7518 section 6.2.1). */
   crv: member,
   x: member,
   y: member,

@@ -18,7 +18,7 @@ export function refuseOneMore(what: keyof typeof MOST, there: readonly unknown[]
   if (there.length >= MOST[what]) throw wrongState(`there are ${MOST[what]} ${what} already, and there can be no more`);
 }
 
-/** What a change names beside the server's own. */
+/** Objects that a change names in addition to those of the server. */
 export interface Names {
   readonly application?: readonly string[];
   readonly user?: readonly string[];

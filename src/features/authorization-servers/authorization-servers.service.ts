@@ -1,4 +1,4 @@
-/** What can be done with authorization servers. A change is effective at the next request, in other processes within a second. */
+/** Operations on authorization servers. A change takes effect with the next request, in other processes within a second. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type ScopeSeed, STANDARD_SCOPES } from '../../../config/authorization-servers.ts';
@@ -53,7 +53,7 @@ type Settings = Pick<
 
 export type NewAuthorizationServer = Partial<Settings> & { readonly id?: string | undefined; readonly name: string };
 
-/** What a new server is when nothing is said about it; a change that says nothing about it keeps it. */
+/** Initial settings of a new server. A change without these fields keeps the current values. */
 const FIRST = {
   furtherAudiences: [],
   accessTokenType: 'at+jwt',
@@ -63,7 +63,7 @@ const FIRST = {
   registration: NO_REGISTRATION,
 } as const;
 
-/** What a server is when nothing is said about it. */
+/** Default settings of a server. */
 const DEFAULTS: Omit<
   Settings,
   | 'name'

@@ -1,4 +1,4 @@
-/** What policies and rules name by id, as people name it: applications by label, users by login, groups by name. */
+/** Resolves IDs in policies and rules to names: application labels, user names and group names. */
 
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { ApiError, type FieldProblem, validation } from '../../platform/errors/errors.ts';
@@ -10,7 +10,7 @@ import { getUser } from '../users/users.service.ts';
 export type NamedKind = 'application' | 'user' | 'group';
 
 interface Naming {
-  /** What a list of them says of one that is none. */
+  /** Message for an unknown name. */
   readonly unknown: string;
   /** undefined: there is none of this id any more. */
   nameOf(visit: ConsoleRequest, id: string): Promise<string | undefined>;

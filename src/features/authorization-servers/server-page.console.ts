@@ -1,4 +1,4 @@
-/** What the pages about one authorization server have in common: which it is, what may be changed of it here, the tabs from one to the other. */
+/** Shared by all pages of an authorization server: the server, the editable parts and the tabs. */
 
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';

@@ -110,7 +110,7 @@ export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
   },
 ];
 
-/** How clients come in that no administrator has made. */
+/** Settings for clients that no administrator created. */
 export const fieldsOfClients = (now: Now): readonly Field[] => [
   {
     name: 'clientIdMetadataEnabled',
@@ -233,7 +233,7 @@ export const fieldsOfKeys = (now: Now): readonly Field[] => [
   },
 ];
 
-/** What of the form is not a setting by itself. */
+/** Combines form fields that are not settings themselves. */
 export function clientsIn(typed: Typed) {
   const { clientIdMetadataEnabled: enabled, clientIdMetadataDomains: allowedDomains, ...more } = typed;
   const { registrationMode: mode, registrationRedirectHosts: allowedRedirectHosts, ...others } = more;

@@ -131,7 +131,7 @@ function introducedClients({ clientIdMetadata: { enabled, allowedDomains } }: Au
     : phrase('Accepted from {hosts}', { hosts: series(allowedDomains) });
 }
 
-/** Of the built-in one only what may be changed. */
+/** For the built-in server, only the editable settings. */
 const fieldsFor = ({ server, isBuiltIn }: ServerSubject): readonly Field[] => [
   ...(isBuiltIn
     ? [fieldOfProfile(server)]

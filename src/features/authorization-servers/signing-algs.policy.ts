@@ -1,4 +1,4 @@
-/** What authorization servers sign with (RFC 7518 section 3.1, RFC 8037 section 3.1). */
+/** Signing algorithms of authorization servers (RFC 7518 section 3.1, RFC 8037 section 3.1). */
 
 /** Each server has keys for these: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
 const BASIC_ALGS = ['RS256', 'ES256'] as const;

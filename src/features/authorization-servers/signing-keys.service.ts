@@ -31,7 +31,7 @@ type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;
 const ORDER = { ACTIVE: 0, NEXT: 1, RETIRED: 2 } as const;
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const;
 
-/** Where a private key is sealed: a sealed key moved to another kid does not open. */
+/** Encryption context of a private key: a sealed key that is moved to another kid cannot be decrypted. */
 export const sealingContext = (kid: string): string => `signing_key:${kid}`;
 
 /** @returns a new key pair, the private part sealed; kid is the thumbprint of RFC 7638 */

@@ -36,7 +36,7 @@ export async function activateSigningKey(executor: Executor, kid: string, activa
   await executor('signing_keys').where({ kid }).update({ status: 'ACTIVE', activated });
 }
 
-/** Of one that has signed nothing. */
+/** Only for a key that has not signed anything. */
 export async function deleteSigningKey(executor: Executor, kid: string): Promise<void> {
   await executor('signing_keys').where({ kid }).delete();
 }
@@ -50,7 +50,7 @@ const followsActive = (on: Knex.JoinClause): void => {
   on.on('n.server_id', 'k.server_id').andOn('n.alg', 'k.alg').andOnVal('n.status', 'NEXT');
 };
 
-/** How many algorithms a server `s` has keys for (`algsOf`). */
+/** Number of algorithms for which a server `s` has keys (`algsOf`). */
 const ALGS_OF_SERVER = "SELECT count(DISTINCT alg) FROM unnest(ARRAY['RS256', 'ES256', s.signing_alg] || s.additional_signing_algs) AS alg";
 
 /** Servers without a key for each algorithm, or with one for another, with an active key that nothing follows yet, or with one that is due by these times and rotated by itself. */
@@ -74,7 +74,7 @@ export async function listServersToTend(
     .pluck<string[]>('k.server_id');
 }
 
-/** Of every server, or of one, the key of its own algorithm. */
+/** Keys in use of one server or all servers, for the configured algorithm. */
 export async function listKeysInUse(executor: Executor, serverId?: string): Promise<KeyInUse[]> {
   const query = executor('signing_keys as k')
     .join('authorization_servers as s', (on) => on.on('s.id', 'k.server_id').andOn('s.signing_alg', 'k.alg'))

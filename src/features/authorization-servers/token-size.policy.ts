@@ -1,6 +1,6 @@
 /**
- * How large a token becomes (RFC 7515 section 7.1, the compact serialization), and which claims stay out so that it does not become larger than
- * what headers, cookies and proxies carry: 8 KiB. Only claims that a server adds by itself stay out; standard ones never do.
+ * Size of a token (RFC 7515 section 7.1, compact serialization). Claims are omitted if the token would exceed 8 KiB, the limit of headers, cookies
+ * and proxies. Only claims that the server adds are omitted, never standard ones.
  */
 export const LARGEST_TOKEN = 8192;
 
@@ -10,7 +10,7 @@ const ENVELOPE = 512;
 /** Bytes of JSON that a token may carry. */
 export const LARGEST_PAYLOAD = Math.floor(((LARGEST_TOKEN - ENVELOPE) * 3) / 4);
 
-/** What the protocol and the standard claims of a user take of it, when a claim is configured that nobody has asked for yet. */
+/** Bytes reserved for protocol and standard claims when a claim is configured before any request. */
 const KEPT_FREE = 1024;
 
 /** Bytes that claims with fixed values may take together. */

@@ -15,7 +15,7 @@ export interface ConfirmRequestFacts {
   readonly requestedAt: number;
   /** Epoch seconds. */
   readonly expiresAt: number;
-  /** What it asks for exactly (RFC 9396). */
+  /** Requested authorization details (RFC 9396). */
   readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ import { findUserById } from '../users/users.store.ts';
 /** `outbox.kind` of a sign-in request that was stored. */
 export const SIGN_IN_REQUEST = 'sign-in-request';
 
-/** Where users find the requests that wait for them. */
+/** Page with a user's pending requests. */
 export const REQUESTS_PAGE = '/account/requests';
 
 const note = z.object({

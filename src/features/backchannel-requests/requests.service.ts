@@ -12,6 +12,6 @@ export async function userNamedBy({ knex }: Database, hint: string): Promise<str
   return ((await findUserByLogin(knex, name)) ?? (await findUserByUniqueEmail(knex, name)))?.id;
 }
 
-/** What waits for the user's answer, the newest first. */
+/** Pending requests of a user, newest first. */
 export const requestsWaitingFor = ({ knex }: Database, userId: string): Promise<WaitingRequest[]> =>
   listWaitingRequests(knex, userId, present());

@@ -7,7 +7,7 @@ export interface WaitingRequest {
   readonly clientId: string;
   /** The code of the page that confirms it. It opens nothing for another user. */
   readonly code: string;
-  /** Of the application. */
+  /** Message of the application. */
   readonly message: string | null;
   readonly requested: Date;
   readonly expires: Date;

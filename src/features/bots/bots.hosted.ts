@@ -8,7 +8,7 @@ import { challengeFor, ProofMissing } from './bots.service.ts';
 /** The field that the script fills in. */
 export const proofIn = (form: URLSearchParams): string => form.get('proof') ?? '';
 
-/** What a page with the form needs: the challenge, if there is one, and its script. */
+/** Template data for a protected form: the challenge, if any, and its script. */
 interface ProofLocals {
   readonly proof: string | undefined;
   readonly proofScripts: readonly string[];

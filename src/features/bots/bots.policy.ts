@@ -4,7 +4,7 @@
 export const BOT_MODES = ['OFF', 'ADAPTIVE', 'ALWAYS'] as const;
 export type BotMode = (typeof BOT_MODES)[number];
 
-/** What is asked for: an account, a new password, or a sign-in after failures. */
+/** Protected forms: sign-up, password reset, and sign-in after failures. */
 export const BOT_PURPOSES = ['signUp', 'passwordReset', 'signIn'] as const;
 export type BotPurpose = (typeof BOT_PURPOSES)[number];
 

@@ -35,7 +35,7 @@ export async function newChallenge(services: Pick<Services, 'keyring'>, purpose:
   return JSON.stringify(challenge);
 }
 
-/** What is looked at before the signature; the signature covers all parameters. */
+/** Fields that are parsed before the signature check; the signature covers all parameters. */
 const proof = z.object({
   challenge: z.object({
     parameters: z.looseObject({

@@ -4,10 +4,10 @@ import type { BulkActionName } from './bulk.resource.ts';
 
 interface ActionText {
   readonly label: string;
-  /** What happens to each row. */
+  /** Effect on each row. */
   readonly does: string;
   readonly danger?: boolean;
-  /** What else the form asks for. */
+  /** Additional input of the action. */
   readonly needs?: 'group' | 'application' | 'mail';
 }
 

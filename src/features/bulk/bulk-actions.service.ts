@@ -1,4 +1,4 @@
-/** What each bulk action does with one row: the same services, with the same rules and events, as for a single user. */
+/** Applies bulk actions to single rows with the same services, rules and events as for a single user. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -14,7 +14,7 @@ import { createUser, getUser } from '../users/users.service.ts';
 import type { BulkActionName, BulkParameters } from './bulk.resource.ts';
 
 interface BulkAction {
-  /** Whom the action is open to; how far it goes is decided for each row. */
+  /** Audience of the action; permissions are checked for each row. */
   readonly access: Access;
   /** @throws {ApiError} the row is refused */
   run(services: Services, item: unknown, parameters: BulkParameters, request: RequestContext): Promise<unknown>;

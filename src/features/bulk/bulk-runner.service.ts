@@ -62,7 +62,7 @@ export function bulkJobs(services: Services): Carrier {
   };
 }
 
-/** As who drafted the job, with the roles of now. @returns undefined when the roles do not suffice any more */
+/** Request context of the job's creator with their current roles. @returns undefined if these roles no longer suffice */
 async function requestOf(services: Services, job: BulkJob): Promise<RequestContext | undefined> {
   const user = await findConsoleUser(services, job.createdBy);
   const isAllowed = user !== undefined && mayCall(user.roles, ACTIONS[job.action].access, 'write');

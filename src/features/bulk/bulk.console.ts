@@ -30,7 +30,7 @@ const STATES: Readonly<Record<BulkJob['state'], readonly [label: string, tone: T
 };
 
 const addressOfJob = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
-/** Where a draft is confirmed. */
+/** Address of the confirmation page. */
 export const addressOfDraft = (id: string): string => `${addressOfJob(id)}/confirm`;
 
 const stateOf = ({ state }: BulkJob) => ({ text: STATES[state][0], tone: STATES[state][1] });
@@ -65,7 +65,7 @@ const list: ConsolePage = {
   },
 };
 
-/** What the action needs besides its rows. */
+/** Additional fields of the action. */
 async function fieldsFor(visit: ConsoleRequest, job: BulkJob, typed: Typed): Promise<readonly Field[]> {
   const { needs } = ACTION_TEXTS[job.action];
   if (needs === 'group') {

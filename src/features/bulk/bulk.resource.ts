@@ -38,7 +38,7 @@ export interface BulkJob {
   /** DRAFT: not confirmed yet. */
   readonly state: 'DRAFT' | 'RUNNING' | 'DONE' | 'CANCELLED';
   readonly createdBy: string;
-  /** Who asked and from where, for the events of the rows; roles are read again while the job runs. */
+  /** Creator and origin, for the events of the rows. Roles are read again while the job runs. */
   readonly request: Pick<RequestContext, 'actor' | 'ipAddress' | 'userAgent' | 'requestId'>;
   readonly total: number;
   readonly created: Date;
@@ -51,7 +51,7 @@ export interface BulkJob {
 export interface BulkRow {
   /** From 1. */
   readonly line: number;
-  /** Whom or what the row is about: a user name. */
+  /** User name of the row. */
   readonly name: string;
   readonly outcome: 'DONE' | 'REFUSED' | null;
   /** Why it was refused. */

@@ -1,4 +1,4 @@
-/** What can be done with the users that are selected in a list. */
+/** Bulk actions for users selected in a list. */
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import type { Choosing } from '../../pages/console/detail-page.ts';

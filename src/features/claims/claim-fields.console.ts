@@ -30,7 +30,7 @@ export const CLAIM_KINDS: Readonly<Record<ClaimValueType, Kind>> = {
 
 export const isKind = (name: string): name is ClaimValueType => Object.hasOwn(CLAIM_KINDS, name);
 
-/** Where a claim is told: type and `alwaysIncludeInToken` in one. */
+/** Where a claim appears: type and `alwaysIncludeInToken` combined. */
 type Place = 'access' | 'identity' | 'userinfo';
 
 export const PLACES: Readonly<Record<Place, Kind & { readonly short: string; readonly claimType: ClaimType; readonly always: boolean }>> = {
@@ -73,7 +73,7 @@ const PARTS: readonly Option[] = [
   { value: 'name', label: 'Name only' },
 ];
 
-/** What the claim tells, in words. */
+/** Description of the claim's value. */
 export function valueInWords({
   valueType,
   value,
@@ -148,7 +148,7 @@ function fieldsOfValue(
   }
 }
 
-/** What a claim can name. */
+/** Objects that a claim can name. */
 export interface ClaimOffers {
   /** Names of the server's scopes. */
   readonly scopes: readonly string[];

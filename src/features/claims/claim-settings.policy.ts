@@ -1,4 +1,4 @@
-/** What a claim or scope of an authorization server may be: the names that are taken by the protocol, and how the settings of a claim belong together. */
+/** Rules for claims and scopes of an authorization server: names reserved by the protocol, and settings that must agree. */
 
 import { jsonSize, LARGEST_FIXED_CLAIMS, membersSize } from '../authorization-servers/token-size.policy.ts';
 import { patternProblem } from '../groups/group-filter.policy.ts';
@@ -6,8 +6,8 @@ import { standardClaimType } from './claims.policy.ts';
 import { attributeOf, type ServerClaim, staticValue } from './custom-claims.policy.ts';
 
 /**
- * What tokens and introspection say themselves: RFC 7519 section 4.1, OpenID Connect Core sections 2, 3.3.2.11 and 5.6.2, RFC 9068, RFC 7662
- * section 2.2, RFC 7800, RFC 8693, OpenID Connect Back-Channel Logout; and a name that no JavaScript client could read safely.
+ * Claims that tokens and introspection set themselves: RFC 7519 section 4.1, OpenID Connect Core sections 2, 3.3.2.11 and 5.6.2, RFC 9068, RFC 7662
+ * section 2.2, RFC 7800, RFC 8693, OpenID Connect Back-Channel Logout; and a name that JavaScript clients cannot read safely.
  */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set([
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'client_id', 'scope', 'scp', 'cid'],

@@ -19,7 +19,7 @@ const claimBody = z.strictObject({
   name: claimFields.name,
   claimType,
   valueType,
-  /** Of a STATIC claim a string, number, boolean or an array of these; of any other a string. */
+  /** STATIC claims: a string, number, boolean or an array of these. Other claims: a string. */
   value: value.nullish(),
   /** Scopes of this server; the claim is told where one of them is granted, without any always. */
   conditions: z.strictObject({ scopes: z.array(z.string()).max(100).exactOptional() }).nullish(),
@@ -38,7 +38,7 @@ const claim = z.object({
   conditions: z.object({ scopes: z.array(z.string()) }),
   alwaysIncludeInToken: z.boolean(),
   status,
-  /** Of a claim of value type GROUPS. */
+  /** For claims of value type GROUPS. */
   group_filter_type: groupFilterType.exactOptional(),
   system: z.literal(false),
   _links: links,

@@ -10,7 +10,7 @@ export interface ClaimSource {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** What the user is called: the display name, else first and last name. */
+/** Full name of the user: the display name, otherwise first and last name. */
 export function fullName(profile: Readonly<Record<string, unknown>>): string | undefined {
   const parts = [text(profile.firstName), text(profile.lastName)].filter((part) => part !== undefined);
   return text(profile.displayName) ?? (parts.length > 0 ? parts.join(' ') : undefined);

@@ -1,5 +1,5 @@
 /** Claims: the fields of a record. */
 import type { ClaimPerson } from './custom-claims.policy.ts';
 
-/** Where a user belongs. */
+/** Groups, organizations and roles of a user. */
 export type Belongings = Pick<ClaimPerson, 'groups' | 'memberships' | 'roles'>;

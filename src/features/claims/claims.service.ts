@@ -1,4 +1,7 @@
-/** What can be done with the claims that an authorization server adds to its tokens. A change is effective at the next request, in other processes within a second. */
+/**
+ * Operations on claims that an authorization server adds to its tokens. A change takes effect with the next request, in other processes within a
+ * second.
+ */
 
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';

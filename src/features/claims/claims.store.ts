@@ -62,8 +62,8 @@ export async function deleteClaim(trx: Executor, id: string): Promise<void> {
 }
 
 /**
- * Where a user belongs, as claims tell it: the names of their groups and of their roles at an application in alphabetical order, their organizations and
- * departments in the order of joining.
+ * Memberships of a user for claims: names of groups and application roles in alphabetical order, organizations and departments in the order of
+ * joining.
  */
 const ROLES_OF_MEMBER = rolesOfMember('m');
 

@@ -6,7 +6,7 @@ import { type GroupFilterType, groupFilter } from '../groups/group-filter.policy
 
 /** IDENTITY: ID tokens and userinfo. RESOURCE: access tokens. */
 export type ClaimType = 'IDENTITY' | 'RESOURCE';
-/** What a claim with a fixed value can hold. */
+/** Possible values of a STATIC claim. */
 export type StaticValue = string | number | boolean | (string | number | boolean)[];
 export type ClaimValueType = 'USER_ATTRIBUTE' | 'GROUPS' | 'ORGANIZATION' | 'DEPARTMENT' | 'APP_ROLES' | 'STATIC';
 /** SIGNED_IN_FOR: of the organization that the user has signed in for. Nobody configures it. */
@@ -27,9 +27,9 @@ export interface ServerClaim {
   readonly valueFormat: 'TEXT' | 'JSON';
   /** Told where one of these is granted; none: always. */
   readonly scopes: readonly string[];
-  /** Of an IDENTITY claim; false: in an ID token only when no access token can be had beside it. */
+  /** IDENTITY claims; false: in ID tokens only if no access token is issued with it. */
   readonly alwaysIncludeInToken: boolean;
-  /** Of a GROUPS claim. */
+  /** For GROUPS claims. */
   readonly groupFilterType: GroupFilterType | null;
   readonly status: 'ACTIVE' | 'INACTIVE';
 }
@@ -93,11 +93,11 @@ export interface ClaimDecision {
   readonly claims: Readonly<Record<string, unknown>>;
   /** Names that the server decides: standard claims of these names are not told, whether the server's own has a value or not. */
   readonly decided: readonly string[];
-  /** What became of each claim of this type. */
+  /** Result for each claim of this type. */
   readonly steps: readonly ClaimStep[];
 }
 
-/** What scope `groups` asks for on every server, unless an active claim of that name decides. */
+/** Claim for scope `groups` on every server, unless an active claim of that name exists. */
 const GROUPS_CLAIM: ServerClaim = {
   id: 'groups',
   name: 'groups',
@@ -111,7 +111,7 @@ const GROUPS_CLAIM: ServerClaim = {
   status: 'ACTIVE',
 };
 
-/** What scope `roles` asks for on every server, unless an active claim of that name decides. */
+/** Claim for scope `roles` on every server, unless an active claim of that name exists. */
 const ROLES_CLAIM = {
   ...GROUPS_CLAIM,
   id: 'roles',
@@ -176,7 +176,7 @@ export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts):
     held[claim.name] = value;
     return 'included';
   };
-  // Nobody misses a claim that nobody has configured or asked for.
+  // Leave out unconfigured claims that were not requested.
   const considered = claimsOfType(claims, facts.claimType).filter(
     (claim) => !BY_SCOPE_ALONE.has(claim.id) || isForScopes(claim, facts.scopes),
   );
@@ -184,7 +184,7 @@ export function decideClaims(claims: readonly ServerClaim[], facts: ClaimFacts):
   return { claims: held, decided, steps };
 }
 
-/** What must be read of the user, beside their profile, before these claims can be decided. */
+/** User data, in addition to the profile, that these claims require. */
 export interface ClaimNeeds {
   readonly groups: boolean;
   readonly memberships: boolean;
@@ -255,7 +255,7 @@ function listOf(claim: DecidedClaim, { groups, memberships, roles = [] }: ClaimP
   );
 }
 
-/** What `value` chooses of an organization or department; undefined: both. */
+/** Selects the part of an organization or department named by `value`; undefined: both. */
 function part(value: string, id: string, name: string): string | undefined {
   if (value === 'id') return id;
   return value === 'name' ? name : undefined;

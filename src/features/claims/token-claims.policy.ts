@@ -1,6 +1,6 @@
 /**
- * What an ID token or userinfo tells of a user: the standard claims, less those that the server decides, and the server's own (OpenID Connect Core 1.0
- * sections 2 and 5.1.2). How a server's claims are decided is said in custom-claims.ts, how large a token may become in token-size.ts.
+ * Claims of ID tokens and userinfo: the standard claims, except those that the server overrides, and the server's own (OpenID Connect Core 1.0
+ * sections 2 and 5.1.2). custom-claims.policy.ts evaluates custom claims, token-size.policy.ts limits the size.
  */
 
 import { type Fitted, fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';

@@ -1,6 +1,6 @@
 /**
- * What a client ID metadata document says, as the settings of an application (draft-ietf-oauth-client-id-metadata-document section 4). They are
- * judged by the same rules as those that an administrator gives.
+ * Converts a client ID metadata document to application settings (draft-ietf-oauth-client-id-metadata-document section 4). The same rules apply as
+ * for settings from an administrator.
  */
 import { z } from 'zod';
 import { completeSettings, settingProblems } from '../applications/application-settings.policy.ts';
@@ -28,7 +28,7 @@ const GRANTS = ['authorization_code', 'refresh_token'] as const;
 type Grant = (typeof GRANTS)[number];
 const isGrant = (name: string): name is Grant => (GRANTS as readonly string[]).includes(name);
 
-/** What is not named here means nothing to this service, or is not for such a client to decide. */
+/** All other fields are ignored: this service does not use them, or such a client must not set them. */
 const documentFields = z.object({
   client_id: z.string(),
   client_name: z.string().optional(),

@@ -15,7 +15,7 @@ import { ClientDocumentRefused, type IntroducedClient, readClientDocument } from
 const LARGEST_DOCUMENT = 5 * 1024;
 /** Bytes of all documents that a process keeps; what is made of them takes several times as much. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** What an entry costs beside its text. */
+/** Estimated bytes of an entry beside its text. */
 const OVERHEAD = 1024;
 const MOST_REFUSALS = 5000;
 const MOST_NETWORKS = 10_000;
@@ -62,7 +62,7 @@ export class ClientDocuments {
 
   constructor(readonly parts: Parts) {}
 
-  /** How many documents and refusals are kept. */
+  /** Number of cached documents and refusals. */
   get size(): number {
     return this.#kept.size + this.#refused.size;
   }

@@ -1,6 +1,6 @@
 /** URLs as client IDs (draft-ietf-oauth-client-id-metadata-document section 3), and which of them a server accepts. */
 
-/** How a server treats clients that introduce themselves by a document. */
+/** Settings of a server for clients that use a client ID metadata document. */
 export interface ClientIdMetadataSettings {
   readonly enabled: boolean;
   /** Hosts, or `*.` and a domain for all hosts below it. Empty: every host. */
@@ -21,7 +21,7 @@ export function isClientIdUrl(id: string): boolean {
   return URL.canParse(id) && new URL(id).href === id;
 }
 
-/** What users are shown of such a client. @param id a client ID that is a URL */
+/** Host shown to users. @param id a client ID that is a URL */
 export const hostOf = (id: string): string => new URL(id).host;
 
 /** @param names hosts, or `*.` and a domain for all hosts below it */

@@ -27,7 +27,7 @@ export async function noteIntroduction(
   connection: Connection,
 ): Promise<void> {
   const { id, label } = client;
-  // As it comes back from the database, without what is undefined.
+  // Same form as from the database, without undefined values.
   const settings = JSON.parse(JSON.stringify(client.settings)) as Application['settings'];
   const known = await findApplicationById(database.knex, id);
   const now = present();

@@ -12,7 +12,7 @@ export interface Present {
   readonly path: string;
   /** Its body, with names in place of ids, and its status. */
   readonly document: Document;
-  /** What of it is the operator's, so that a file may tell it. */
+  /** The part that belongs to the operator and can be in a file. */
   readonly open: Document;
   /** Belongs to the service itself: not deleted. */
   readonly system: boolean;
@@ -20,7 +20,7 @@ export interface Present {
   readonly lacksSecret: string | undefined;
 }
 
-/** Whether the body says it or the API has calls for it, the file has it as a field. */
+/** Always a field in the file, whether the API has it in the body or uses separate calls. */
 const STATUS = 'status';
 
 /** All things of a kind. @param within the path of what they are in */
@@ -63,7 +63,7 @@ export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit
   const schema = bodySchema('PUT', path);
   const body = bodyPart(schema, answer);
   const withStatus = hasStatusField(schema) || answer[STATUS] === undefined ? body : { ...body, [STATUS]: answer[STATUS] };
-  // What a thing is known by may be told at its creation only.
+  // The API may reveal an identifying value only at creation.
   const key = keyOf(kind, answer) ?? '';
   const known = Object.fromEntries(addressFields(kind).map((name) => [name, answer[name]]));
   const system = isSystem(kind, key, answer);

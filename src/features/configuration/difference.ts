@@ -1,6 +1,6 @@
 /**
- * What a configuration file wants unlike it is: pure comparison and combination of documents. What the file does not mention stays as it is; `null`
- * says that a field is to have no value; a list is one value, and of names their order means nothing.
+ * Compares and merges configuration documents; pure functions. Fields that the file omits stay unchanged, `null` clears a field, and a list is one
+ * value; the order of names in a list does not matter.
  */
 import { isDeepStrictEqual } from 'node:util';
 

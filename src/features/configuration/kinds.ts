@@ -1,6 +1,6 @@
 /**
- * What a configuration file holds: the kinds of things, where the management API has them, and by what the file and the service know one of them
- * as the same. The documents themselves are the bodies of that API, checked by its own schemas; nothing about their fields is said twice.
+ * Kinds of objects in a configuration file: their paths in the management API and the fields that identify them. The documents are the bodies of that
+ * API and are checked by its schemas; no field is defined twice.
  */
 import { z } from 'zod';
 import { ENDPOINTS } from '../../api/index.ts';
@@ -11,7 +11,7 @@ import { type Document, isDocument } from './difference.ts';
 import type { Reference } from './names.ts';
 
 export interface Kind {
-  /** What one of them is called. */
+  /** Noun for one object. */
   readonly noun: string;
   /** The section of the file. */
   readonly section: string;
@@ -21,19 +21,19 @@ export interface Kind {
   readonly key: readonly string[];
   /** Sections inside. */
   readonly inner: readonly Kind[];
-  /** Of a thing that belongs to the service itself: the only fields that are the operator's. @returns undefined for all others */
+  /** For objects of the service itself: the only fields that the operator may change. @returns undefined for all others */
   readonly open?: (key: string) => readonly string[] | undefined;
   /** The fields that make its address, where that is not its id: it is not created, but set by PUT, and deleted by returning to its default. */
   readonly address?: readonly string[];
   /** Below its address, what of it is the thing. */
   readonly suffix?: string;
-  /** Where the API lists them, when that is not the path. */
+  /** Path of the list, if it differs. */
   readonly list?: string;
   /** Fields that are compared and set as one value: null in them is no removal. */
   readonly whole?: readonly string[];
   /** Those that there are, where the API has no list of them. */
   readonly names?: readonly string[];
-  /** Of a list, those that somebody has set. */
+  /** Filters a list to objects that somebody has set. */
   readonly isSet?: (answer: Document) => boolean;
   /** Not the operator's: a file neither tells nor removes it. */
   readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
@@ -47,7 +47,7 @@ export interface Kind {
   readonly lasting?: readonly string[];
   /** By `priority`, which is their place. */
   readonly ordered?: true;
-  /** What the service knows by ids and the file by names. */
+  /** Fields with IDs in the service and names in the file. */
   readonly references?: readonly Reference[];
 }
 

@@ -1,13 +1,13 @@
 /**
- * What a thing refers to: users, groups, organizations and identity providers by ids in the service, in the file by logins and names, which another
- * installation knows as well; applications by their client_id in both.
+ * References between objects: the service uses IDs for users, groups, organizations and identity providers; the file uses user names and names, which
+ * also work in another installation. Applications use their client_id in both.
  */
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { ALL_CLIENTS, ANY } from '../policies/access-policy.policy.ts';
 import { type Document, isDocument } from './difference.ts';
 import { ApiRefusal, type ApiResponse, type Service } from './service.ts';
 
-/** Where a document refers to somebody or something: one, or a list of them. */
+/** A field that refers to one object or a list of objects. */
 export interface Reference {
   readonly at: string;
   readonly to: 'user' | 'group' | 'organization' | 'application' | 'identityProvider' | 'inlineHook';
@@ -115,7 +115,7 @@ export function directoryOf(service: Service): NameDirectory {
   };
 }
 
-/** What will be there when the file is applied. */
+/** Objects that exist after the file is applied. */
 export interface Expected {
   readonly names: ReadonlySet<string>;
   /** No other one will be. */

@@ -22,7 +22,7 @@ export function inWantedOrder(wanted: readonly Wanted[], present: ReadonlyMap<st
   const inPlace = ranked.map((one, at) => {
     const behind = ranked.length - 1 - at;
     const given = priorityOf(one);
-    // What is no priority is left for the API's schema to refuse.
+    // Invalid priorities are left to the API schema.
     const priority =
       given === undefined ? at + 1 : given < 1 || !Number.isInteger(given) ? given : Math.min(Math.max(given, last + 1), all - behind);
     last = priority;
@@ -31,7 +31,7 @@ export function inWantedOrder(wanted: readonly Wanted[], present: ReadonlyMap<st
   return [...inPlace, ...wanted.filter((one) => !ranked.includes(one))];
 }
 
-/** Where each is after the steps so far: a step that puts one in its place moves others. */
+/** Tracks priorities during the steps: moving one object moves others. */
 export class ChangeOrder {
   #keys: readonly string[];
 
@@ -47,7 +47,7 @@ export class ChangeOrder {
     this.#keys = others.toSpliced(place - 1, 0, key);
   }
 
-  /** What is there as it is by then. One that is not told its place is sent none, and keeps it. */
+  /** Current state after earlier moves. A document without a priority sends none and keeps its position. */
   asMoved(is: Present, one: Wanted): Present {
     const wanted = priorityOf(one);
     const { [FIELD]: before, ...rest } = is.document;

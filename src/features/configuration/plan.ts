@@ -33,7 +33,7 @@ export interface Workshop {
   readonly deleting: boolean;
 }
 
-/** Where things are: in nothing, or in one that exists. */
+/** Location of objects: top level, or inside an existing object. */
 interface Place {
   readonly path: string;
   readonly name: string;
@@ -142,7 +142,7 @@ const inTheirWords = async ({ directory }: Workshop, { references = [] }: Kind, 
 async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<PlanStep> {
   const { kind, key, document } = wanted;
   const name = nameIn(place, kind.noun, key);
-  // What has an address before it is there is set by PUT.
+  // Objects with a known address are created with PUT.
   const method = kind.address === undefined ? 'POST' : 'PUT';
   const path = place.path + (method === 'POST' ? kind.path : pathOf(kind, document));
   const given = combined({}, method === 'POST' ? document : withoutAddress(kind, document), kind.whole);
@@ -170,8 +170,8 @@ const insideOf = ({ inner }: Wanted): Difference[] =>
   [...inner].map(([section, things]) => ({ field: section, is: undefined, wanted: things.map(({ key }) => key) }));
 
 /**
- * What is inside something new. What the service put there by itself and the file does not want goes first: a new authorization server's policy allows
- * everything, and were it to go last, a plan that stops midway would leave it.
+ * Fills a new object. Defaults that the service created and the file omits are deleted first: a new authorization server has a policy that allows
+ * everything, and a plan that stops midway must not leave it.
  */
 async function fill(workshop: Workshop, { kind, key, inner }: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
   const inside = placeOf(kind, key, made.path, place);

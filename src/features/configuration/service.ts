@@ -20,7 +20,7 @@ export class ApiRefusal extends StartFailure {
   }
 }
 
-/** As many as one answer may hold. */
+/** Maximum page size of the API. */
 const PAGE = 200;
 
 /**

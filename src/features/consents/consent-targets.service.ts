@@ -1,4 +1,4 @@
-/** What an event about a consent is about: the application and the authorization server, by the names that people search for. */
+/** Targets of a consent event: application and authorization server, with searchable names. */
 import type { Executor } from '../../platform/database/database.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import { findServer } from '../authorization-servers/authorization-servers.store.ts';

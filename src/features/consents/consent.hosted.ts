@@ -43,7 +43,7 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
     unchecked:
       details.unchecked &&
       language.text(UNCHECKED[details.unchecked.from], { application: application.label, host: details.unchecked.host }),
-    // Of an application that an administrator made, the address of an API says nothing to users.
+    // For applications created by an administrator, the API address means nothing to users.
     actsAt: details.unchecked === undefined || resources.length === 0 ? undefined : placesOf(language.lang, resources),
     destination: details.redirectOrigins[0] ?? '',
     policy: webAddress(application.policyUri),
@@ -53,7 +53,7 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
   await deps.pages.render(ctx, 'consent', locals, { formAction: details.redirectOrigins, images });
 }
 
-/** What users are told of an application that no administrator has made. */
+/** Warnings for applications that no administrator created. */
 const UNCHECKED = {
   host: 'consent.unchecked',
   'this-device': 'consent.unchecked.this-device',
@@ -65,8 +65,8 @@ const placesOf = (lang: string, urls: readonly string[]): string =>
   new Intl.ListFormat(lang).format(urls.map((url) => url.replace(/^https?:\/\//, '')));
 
 /**
- * What the posted form says: allowed are all scopes that are not optional and the optional ones that were ticked. `switch` asks another user to
- * sign in; anything else denies.
+ * Decision from the submitted form. Allowed are all required scopes and the optional ones that were ticked. `switch` signs in another user; anything
+ * else denies.
  */
 function consentDecision({ scopes }: Consent, form: URLSearchParams): InteractionResult {
   if (form.get('decision') === 'switch') return { switchAccount: true };

@@ -1,6 +1,6 @@
 /**
- * Who is asked for consent, and for what: the table of docs/specification/identity-service.md, as a pure decision that also tells the row that decided.
- * OpenID Connect Core 1.0 section 3.1.2.4; the settings are those of the application and of each scope.
+ * Decides whether to ask for consent and for which scopes: the table of docs/specification/identity-service.md as a pure function that also returns
+ * the deciding row. OpenID Connect Core 1.0 section 3.1.2.4; settings come from the application and each scope.
  */
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 
@@ -30,7 +30,7 @@ export type ConsentReason =
   | 'not given yet';
 
 export interface ScopeDecision {
-  /** Of an authorization detail the name of its type. */
+  /** For an authorization detail, the name of its type. */
   readonly scope: string;
   readonly ask: boolean;
   readonly reason: ConsentReason;

@@ -1,4 +1,4 @@
-/** What a user allowed applications, a scope or an authorization detail each; one taken back, or all. */
+/** Consents of a user, one per scope or authorization detail; revoke one or all. */
 
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';

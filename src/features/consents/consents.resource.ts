@@ -11,7 +11,7 @@ export interface ConsentKey {
 /** One row: one scope, or one authorization detail. */
 export interface Consent extends ConsentKey {
   readonly id: string;
-  /** Of a detail its digest, in a form that no scope has. */
+  /** For an authorization detail, its digest in a form that no scope can have. */
   readonly scope: string;
   /** null: the consent is to a scope. */
   readonly detail: AuthorizationDetail | null;

@@ -10,7 +10,7 @@ import { consentTargets } from './consent-targets.service.ts';
 import type { ConsentKey } from './consents.resource.ts';
 import { forgetScopes, rememberDetails, rememberScopes } from './consents.store.ts';
 
-/** What the dialog asked for, and what of it the user allowed. */
+/** The requested and the allowed items of the consent page. */
 export interface ConsentAnswer {
   readonly asked: readonly string[];
   readonly allowed: readonly string[];

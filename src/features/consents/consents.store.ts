@@ -30,12 +30,12 @@ export async function forgetScopes(executor: Executor, key: ConsentKey, scopes: 
     .delete();
 }
 
-/** What anybody allowed of one scope of a server. */
+/** Deletes all consents for a scope of a server. */
 export async function forgetScope(executor: Executor, serverId: string, scope: string): Promise<void> {
   await executor('consents').where({ server_id: serverId, scope }).delete();
 }
 
-/** What anybody allowed of one type of authorization details of a server. */
+/** Deletes all consents for an authorization details type of a server. */
 export async function forgetDetailType(executor: Executor, serverId: string, type: string): Promise<void> {
   await executor('consents').where({ server_id: serverId }).whereRaw("detail->>'type' = ?", [type]).delete();
 }
@@ -70,7 +70,7 @@ export async function rememberScopes(executor: Executor, key: ConsentKey, scopes
   return rows.map(({ scope }) => scope);
 }
 
-/** What the user allowed, the oldest first. */
+/** Consents of a user, oldest first. */
 export const listConsents = (executor: Executor, userId: string, window: Window): Promise<Page<Consent>> =>
   readPage(executor('consents').where({ user_id: userId }), CONSENT, window);
 

@@ -1,4 +1,4 @@
-/** What applications may do in a user's name, as they see and end it themselves. What an administrator does about it is in user-grants.ts. */
+/** Permissions of applications as shown to and revoked by users themselves. Administrators use user-grants.service.ts. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -93,7 +93,7 @@ export async function endOwnPermission(
     });
     return true;
   });
-  // What was being written meanwhile.
+  // Also end tokens that were issued meanwhile.
   if (ended) await endTokensOfConsent(database.knex, key);
   return ended;
 }

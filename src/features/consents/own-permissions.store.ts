@@ -1,4 +1,4 @@
-/** What applications may do in a user's name, read for that user: what they consented to, and what applications hold by tokens without asking them. Reads only. */
+/** Reads the permissions of applications for a user: consents, and tokens of trusted applications. Reads only. */
 
 import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';

@@ -65,7 +65,7 @@ async function revoke(
     }
     return consents;
   });
-  // What was being written meanwhile.
+  // Also end tokens that were issued meanwhile.
   await endTokens(services.database.knex, revoked);
   return revoked;
 }

@@ -13,7 +13,7 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 /** The longest range and the one before it. */
 const LOOK_BACK_MS = 180 * DAY_MS;
-/** What is older than two days is counted in larger pieces. */
+/** Backlog older than two days is counted in larger pieces. */
 const PIECE_MS = 6 * HOUR_MS;
 /** An event is committed within that time. */
 const LATE_MS = 5 * 60_000;

@@ -4,7 +4,7 @@ import type { Executor } from '../../platform/database/database.ts';
 /** HOUR rows are kept for three days, DAY rows for as long as the dashboard looks back twice. */
 export type Span = 'HOUR' | 'DAY';
 
-/** How far the audit log is counted. */
+/** Position up to which the audit log is counted. */
 export interface Progress {
   /** Every event before it is counted; null: none is. */
   readonly until: Date | null;
@@ -146,7 +146,7 @@ export interface Slots {
 const ACTIVE = `SELECT DISTINCT a.user_id FROM jsonb_to_recordset(:slots::jsonb) AS wanted (start timestamptz, slots integer)
   JOIN active_users a ON a.span = :span AND a.start = wanted.start AND a.slots & wanted.slots <> 0`;
 
-/** How many users were active in any of the slots. */
+/** Counts users who were active in any of the slots. */
 export async function countActiveUsers(executor: Executor, span: Span, slots: readonly Slots[]): Promise<number> {
   const { rows } = await executor.raw<{ rows: [{ count: number }] }>(`SELECT count(*)::int AS count FROM (${ACTIVE}) active`, {
     span,
@@ -163,7 +163,7 @@ export interface Adoption {
   readonly totp: number;
 }
 
-/** How many users were active in any of the slots, and how many of them have a second factor today. */
+/** Counts users who were active in any of the slots, and how many of them have a second factor today. */
 export async function countAdoption(executor: Executor, span: Span, slots: readonly Slots[]): Promise<Adoption> {
   const { rows } = await executor.raw<{ rows: [Adoption] }>(
     `SELECT count(*)::int AS users, count(*) FILTER (WHERE coalesce(p.user_id, f.user_id, m.user_id) IS NOT NULL)::int AS any,

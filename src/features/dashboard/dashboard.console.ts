@@ -45,7 +45,7 @@ function rolesOf({ services, request }: ConsoleRequest) {
   );
 }
 
-/** What to do first on a fresh installation; the link where it is done. */
+/** First steps on a new installation, with links. */
 const STEPS: Readonly<Record<NextStep, { readonly label: string; readonly href: string; readonly why: string }>> = {
   application: {
     label: 'Create an application',
@@ -127,7 +127,7 @@ function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed, waitingSign
   ];
 }
 
-/** Of the whole service; for those who see all of it. */
+/** Facts about the whole service, for administrators who may see all of it. */
 async function serviceFacts({ services, request, query }: ConsoleRequest) {
   const range = rangeIn(query);
   const statistics = await readStatistics(services.database, range);

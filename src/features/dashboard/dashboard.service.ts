@@ -1,4 +1,4 @@
-/** What the first page of the console tells: what happens, what runs out, how the service is doing, what there is, and what is still to be done. */
+/** Data of the console dashboard: activity, expiries, health, totals and remaining set-up steps. */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -60,13 +60,13 @@ export async function readTotals(database: Database): Promise<Totals> {
 
 export interface Expiry {
   readonly what: 'token' | 'key-rotation' | 'retired-key';
-  /** Of the token; of the server. */
+  /** ID of the token or server. */
   readonly id: string;
   readonly name: string;
   readonly at: Date;
 }
 
-/** What expires or is replaced within 30 days, the next first; for those who do not see everything their own tokens alone. */
+/** Tokens and keys that expire or rotate within 30 days, soonest first. Administrators of organizations see their own tokens only. */
 export async function listExpiries(services: Services, userId: string, request: RequestContext): Promise<readonly Expiry[]> {
   const { knex } = services.database;
   const now = present();
@@ -101,7 +101,7 @@ export interface Health {
   readonly outbox: { readonly count: number; readonly isMore: boolean; readonly oldest: Date | null };
   /** undefined: nothing was sealed yet. */
   readonly sealed: Date | undefined;
-  /** Where mail goes, as long as there is a way. */
+  /** Current delivery of e-mail. */
   readonly mail: 'server' | 'inbox' | 'nowhere';
   /** Mails that could not be delivered of late. */
   readonly mailsFailed: number;
@@ -136,7 +136,7 @@ interface Step {
   readonly isOptional?: boolean;
 }
 
-/** What to do on a fresh installation, in this order, and what of it is done. */
+/** Set-up steps of a new installation, in order, with their state. */
 export async function listNextSteps(services: Services): Promise<readonly Step[]> {
   const { knex } = services.database;
   const branding = (await findSettings(knex, 'branding')) ?? {};

@@ -19,7 +19,7 @@ export interface Chart {
   readonly width: number;
   readonly height: number;
   readonly barWidth: number;
-  /** Where nothing stands. */
+  /** Baseline of the chart. */
   readonly base: number;
   /** Lines across, with what they stand for. */
   readonly lines: readonly { readonly y: number; readonly value: number }[];

@@ -1,4 +1,4 @@
-/** What the dashboard says of sign-ins in a range of time, beside the same time before it: read from counts that were rolled up (activity-counts.service.ts). */
+/** Sign-in statistics for a period and the previous one, from rolled-up counts (activity-counts.service.ts). */
 import { present } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { isTimeout } from '../../platform/database/database-failures.ts';
@@ -56,7 +56,7 @@ export interface Statistics {
   readonly reasons: readonly { readonly reason: string; readonly count: number }[];
   /** The most used first; without a label where it was deleted. */
   readonly applications: readonly ({ readonly id: string; readonly label: string | null } & Compared)[];
-  /** Of the users who were active in the range. */
+  /** Based on users who were active in the period. */
   readonly adoption: Adoption;
 }
 

@@ -59,7 +59,7 @@ export interface ConfirmDeviceFacts {
   readonly device: { readonly ipAddress: string; readonly userAgent: string };
   /** Its country, and whether it is in the network of this browser: somebody who sent a code to the user is elsewhere (RFC 8628 section 5.4). */
   readonly place: { readonly country: string | undefined; readonly isSameNetwork: boolean };
-  /** What it asks for exactly (RFC 9396). Trusted applications have no consent page that would show it. */
+  /** Requested authorization details (RFC 9396). Trusted applications have no consent page that would show them. */
   readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
   /** Epoch seconds. */
   readonly requestedAt: number;

@@ -1,4 +1,4 @@
-/** Where a code by e-mail goes on, and the way to the page on which it is typed. */
+/** Where a sign-in continues after an e-mail code, and the address of the page for the code. */
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts';

@@ -115,7 +115,7 @@ export const receiveCodeAgain: Receiver = async (deps, ctx, place, gone) => {
   await waitForCode(deps, ctx, place, await requestSignInCode(deps.services, at, code.content.name, request, stateToken));
 };
 
-/** What follows from the right code. @returns undefined when it is worth nothing any more */
+/** Completes the flow after a correct code. @returns undefined if the code can no longer be used */
 const complete = ({ services }: SignInDeps, code: OpenCode, request: RequestContext): Promise<SignUpOutcome> =>
   code.row.purpose === 'SIGN_UP' ? completeSignUp(services, code, request) : signInByCode(services, code, request);
 
@@ -132,7 +132,7 @@ export async function followCodeLink(deps: SignInDeps, ctx: RouterContext): Prom
   await continueElsewhere(deps, ctx, await addressOf(deps, found), first);
 }
 
-/** Where it goes on: if the authorization request has ended in the meantime, to the user's own pages. */
+/** Address to continue at; the user's own pages if the authorization request has ended. */
 async function addressOf({ interactions }: SignInDeps, { content: { path, query } }: OpenCode): Promise<string> {
   const [, serverId, uid] = /^\/interaction\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   if (serverId === undefined || uid === undefined) return `${path}${query}`;

@@ -32,7 +32,7 @@ import {
 /** `outbox.kind` of a code that is to be mailed. */
 export const EMAIL_CODE = 'email-code';
 const DIGITS = 8;
-/** Of one code: a hundred million to five against a guess. */
+/** Maximum attempts per code: chance of one in a hundred million per guess. */
 export const MOST_CODE_ATTEMPTS = 5;
 const LONGEST_NAME = 320;
 
@@ -40,7 +40,7 @@ const codedFactor = z.object({
   /** Absent: it is being set up. */
   id: z.string().optional(),
   type: z.enum(MESSAGE_TYPES),
-  /** Of a phone that is being set up, E.164. */
+  /** Phone number that is being set up, E.164. */
   number: z.string().optional(),
 });
 export type CodedFactor = Readonly<z.output<typeof codedFactor>>;
@@ -49,16 +49,16 @@ const content = z.object({
   code: z.string(),
   /** The token in the link. */
   link: z.string(),
-  /** Where it goes on: a path of this service, and its query. */
+  /** Path and query to continue at, on this service. */
   path: z.string(),
   query: z.string(),
   /** User name or e-mail address, as typed. */
   name: z.string(),
-  /** Of the user whom it was mailed to. */
+  /** User name of the recipient. */
   login: z.string().optional(),
-  /** Of a sign-up: what was typed beside the address. */
+  /** Sign-up: the other form fields. */
   form: z.unknown().optional(),
-  /** Of a second factor: which one the code is for. */
+  /** Second factor: the factor that the code is for. */
   factor: codedFactor.optional(),
   request: z.object({
     ipAddress: z.string().optional(),
@@ -72,11 +72,11 @@ export type CodeContent = Readonly<z.output<typeof content>>;
 const note = z.object({ id: z.string() });
 export const emailCodeContext = (id: string): string => `email code ${id}`;
 
-/** Where something goes on. */
+/** A place to continue at. */
 export interface CodePlace {
   /** Path of a place of sign-ins. */
   readonly path: string;
-  /** Of its address, with `?`; '' where there is none. */
+  /** Query with `?`; '' without one. */
   readonly query: string;
 }
 
@@ -175,7 +175,7 @@ export async function checkCode(
   return 'wrong';
 }
 
-/** Of an event about a code that was typed, or its link opened. */
+/** Audit event for an entered code or an opened link. */
 export const redeemed = ({ row: { userId }, content: { login } }: OpenCode, request: RequestContext) => ({
   eventType: 'system.email.challenge_factor_redeemed' as const,
   displayMessage: 'Use code sent by e-mail',

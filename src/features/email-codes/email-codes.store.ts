@@ -2,7 +2,7 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
-/** What an outbox entry asks for. */
+/** Purpose of an outbox entry. */
 export type CodePurpose = 'SIGN_IN' | 'SIGN_UP';
 
 export interface EmailCode {
@@ -16,9 +16,9 @@ export interface EmailCode {
   readonly place: string;
   /** SHA-256 of the device cookie of the browser that asked. */
   readonly deviceHash: string;
-  /** Whom it signs in; null: nobody has been found, or it is for somebody who has no account yet. */
+  /** User to sign in; null: no user found, or a sign-up. */
   readonly userId: string | null;
-  /** Where the code went; null: nowhere yet. Without it no code is right. */
+  /** Address that the code was sent to; null: not sent yet. Without it no code is accepted. */
   readonly mailedTo: string | null;
   /** See features/email-codes/email-codes.service.ts. */
   readonly sealed: string;
@@ -42,7 +42,7 @@ const CODE: Columns<EmailCode> = {
   expiresAt: 'expires_at',
 };
 
-/** What the browser that asked is known by. */
+/** Identifies the code of the browser that requested it. */
 export type CodeKey = Pick<EmailCode, 'id' | 'place' | 'deviceHash'>;
 
 export async function insertCode(executor: Executor, code: EmailCode): Promise<void> {

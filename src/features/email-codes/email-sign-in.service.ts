@@ -18,7 +18,7 @@ import { findUserByName, lockUser, updateUser } from '../users/users.store.ts';
 import { beginCode, type CodePlace, mailCode, type OpenCode, redeemed } from './email-codes.service.ts';
 import { deleteCode } from './email-codes.store.ts';
 
-/** Of a code in place of the password (RFC 8176 section 2). */
+/** amr of a code instead of a password (RFC 8176 section 2). */
 export const EMAIL_AMR: readonly string[] = ['otp'];
 
 /** Do users sign in by e-mail here? @param request absent: nobody asks yet */
@@ -58,7 +58,7 @@ export async function mailSignInCode(services: Services, code: OpenCode, request
       eventType: 'system.email.send_factor_verify_message',
       displayMessage: 'Send code by e-mail',
       request,
-      // What was typed for an unknown user stays out of the log.
+      // Never log input for unknown users.
       targets: user === undefined ? [] : [userTarget(user)],
       ...(failure !== undefined && { failure }),
     });

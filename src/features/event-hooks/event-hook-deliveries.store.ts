@@ -3,7 +3,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Delivery } from './event-hook-deliveries.resource.ts';
 
-/** Of each hook. */
+/** Limit per hook. */
 const DELIVERIES_KEPT = 50;
 
 const DELIVERY: Columns<Delivery> = {

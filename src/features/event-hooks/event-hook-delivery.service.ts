@@ -98,7 +98,7 @@ async function firstBytes(body: ReadableStream<Uint8Array> | null): Promise<stri
       size += value.length;
     }
   } catch {
-    // What came before is told.
+    // Report what was received before the error.
   } finally {
     clearTimeout(late);
     await reader.cancel().catch(() => undefined);

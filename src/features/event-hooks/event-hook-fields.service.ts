@@ -1,4 +1,4 @@
-/** What the fields of an event hook may be. */
+/** Schemas of event hook fields. */
 import { z } from 'zod';
 import { text } from '../../platform/validation/text.ts';
 import { HOOK_EVENT_TYPES } from '../audit/event-types.policy.ts';

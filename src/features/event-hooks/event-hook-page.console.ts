@@ -37,7 +37,7 @@ const step = confirmationPages(async (visit) => {
   return { name: hook.name, address: eventHookPath(hook.id), crumbs: eventHookCrumbs(hook) };
 });
 
-/** What is wrong with the address, on a form that has no field for it. */
+/** Shows a problem with the address on a form without an address field. */
 function ofAddress(error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
   const causes = error.causes.map((cause) => cause.replace(/^channel\.config\.uri: /, 'The address '));

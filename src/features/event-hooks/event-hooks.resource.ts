@@ -1,6 +1,6 @@
 /** Event hooks: the fields of a record, and those that inline hooks have too. */
 
-/** What sends: it names the secrets of hooks where they are sealed. */
+/** Kind of sender; part of the encryption context of hook secrets. */
 export type HookKind = 'event_hook' | 'inline_hook' | 'telephony';
 
 export type HookStatus = 'ACTIVE' | 'INACTIVE';
@@ -11,7 +11,7 @@ export interface SealedHeader {
   readonly sealed: string;
 }
 
-/** Where a hook is called, and with which headers. */
+/** Address and headers of a hook. */
 export interface HookChannel {
   readonly uri: string;
   readonly headers: readonly SealedHeader[];

@@ -1,6 +1,6 @@
 /**
- * What can be done with event hooks: addresses that are told of events, as Okta's Event Hooks API has them. Only one that is active and has proved to
- * be its owner's is told anything. How it is told stands in event-hook-delivery.ts.
+ * Operations on event hooks: addresses that receive events, compatible with Okta's Event Hooks API. Only active and verified hooks receive events.
+ * Delivery is in event-hook-delivery.service.ts.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
@@ -82,7 +82,7 @@ export async function getEventHook({ database }: Services, id: string): Promise<
   return hook;
 }
 
-/** What it is still to be told. */
+/** Pending deliveries of a hook. */
 export const waitingForEventHook = ({ database }: Services, { id }: EventHook): Promise<Waiting> => waitingFor(database.knex, receiver(id));
 
 /**
@@ -106,7 +106,7 @@ export async function updateEventHook(services: Services, id: string, input: Eve
   });
 }
 
-/** What an inactive hook was still to be told, it is told no more. @throws {ApiError} not found */
+/** Deactivating a hook deletes its pending deliveries. @throws {ApiError} not found */
 export async function setEventHookStatus(services: Services, id: string, status: HookStatus, request: RequestContext): Promise<EventHook> {
   return changeEventHook(services, id, async (trx, before) => {
     if (before.status === status) return before;

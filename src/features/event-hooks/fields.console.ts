@@ -68,7 +68,7 @@ export function hookFields(hook?: EventHook): readonly Field[] {
 
 const hookBody = z.strictObject(eventHookFields);
 
-/** What was typed, as the service takes it. @throws {ApiError} validation */
+/** Parses the form. @throws {ApiError} validation */
 export function hookInput(form: URLSearchParams): EventHookInput {
   const typed = typedValues(hookFields(), form);
   const body = {

@@ -1,6 +1,6 @@
 /**
- * Where a hook is called and with which headers, of event hooks and inline hooks alike. The address is as guarded as any other that the service calls;
- * headers are those of HTTP (RFC 9110 section 5), but none that the call sets itself.
+ * Address and headers of event and inline hooks. The address is restricted like every outbound address; headers follow RFC 9110 section 5, except
+ * those that the service sets.
  */
 import { z } from 'zod';
 import type { Keyring } from '../../platform/crypto/secrets.ts';

@@ -1,6 +1,6 @@
 /**
- * What of a hook is secret, of event hooks and inline hooks alike: the values of its headers, and the keys by which a receiver knows that a message is
- * the service's own (Standard Webhooks 1.0, "Signature scheme": symmetric, `v1`). At rest all of them are sealed.
+ * Secrets of event and inline hooks: header values, and signing keys with which receivers verify messages (Standard Webhooks 1.0, "Signature scheme":
+ * symmetric, `v1`). All are stored encrypted.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
@@ -11,7 +11,7 @@ import type { HookChannel, HookKind, SealedHeader } from './event-hooks.resource
 const PREVIOUS_SECRET_KEPT = 24 * 3600 * 1000;
 const PREFIX = 'whsec_';
 
-/** What signs the requests of a hook. */
+/** Signing secrets of a hook. */
 export interface SigningSecrets {
   readonly id: string;
   /** Sealed. */

@@ -33,7 +33,7 @@ const EVERY = 60_000;
 const BATCH = 5000;
 /** A pause between batches keeps the database free for requests. */
 const PAUSE = 100;
-/** How long a retired signing key is of use, in milliseconds. */
+/** How long a retired signing key is kept, in milliseconds. */
 const RETIRED_KEY_KEPT = (LIFETIMES.retiredKeyPublished + LIFETIMES.retiredKeyKept) * 1000;
 
 /** One batch of each kind. @returns the size of the largest; less than `limit` when nothing is left */

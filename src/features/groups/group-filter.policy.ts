@@ -1,7 +1,7 @@
 /**
- * Which groups a claim of type GROUPS names: by the beginning, the whole or a part of their names, or by a pattern. A pattern cannot run for
- * long: it knows characters, classes and few repetitions, no groups in parentheses, so its matching takes at most the square of a name's length, and all
- * names of a decision together are matched for some hundredths of a second at most.
+ * Matches groups for claims of type GROUPS: by prefix, full name, substring or pattern. Patterns run in bounded time: they allow characters, classes
+ * and few repetitions, but no groups, so a match takes at most the square of the name's length. All matches of one decision share a limit of some
+ * hundredths of a second.
  */
 export type GroupFilterType = 'STARTS_WITH' | 'EQUALS' | 'CONTAINS' | 'REGEX';
 
@@ -61,7 +61,7 @@ export function groupFilter(type: GroupFilterType, value: string): (name: string
   if (type === 'EQUALS') return (name) => name === value;
   if (type === 'CONTAINS') return (name) => name.includes(value);
   if (type === 'STARTS_WITH') return (name) => name.startsWith(value);
-  // What was judged when it was written is judged again: a row may come from elsewhere.
+  // Check again: the row may come from another source.
   if (patternProblem(value) !== undefined) return () => false;
   const pattern = compile(value);
   const power = Math.max(1, ...repetitionsOf(value.match(PIECES) ?? []));

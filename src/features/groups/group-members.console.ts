@@ -1,4 +1,4 @@
-/** Who is in a group, and which applications it opens. */
+/** Members of a group, and the applications assigned to it. */
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';

@@ -1,4 +1,4 @@
-/** What the pages about one group have in common. */
+/** Shared by all pages of a group. */
 
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';

@@ -9,5 +9,5 @@ export interface Group {
   readonly lastUpdated: Date;
 }
 
-/** What groups can be sorted by. */
+/** Sort orders of groups. */
 export type GroupOrder = 'name' | 'created' | 'members';

@@ -1,4 +1,4 @@
-/** What can be done with groups: sets of users by which applications are assigned and which claims tell (management API, `groups`). */
+/** Operations on groups: sets of users for assigning applications and for claims (management API, `groups`). */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -36,9 +36,9 @@ import {
 
 export type GroupProfile = Pick<Group, 'name' | 'description'>;
 
-/** Which groups; all that is given must fit. */
+/** Filter of groups; all conditions must match. */
 export interface GroupSearch {
-  /** What the name begins with. */
+  /** Prefix of the name. */
   readonly q?: string | undefined;
   readonly search?: string | undefined;
   readonly filter?: string | undefined;
@@ -170,7 +170,7 @@ export async function addGroupMembers(
   });
 }
 
-/** Which of these users are members. */
+/** Filters users to members of the group. */
 export const findGroupMembers = async (services: Services, groupId: string, userIds: readonly string[]): Promise<ReadonlySet<string>> =>
   new Set(await listGroupMemberIdsAmong(services.database.knex, groupId, userIds));
 
@@ -198,7 +198,7 @@ async function findBoth(trx: Executor, groupId: string, userId: string): Promise
 const recordMembership = (trx: Executor, change: 'add' | 'remove', group: Group, user: User, request: RequestContext): Promise<string> =>
   recordEvent(trx, membershipEvent(change, group, user, request));
 
-/** How the audit log tells that a user becomes a member of a group, or is one no more. */
+/** Audit event for joining or leaving a group. */
 export const membershipEvent = (
   change: 'add' | 'remove',
   group: Pick<Group, 'id' | 'name'>,
@@ -216,5 +216,5 @@ const groupTarget = ({ id, name }: Pick<Group, 'id' | 'name'>) => ({ id, type: '
 const described = ({ name, description }: Group): GroupProfile => ({ name, description });
 const nameTaken = () => conflict({ field: 'profile.name', message: 'another group has this name. Choose another name' });
 
-/** How many memberships and assignments of applications a group has. */
+/** Numbers of memberships and application assignments of a group. */
 export const groupCounts = ({ database: { knex } }: Services, id: string) => countOfGroup(knex, id);

@@ -27,7 +27,7 @@ const GROUP: Columns<Group> = {
   lastUpdated: 'last_updated',
 };
 
-/** What groups can be filtered by. */
+/** Filterable attributes of groups. */
 export const GROUP_ATTRIBUTES: AttributeColumns = {
   id: { sql: 'id', type: 'text' },
   'profile.name': { sql: 'name', type: 'text' },
@@ -188,7 +188,7 @@ export function listGroupsOf(executor: Executor, userId: string, window: Window)
 export const listGroupIds = (executor: Executor, userId: string): Promise<string[]> =>
   executor('group_members').where({ user_id: userId }).pluck('group_id');
 
-/** What goes with a group: its memberships and its assignments of applications. */
+/** Numbers of memberships and assignments that are deleted with a group. */
 export async function countOfGroup(executor: Executor, id: string): Promise<{ readonly members: number; readonly applications: number }> {
   const { rows } = await executor.raw<{ rows: { members: number; applications: number }[] }>(
     `SELECT ${keptCount(GROUP_COUNTS, ':id')} AS members,

@@ -56,7 +56,7 @@ const add: ConsolePage = {
   },
 };
 
-/** As from the group's own page, but that one comes back here. */
+/** Like on the group's own page, but returns to this one. */
 const remove: ConsolePage = {
   path: '/users/:id/groups/:groupId/remove',
   access: 'service',

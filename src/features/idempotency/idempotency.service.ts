@@ -20,10 +20,10 @@ export interface RepeatableCall {
 }
 
 /**
- * Of several calls with one key at once, the first is carried out and the others wait for its answer. A call that fails has written nothing,
- * its key included: it may be repeated.
- * @param work does everything with the services it is given, which write in the transaction of the key
- * @throws {ApiError} conflict when the key stands for a call with another content
+ * Executes the first of several calls with the same key; the others wait for its response. A failed call stores nothing, not even its key, so it can
+ * be repeated.
+ * @param work must use the given services, which write in the transaction of the key
+ * @throws {ApiError} conflict when the key was used for a call with other content
  */
 export async function once<T>(
   services: Services,

@@ -20,7 +20,7 @@ import { connectableProvider } from './upstream-offers.service.ts';
 import { explainProblem } from './upstream-problem.hosted.ts';
 import { addressOut, showOnward, takeAnswer } from './upstream-redirect.hosted.ts';
 
-/** What the page shows of them. */
+/** Data shown on the page. */
 export async function accountsOn({ services }: HostedDeps, user: User, day: (at: Date) => string) {
   const { connected, others } = await ownLinks(services, user.id);
   return {
@@ -84,7 +84,7 @@ interface Attempt {
   readonly framed: DrawInFrame | undefined;
 }
 
-/** What goes wrong with a provider is told in plain words, and kept in the audit log. */
+/** Shows provider errors in plain words and records them in the audit log. */
 async function explaining(
   deps: HostedDeps,
   ctx: Koa.Context,

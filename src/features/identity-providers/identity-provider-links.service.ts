@@ -1,4 +1,4 @@
-/** Who is whom at an external identity provider: links of its subjects to users. By a link alone, whatever an e-mail address says later, somebody is that user. */
+/** Links between subjects of external identity providers and users. Only a link identifies the user, regardless of later e-mail addresses. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -28,7 +28,7 @@ export async function listLinkedUsers({ database }: Services, idpId: string, win
   return listLinks(knex, idpId, window);
 }
 
-/** Whom a user is at the identity providers, oldest first. @throws {ApiError} not found */
+/** Links of a user to identity providers, oldest first. @throws {ApiError} not found */
 export async function listUserLinks(
   { database: { knex } }: Services,
   idOrLogin: string,
@@ -54,9 +54,9 @@ export async function getLink(
 }
 
 /**
- * Who is linked so already stays it.
- * @param subject what the provider calls them
- * @throws {ApiError} not found: the provider or the user; conflict when one of both is linked to another there
+ * Linking again is not an error.
+ * @param subject ID of the user at the provider
+ * @throws {ApiError} not found: the provider or the user; conflict when either is linked elsewhere
  */
 export async function linkUser(
   services: Services,

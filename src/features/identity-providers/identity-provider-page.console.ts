@@ -35,7 +35,7 @@ export const identityProviderStatus = ({ status }: Pick<IdentityProvider, 'statu
 interface Kind {
   readonly name: string;
   readonly forWhom: string;
-  /** What is done at the provider first. */
+  /** Steps at the provider before this form. */
   readonly steps: readonly string[];
 }
 

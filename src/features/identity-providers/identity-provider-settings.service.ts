@@ -1,6 +1,6 @@
 /**
- * What each setting of an external identity provider may be, as Okta's IdentityProvider nests them: the fields of a body. Defaults, and how the
- * settings must agree with each other, are in features/identity-providers/identity-provider.policy.ts.
+ * Schemas of identity provider settings, nested as in Okta's IdentityProvider. Defaults and rules across fields are in
+ * features/identity-providers/identity-provider.policy.ts.
  */
 import { z } from 'zod';
 import { oktaDefault } from '../../platform/validation/okta-default.ts';
@@ -22,7 +22,7 @@ const scope = text({ most: 255 }).regex(
   'must be a scope: printable ASCII without spaces, quotes and backslashes',
 );
 
-/** Of the authorization request, what a sign-in is made safe by; nobody else may set it. */
+/** Security parameters of the authorization request; they cannot be configured. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   ...['client_id', 'client_secret', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce'],
   ...['code_challenge', 'code_challenge_method', 'request', 'request_uri', 'dpop_jkt'],
@@ -79,7 +79,7 @@ const claim = text({ least: 1, most: 100 });
 const MOST_MAPPED = 240;
 const ATTRIBUTE_NAME = /^[A-Za-z]\w{0,58}$/;
 
-/** Whether the attributes exist is asked where it is stored. */
+/** The database checks that the attributes exist. */
 const attributeMap = z
   .record(z.string(), claim)
   .superRefine((map, ctx) => {

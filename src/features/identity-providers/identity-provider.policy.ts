@@ -1,6 +1,6 @@
 /**
- * How the settings of an external identity provider belong together: the defaults of what its administrator left open, what contradicts itself, and
- * which changes would make one person another. What one field may be by itself is in features/identity-providers/identity-provider-settings.service.ts.
+ * Rules across the settings of an external identity provider: defaults, contradictions, and changes that would confuse users' identities. Single
+ * fields are checked in features/identity-providers/identity-provider-settings.service.ts.
  */
 export const IDENTITY_PROVIDER_TYPES = ['OIDC', 'GOOGLE', 'GITHUB', 'MICROSOFT'] as const;
 export type IdentityProviderType = (typeof IDENTITY_PROVIDER_TYPES)[number];
@@ -10,10 +10,10 @@ interface Address {
 }
 type EndpointName = 'authorization' | 'token' | 'userInfo' | 'jwks';
 
-/** How the provider is spoken to; in the API's own names, as stored. The client's secret is kept apart. */
+/** Protocol settings of the provider, with API names as stored. The client secret is stored separately. */
 export interface Protocol {
   readonly type: 'OIDC' | 'OAUTH2';
-  /** Of OIDC: what `iss` says (OpenID Connect Core 1.0 section 2), and where discovery begins. */
+  /** OIDC: the expected `iss` (OpenID Connect Core 1.0 section 2) and the base of discovery. */
   readonly issuer?: Address | undefined;
   /** Absent: as the issuer's discovery document says. OAUTH2 has no such document. */
   readonly endpoints?: { readonly [K in EndpointName]?: Address | undefined } | undefined;
@@ -31,9 +31,8 @@ export interface Protocol {
 }
 
 /**
- * What is known of each kind of identity provider, so that its administrator need not look it up: addresses, scopes, and which of its claims fill
- * which attribute of a user. The addresses of an OpenID provider beside its issuer are left to its discovery document (OpenID Connect Discovery 1.0),
- * whose place the issuer gives; GitHub has none, so its addresses stand here.
+ * Presets for each kind of identity provider: addresses, scopes, and the mapping of claims to user attributes. OpenID providers need only the issuer,
+ * the rest comes from discovery (OpenID Connect Discovery 1.0). GitHub has no discovery document, so its addresses are here.
  */
 type Preset = Pick<Protocol, 'type' | 'issuer' | 'endpoints' | 'scopes'> & {
   /** Attribute of the profile → claim that it is taken from. */
@@ -66,7 +65,7 @@ const PRESETS: Readonly<Record<IdentityProviderType, Preset>> = {
 
 type Action = 'AUTO' | 'DISABLED';
 
-/** What becomes of anyone who signs in there; in the API's own names, as stored. */
+/** Account policy for users of the provider, with API names as stored. */
 export interface IdentityProviderPolicy {
   /** Is somebody whom no user is linked to made a user? */
   readonly provisioning: {
@@ -87,7 +86,7 @@ export interface IdentityProviderPolicy {
   readonly subject: {
     /** The login of a new user: `idpuser.` and a claim. */
     readonly userNameTemplate: { readonly template: string };
-    /** What of a user the verified e-mail address is compared with when an account is linked. */
+    /** User attribute to compare with the verified e-mail address when linking an account. */
     readonly matchType: 'USERNAME' | 'EMAIL' | 'USERNAME_OR_EMAIL';
     /** The provider vouches for addresses of these domains only; absent: of all. */
     readonly emailDomains?: readonly string[] | undefined;
@@ -117,7 +116,7 @@ type Given<T> = T extends readonly unknown[]
       : { readonly [K in keyof T]?: Given<T[K]> | undefined }
     : T;
 
-/** What its administrator said of it; nearly everything may be left open. */
+/** Settings as given by the administrator; most are optional. */
 export interface GivenIdentityProvider {
   readonly type: IdentityProviderType;
   readonly protocol: Given<Omit<Protocol, 'credentials' | 'issuer' | 'endpoints'>> &
@@ -170,7 +169,7 @@ export function completeIdentityProvider({ type, protocol, policy = {} }: GivenI
 }
 
 export interface IdentityProviderProblem {
-  /** Where the API has it. */
+  /** Path of the field in the API. */
   readonly field: string;
   readonly message: string;
 }
@@ -205,7 +204,7 @@ export function identityProviderProblems({ type, protocol, policy }: IdentityPro
   return problems;
 }
 
-/** What a sign-in cannot do without. */
+/** Endpoints required for a sign-in. */
 const ENDPOINTS = {
   OIDC: ['authorization', 'token', 'jwks'],
   OAUTH2: ['authorization', 'token', 'userInfo'],

@@ -14,13 +14,13 @@ export interface IdentityProvider extends IdentityProviderSettings {
   readonly lastUpdated: Date;
 }
 
-/** Who a user is at an identity provider. */
+/** Link of a user to an identity provider. */
 export interface IdentityProviderLink {
   readonly idpId: string;
-  /** What the provider calls them, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
+  /** ID of the user at the provider, e.g. `sub` (OpenID Connect Core 1.0 section 2). */
   readonly subject: string;
   readonly userId: string;
-  /** What its user recognizes their account there by; null: the provider has told nothing of the kind. */
+  /** Name by which users recognize their account at the provider; null: unknown. */
   readonly knownAs: string | null;
   readonly created: Date;
   /** null: nobody has come by it yet. */

@@ -1,4 +1,4 @@
-/** What can be done with external identity providers: OpenID Connect and OAuth 2.0 servers elsewhere by which users sign in. The sign-in itself is not here. */
+/** Operations on external identity providers: OpenID Connect and OAuth 2.0 servers that users sign in with. The sign-in itself is elsewhere. */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';

@@ -21,9 +21,9 @@ const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
 
 const ATTRIBUTES: AttributeColumns = { name: { sql: 'name', type: 'text' }, type: { sql: 'type', type: 'text' } };
 
-/** Which identity providers; all that is given must fit. */
+/** Filter of identity providers; all conditions must match. */
 export interface IdentityProviderSearch {
-  /** What the name begins with. */
+  /** Prefix of the name. */
   readonly q?: string | undefined;
   readonly type?: IdentityProvider['type'] | undefined;
 }
@@ -83,7 +83,7 @@ export function selectIdentityProviders(
   return readPage(query, IDENTITY_PROVIDER, window);
 }
 
-/** Of an issuer, the active ones whose assertions are trusted, oldest first. Each may know the issuer as another client. */
+/** Active providers of an issuer whose assertions are trusted, oldest first. Each may use a different client ID at the issuer. */
 export async function listTrustedProviders(executor: Executor, issuer: string): Promise<IdentityProvider[]> {
   return executor('identity_providers')
     .where({ status: 'ACTIVE', type: 'OIDC' })
@@ -138,7 +138,7 @@ export async function findIdentityLink(executor: Executor, idpId: string, userId
   return executor('identity_provider_links').where({ idp_id: idpId, user_id: userId }).first<IdentityProviderLink | undefined>(LINK);
 }
 
-/** Who a subject of the provider is here. */
+/** User linked to a subject of the provider. */
 export async function findLinkOfSubject(executor: Executor, idpId: string, subject: string): Promise<IdentityProviderLink | undefined> {
   return executor('identity_provider_links').where({ idp_id: idpId, subject }).first<IdentityProviderLink | undefined>(LINK);
 }

@@ -1,4 +1,4 @@
-/** What was typed into the form of an identity provider, as the service takes it (features/identity-providers/identity-provider-settings.service.ts). */
+/** Converts the identity provider form to service input (features/identity-providers/identity-provider-settings.service.ts). */
 
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import { type Field, typedValues } from '../../pages/console/form.ts';
@@ -85,7 +85,7 @@ export async function providerInput(
 
 const ENTRY = /^(protocol\.settings\.authorizationParameters|policy\.attributeMap)\.([^:]+): /;
 
-/** What is wrong with one line of several says with which, and in the form's own unit. */
+/** Problems name the line of the list, in the units of the form. */
 function namingEntries<T>(work: () => T): T {
   try {
     return work();

@@ -1,4 +1,4 @@
-/** Who a user is at the external identity providers; a link removed. */
+/** Links of a user to external identity providers; remove a link. */
 
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';

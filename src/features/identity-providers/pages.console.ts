@@ -124,7 +124,7 @@ function requireType(visit: ConsoleRequest): IdentityProviderType {
   return type;
 }
 
-/** What a new provider of the kind begins with. */
+/** Initial values for a new provider of this kind. */
 const presetOf = (type: IdentityProviderType) => ({
   ...completeIdentityProvider({ type, protocol: { credentials: { client: { client_id: '' } } } }),
   name: type === 'OIDC' ? '' : IDENTITY_PROVIDER_KINDS[type].name,

@@ -65,7 +65,7 @@ export async function beginUpstream(deps: SignInDeps, ctx: RouterContext, place:
   await begin(deps, ctx, place, ctx.params.idp ?? '', { domain: parameterOf(ctx, DOMAIN_PARAMETER) });
 }
 
-/** What was typed. */
+/** Submitted form. */
 interface Typed {
   readonly username?: string;
   readonly domain?: string | undefined;
@@ -125,7 +125,7 @@ export async function finishUpstream(deps: SignInDeps, ctx: Koa.Context, place: 
   });
 }
 
-/** What goes wrong with a provider is told in plain words, and kept in the audit log. */
+/** Shows provider errors in plain words and records them in the audit log. */
 async function explaining(
   deps: SignInDeps,
   ctx: Koa.Context,

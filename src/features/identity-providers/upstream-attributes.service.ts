@@ -20,7 +20,7 @@ export interface LeftOut {
 }
 
 export interface FilledAttributes {
-  /** Of a profile, each as it may have it. */
+  /** Profile attributes and their values. */
   readonly values: Readonly<Record<string, AttributeValue>>;
   readonly leftOut: readonly LeftOut[];
   /** Attributes that are required, mapped, and got no value. */

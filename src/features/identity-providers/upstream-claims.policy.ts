@@ -1,11 +1,11 @@
 /**
- * What counts of an external provider's word about somebody: which e-mail address it has verified, and what of a profile its claims fill. An address
- * that is not verified is worth nothing here: anybody may have typed it in there (OpenID Connect Core 1.0 section 5.7).
+ * Evaluates claims of an external provider: the verified e-mail address and the mapped profile attributes. Unverified addresses are ignored: anyone
+ * could have entered them (OpenID Connect Core 1.0 section 5.7).
  */
 import { isMailable } from '../mail/mail.policy.ts';
 import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
-/** As the provider sent them, in the ID token or at its userinfo endpoint. Nothing of them is checked but the signature. */
+/** Claims as sent in the ID token or by userinfo. Only the signature is verified. */
 export type UpstreamClaims = Readonly<Record<string, unknown>>;
 
 const isTrue = (value: unknown): boolean => value === true || value === 1 || value === 'true' || value === '1';
@@ -20,7 +20,7 @@ export function textOfClaim(value: unknown): string | undefined {
 
 /** ASCII letters only: of others some have an ASCII letter as their small one (the Kelvin sign a k), and with it somebody else's address. */
 const inSmallLetters = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-/** Of an e-mail address. */
+/** Domain of an e-mail address. */
 export const domainOf = (email: string): string => inSmallLetters(email.slice(email.lastIndexOf('@') + 1));
 
 /** Are they one address, but for capital letters? What a database takes for the same may be more than that. */
@@ -76,7 +76,7 @@ export function mappedLogin(policy: IdentityProviderPolicy, claims: UpstreamClai
   return login;
 }
 
-/** What is said of an e-mail address, and of no other one. */
+/** Claims about the e-mail address. */
 const ABOUT_EMAIL: ReadonlySet<string> = new Set(['email', 'email_verified', 'xms_edov', 'hd']);
 
 /** @returns the claims of both; the e-mail address, and whether it is verified, are those of one of them where they differ */

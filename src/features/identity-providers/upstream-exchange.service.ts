@@ -22,7 +22,7 @@ import { type AskedOfUpstream, isFreshResponse, upstreamParameters } from './ups
 /** OpenID Connect Core 1.0 section 2, `sub`. */
 const LONGEST_SUBJECT = 255;
 
-/** What the browser keeps of a sign-in at a provider until it comes back. */
+/** State that the browser keeps during a sign-in at a provider. */
 export interface UpstreamTransaction {
   readonly state: string;
   readonly nonce: string;
@@ -32,7 +32,7 @@ export interface UpstreamTransaction {
   readonly maxAge?: number | undefined;
 }
 
-/** Whom a provider has authenticated. */
+/** User authenticated by a provider. */
 export interface UpstreamIdentity {
   readonly subject: string;
   readonly claims: UpstreamClaims;
@@ -42,7 +42,7 @@ export interface UpstreamIdentity {
   readonly authenticatedAt: number | undefined;
 }
 
-/** Where a provider sends its users back to; its own address, so that no answer is taken for another's (RFC 9700 section 4.4.2.2). */
+/** Redirect URI of a provider; unique per provider, so that responses cannot be mixed up (RFC 9700 section 4.4.2.2). */
 export const upstreamRedirectUri = (baseUrl: string, idpId: string): string => `${baseUrl}/interaction/upstream/${idpId}/callback`;
 
 export function createUpstream(services: Services, outbound: UpstreamCall) {
@@ -60,7 +60,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
     const configuration = new client.Configuration(server, id, metadata, authentication(secret));
     configuration[client.customFetch] = fetch as client.CustomFetch;
     configuration.timeout = timings.outbound / 1000;
-    // Which addresses may be called without TLS (loopback) was decided when they were given, and of a discovery document when it was read.
+    // Addresses without TLS (loopback) were already checked when they were configured or discovered.
     client.allowInsecureRequests(configuration);
     if (provider.protocol.type === 'OIDC') client.enableNonRepudiationChecks(configuration);
     return configuration;
@@ -152,7 +152,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
       kept ??= await outbound(url, init);
       return kept.clone();
     };
-    // Of no issuer's name, it is refused; whatever else is wrong with it will be found again.
+    // A missing issuer is refused here; other problems are found later.
     await exchange(server, once).catch((error: unknown) => {
       if (kept === undefined) throw error;
     });
@@ -186,7 +186,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
 
   /** "List email addresses for the authenticated user": `email` of the user itself is the one they show to everybody, if they do. */
   async function gitHubEmail(configuration: client.Configuration, accessToken: string, user: URL): Promise<UpstreamClaims> {
-    // Who has not been allowed to read it, learns of no address.
+    // Without permission to read the list, no address is known.
     const list = await read(configuration, accessToken, new URL(`${user.href}/emails`), [403, 404]);
     const primary = Array.isArray(list) ? list.find((entry) => entry?.primary === true && entry.verified === true) : undefined;
     return { email: primary?.email, email_verified: typeof primary?.email === 'string' };
@@ -224,7 +224,7 @@ function tenantOf(idToken: unknown): string | undefined {
 const isClaims = (value: unknown): value is UpstreamClaims => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const NETWORK_CODES: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
-/** What fetch() throws, and the outbound client's own refusals. */
+/** Errors thrown by fetch() and by the outbound client. */
 const NETWORK_ERRORS: ReadonlySet<string> = new Set(['TypeError', 'OutboundRefused', 'TimeoutError', 'AbortError']);
 const isNetworkError = (error: unknown): error is Error => error instanceof Error && NETWORK_ERRORS.has(error.name);
 
@@ -235,7 +235,7 @@ function isErrorTold({ cause }: Error): boolean {
   return isClaims(body) && typeof body.error === 'string';
 }
 
-/** What openid-client and the network throw, as what its user and the audit log are told. */
+/** Converts errors of openid-client and the network to messages for the user and the audit log. */
 function failureOf(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   if (error instanceof client.AuthorizationResponseError) {

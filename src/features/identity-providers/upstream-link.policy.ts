@@ -4,7 +4,7 @@
  */
 import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 
-/** What is known of the local user who has the address as e-mail address or login. */
+/** Local user who has the address as e-mail address or user name. */
 export interface LinkCandidate {
   readonly active: boolean;
   readonly administrator: boolean;

@@ -1,7 +1,7 @@
 /**
- * Where an external provider has its endpoints: as its settings say, else as its discovery document does (OpenID Connect Discovery 1.0 section 4). The
- * document is kept for ten minutes, and read again after a change of the settings or an answer that does not fit it. Keys are not kept: a rotation there is
- * never noticed here.
+ * Endpoints of an external provider: from its settings, otherwise from its discovery document (OpenID Connect Discovery 1.0 section 4). The document
+ * is cached for ten minutes and read again after a change of the settings or an unexpected response. Keys are not cached, so rotations at the
+ * provider cause no errors.
  */
 import { LRUCache } from 'lru-cache';
 import type { ServerMetadata } from 'openid-client';
@@ -16,7 +16,7 @@ export type UpstreamCall = (url: string | URL, init?: RequestInit) => Promise<Re
 const KEPT_MS = 600_000;
 const MOST = 100;
 
-/** Of a document what is used; an address that may not be called or visited makes it worthless. */
+/** Used fields of the discovery document. An address that must not be called invalidates the document. */
 const discoveryDocument = z.object({
   issuer: z.string(),
   authorization_endpoint: calledUri,
@@ -27,7 +27,7 @@ const discoveryDocument = z.object({
   id_token_signing_alg_values_supported: z.array(z.string()).optional(),
 });
 
-/** What is verified by a public key. */
+/** Asymmetric algorithms. */
 const SIGNING_ALGS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'Ed25519', 'EdDSA'];
 
 /** In the place of a tenant's id: of Microsoft's issuer for several tenants. */

@@ -14,7 +14,7 @@ import {
 } from './identity-providers.store.ts';
 import { canReauthenticate } from './upstream-request.policy.ts';
 
-/** What an application wants of them. */
+/** Identity provider preferences of an application. */
 export interface UpstreamWishes {
   /** The ids of those that it offers; absent: all that are active. */
   readonly identityProviders?: readonly string[] | undefined;
@@ -49,15 +49,15 @@ function activeProviders({ database: { pool }, notifications }: Services): Promi
 export const hasOrganizationProviders = async (services: Services): Promise<boolean> =>
   (await activeProviders(services)).some(({ isOfOrganization }) => isOfOrganization);
 
-/** What a page shows, oldest first; whether one still stands is asked when its user comes to it. */
+/** Providers shown on a page, oldest first. They are checked again when the user chooses one. */
 export async function offeredProviders(services: Services, wishes: UpstreamWishes = {}): Promise<OfferedProvider[]> {
   return (await activeProviders(services)).filter((provider) => fits(provider, wishes) && isShown(provider, wishes));
 }
 
 /**
- * As it is now.
- * @param domain of the user name that was typed: where it leads, is open
- * @returns undefined when it is not offered
+ * Current state of the provider.
+ * @param domain of the entered user name; a provider for that domain is available
+ * @returns undefined if it is not offered
  */
 export async function offeredProvider(
   services: Services,

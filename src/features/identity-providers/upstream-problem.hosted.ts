@@ -1,7 +1,4 @@
-/**
- * What a user is told when a sign-in by an external provider did not work: what happened, in words of ours, never in the provider's; and the ways on, to
- * the page where it was begun and to the application.
- */
+/** Error page for sign-ins with an external provider: describes the problem in our own words, with links back to the start and to the application. */
 import type Koa from 'koa';
 import { APPLICATION_PARAMETER, parameterOf, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import type { HostedDeps } from '../../pages/hosted/deps.ts';

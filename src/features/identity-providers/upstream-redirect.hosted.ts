@@ -15,7 +15,7 @@ import { claimAnswer } from './upstream-exchange.service.ts';
 import type { AskedOfUpstream } from './upstream-request.policy.ts';
 import { type KeptTransaction, randomOf, stateFor, transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
 
-/** What an answer may bring (RFC 6749 section 4.1.2, RFC 9207). What a provider writes in its own words is not read at all. */
+/** Parameters of a response (RFC 6749 section 4.1.2, RFC 9207). Free text from the provider is ignored. */
 export const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error'] as const;
 
 /**
@@ -48,7 +48,7 @@ export async function showOnward(pages: Pages, ctx: Koa.Context, next: string, t
 
 interface TakenAnswer {
   readonly answer: URLSearchParams;
-  /** What this browser keeps of the sign-in, with the whole state as it travelled. */
+  /** The stored transaction of this browser, with the full state as received. */
   readonly kept: KeptTransaction;
 }
 

@@ -1,11 +1,11 @@
 /**
- * What an external provider is asked: the parameters of its authorization request (OpenID Connect Core 1.0 section 3.1.2.1) that come from its settings
- * and from the application's own request. State, nonce, PKCE and the redirect URI are the sign-in's and not here.
+ * Authorization request to an external provider: the parameters that come from its settings and the application's request (OpenID Connect Core 1.0
+ * section 3.1.2.1). State, nonce, PKCE and the redirect URI are added elsewhere.
  */
 import { spaceSeparated } from '../scopes/space-separated.policy.ts';
 import type { IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
-/** What the application's request says that the provider may want to know. */
+/** Parts of the application's request that are passed to the provider. */
 export interface AskedOfUpstream {
   readonly loginHint?: string | undefined;
   readonly display?: string | undefined;

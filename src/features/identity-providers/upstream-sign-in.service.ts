@@ -1,6 +1,7 @@
 /**
- * Who somebody is here whom an external provider has authenticated: by a link, else by a verified e-mail address where features/identity-providers/upstream-link.policy.ts allows it,
- * else as a new user. All in one transaction with its audit events; of many first sign-ins at once, one creates the user and the others find it.
+ * Finds the local user for an authenticated external user: by a link, otherwise by a verified e-mail address if
+ * features/identity-providers/upstream-link.policy.ts allows it, otherwise by creating a user. Everything happens in one transaction with its audit
+ * events; of several concurrent first sign-ins, one creates the user and the others find it.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -113,7 +114,7 @@ async function admit(admission: Admission): Promise<SignedInUser> {
     displayMessage: 'Authenticate user via identity provider',
     request: himself,
     targets,
-    // What the provider says of how; here it counts as one factor, whatever it was.
+    // The provider's methods are ignored; its sign-in counts as one factor.
     after: {
       ...{ idpId: provider.id, externalId: identity.subject, amr: words(amr), acr: words([acr])[0] },
       ...(leftOut.length > 0 && { attributesLeftOut: leftOut }),
@@ -136,7 +137,7 @@ interface Admitted {
   readonly leftOut?: readonly LeftOut[];
 }
 
-/** Nobody is linked to the subject yet. The provider's row is locked: of many at once the first decides. */
+/** No link exists yet. The provider's row is locked, so the first of several concurrent sign-ins decides. */
 async function firstSignIn(admission: Admission): Promise<Admitted> {
   const { trx, provider, identity } = admission;
   if ((await lockIdentityProvider(trx, provider.id))?.status !== 'ACTIVE') throw notOffered();
@@ -149,7 +150,7 @@ async function firstSignIn(admission: Admission): Promise<Admitted> {
   return { ...(await createNew(admission)), isNew: true };
 }
 
-/** What the verified address names here: a login, an e-mail address of one user only, or either, if it is the same user's. */
+/** User matching the verified address: by user name, by an unshared e-mail address, or by either if both lead to the same user. */
 async function findByEmail(trx: Executor, { policy }: IdentityProvider, email: string): Promise<User | undefined> {
   const { matchType } = policy.subject;
   const namedLogin = matchType === 'EMAIL' ? undefined : await findUserByLogin(trx, email);
@@ -205,7 +206,7 @@ async function createNew(admission: Admission): Promise<Admitted> {
     throw new UpstreamFailure('not-admitted', 'REQUIRED_ATTRIBUTE', undefined, { missing, attributesLeftOut: leftOut });
   const profile = userProfile.safeParse({ ...values, login: given });
   if (!profile.success) throw new UpstreamFailure('no-user-name', 'LOGIN_NOT_ALLOWED');
-  // Whose names these are, is somebody else, even where an address could be shared.
+  // A user with one of these names is a different user, even where addresses can be shared.
   const names = { id: '', login: profile.data.login, email: profile.data.email ?? identity.email ?? null };
   if ((await findTakenNames(trx, names)).size > 0) throw new UpstreamFailure('not-admitted', 'NAME_TAKEN');
   try {

@@ -1,7 +1,7 @@
 /**
- * Where a sign-in at an external provider was begun and goes on: in an authorization request, at `/signin`, or at `/account/security`. The `state` that travels through the provider
- * names the place, so that anyone who comes back is led there and, when it is too late, to their application; it proves nothing. What proves that the answer is
- * this browser's, and this interaction's, is in a sealed cookie (RFC 9700 section 4.7).
+ * A sign-in at an external provider starts and continues in an authorization request, at `/signin` or at `/account/security`. The `state` sent
+ * through the provider names that place, so that a returning browser can be sent there or, if it is too late, to the application. It proves nothing:
+ * a sealed cookie proves that the response belongs to this browser and this interaction (RFC 9700 section 4.7).
  */
 import { z } from 'zod';
 import { APPLICATION_PARAMETER, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
@@ -20,7 +20,7 @@ const transaction = z.object({
   maxAge: z.number().optional(),
   /** That was typed, and leads to the provider. */
   domain: z.string().optional(),
-  /** Whose account here is to be connected with the one there. */
+  /** User whose account is being connected. */
   userId: z.string().optional(),
 });
 
@@ -59,7 +59,7 @@ export function transactionPath(place: UpstreamPlace): string {
 export function stateFor(random: string, place: UpstreamPlace): string {
   if (place === 'account' || place === 'setup') return `${random}.${place}`;
   if (place === 'standalone') return random;
-  // Whatever the characters of the application's id are, those of the state are in every provider's alphabet.
+  // The state must use characters that every provider accepts, whatever the application ID contains.
   return [random, place.serverId, place.uid, Buffer.from(place.application.id).toString('base64url')].join('.');
 }
 

@@ -20,7 +20,7 @@ import { type ImportItem, importedApplication, importedGroup, importedOrganizati
 import type { ImportRun } from './user-batches.service.ts';
 import { findByNames, findClientIds, findOriginId, findProviders, type ProviderThere } from './user-batches.store.ts';
 
-/** What an import creates beside users. */
+/** Objects that an import creates in addition to users. */
 export type ThingKind = 'organization' | 'group' | 'application' | 'provider';
 export type ThingItem = Extract<ImportItem, { readonly kind: ThingKind }>;
 

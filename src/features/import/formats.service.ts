@@ -9,7 +9,7 @@ import { itemsOfOkta } from './formats/okta.service.ts';
 import { itemsOfZitadel } from './formats/zitadel.service.ts';
 import type { ImportItem } from './import-record.service.ts';
 
-/** What a format may need beside the file. */
+/** Services that a format may need in addition to the file. */
 interface FormatContext {
   readonly services: Services;
   /** A second file: auth0's export of password hashes. */

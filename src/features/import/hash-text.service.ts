@@ -48,7 +48,7 @@ const KINDS: readonly (readonly [RegExp, Reader])[] = [
     ([, digest = 'sha1', rounds, salt = '', value = '']) =>
       pbkdf2Of(digest as keyof typeof DIGESTS, Number(rounds), paddedBase64(salt), bytes(value)),
   ],
-  // As they are stored here, and exported.
+  // Same formats as stored and exported here.
   [
     /^\$(sha256|sha512)\$o=(prefix|postfix)\$([^$]+)\$([^$]+)$/,
     ([, digest, order = '', salt, value]) => ({

@@ -1,4 +1,4 @@
-/** What an import brings, whatever format it came in: one schema for each kind of record. They name each other by their names, not by IDs. */
+/** Records of an import, independent of the file format: one schema for each kind. They refer to each other by name, not by ID. */
 import { z } from 'zod';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { applicationRoleFields } from '../application-roles/application-roles.service.ts';
@@ -6,7 +6,7 @@ import { applicationLabel, clientFields, clientId, clientSecret, credentialField
 import { identityProviderBody } from '../identity-providers/identity-provider-settings.service.ts';
 import { userCredentials, userProfile } from '../users/user-profile.service.ts';
 
-/** Of a user, of each kind. */
+/** Limit per user and kind. */
 const MOST_REFERENCES = 500;
 
 const name = text({ least: 1 });
@@ -43,7 +43,7 @@ export const importedUser = z
       .array(z.strictObject({ clientId: name, roles: roleNames }))
       .max(MOST_REFERENCES)
       .default([]),
-    /** Who the user is at an identity provider. */
+    /** Links of the user to identity providers. */
     links: z
       .array(z.strictObject({ provider: name, subject: text({ least: 1, most: 512 }), knownAs: text({ least: 1 }).optional() }))
       .max(50)
@@ -78,10 +78,10 @@ export const importedProvider = identityProviderBody.safeExtend({
   organization: name.optional(),
 });
 
-/** Where in the file something is: its line, or its place in a document. */
+/** Position in the file: a line, or a place in a document. */
 export type ImportPlace = { readonly line: number } | { readonly entry: string };
 
-/** What a format finds in a file. The schemas judge `value`. */
+/** Item that a format reads from the file. The schemas validate `value`. */
 export type ImportItem =
   | {
       readonly kind: 'user';

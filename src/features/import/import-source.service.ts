@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 /** A record as the file has it. */
 export interface SourceRecord {
-  /** Where it begins; the first line of the file is 1. */
+  /** First line of the item; lines start at 1. */
   readonly line: number;
   /** null: it is longer than a record may be. */
   readonly text: string | null;
@@ -14,7 +14,7 @@ const LONGEST_RECORD = 1024 * 1024;
 /** Bytes of a file that is read as a whole. */
 const LARGEST_DOCUMENT = 256 * 1024 * 1024;
 
-/** Where a file is not what it should be, as a whole: nothing more of it can be read. */
+/** The file as a whole is invalid and cannot be read further. */
 export class UnreadableSource extends Error {
   override readonly name = 'UnreadableSource';
 }

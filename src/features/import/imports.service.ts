@@ -15,7 +15,7 @@ export interface ImportCounts {
   readonly refused: number;
   /** Users who were there before, and were left as they are. */
   readonly existing: number;
-  /** Of the last line up to which everything is imported or refused; 0 where the file is no list of lines. */
+  /** Last line up to which everything was imported or refused; 0 if the file is not a list of lines. */
   readonly lastLine: number;
   /** What the file has beside, by its kind. */
   readonly left: ReadonlyMap<string, { readonly count: number; readonly instead: string }>;

@@ -25,7 +25,7 @@ import { findNameFacts, insertUsers, lockUserNames, type NameFacts } from './use
 import { type FileNames, findReferences, type References, referenceProblems } from './user-references.service.ts';
 import { writeBelongings } from './user-writes.service.ts';
 
-/** What is refused, and why: one reason a field. */
+/** A refused record with one reason per field. */
 export interface ImportRefusal {
   readonly place: ImportPlace;
   readonly reasons: readonly string[];
@@ -171,7 +171,7 @@ interface Judged {
   readonly accepted: readonly Candidate[];
   readonly existing: number;
   readonly refusals: readonly ImportRefusal[];
-  /** Of the logins that are here by now. */
+  /** Records whose user names already exist. */
   readonly keys: readonly number[];
 }
 

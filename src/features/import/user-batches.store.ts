@@ -17,7 +17,7 @@ export async function lockUserNames(trx: Executor, names: readonly string[]): Pr
   await trx.raw(LOCK_NAMES, [[...names]]);
 }
 
-/** How the names of a new user agree with those of the users who exist. */
+/** Conflicts between the names of a new user and existing users. */
 export interface NameFacts {
   /** Login and e-mail address as they are compared. */
   readonly loginKey: string;
@@ -105,7 +105,7 @@ const INSERT_FACTORS = insertion('user_factors', {
   ...{ id: 'text', user_id: 'text', type: 'text', name: 'text', created: 'timestamptz' },
   ...{ sealed_secret: 'text', last_step: 'bigint' },
 });
-/** Of their codes none was used here. */
+/** None of their codes has been used here. */
 export const insertFactors = (trx: Executor, factors: readonly Factor[]): Promise<void> =>
   insertAll(
     trx,
@@ -226,7 +226,7 @@ const PROVIDERS = `SELECT p.name, p.id, p.type, p.protocol->'issuer'->>'url' AS 
     CASE WHEN p.of_organization THEN ARRAY(SELECT o.org_id FROM organization_providers o WHERE o.idp_id = p.id) END AS "orgIds"
   FROM identity_providers p WHERE p.name = ANY(CAST(? AS text[])) ORDER BY p.id FOR KEY SHARE OF p`;
 
-/** As `findByNames`. @returns the providers by their names */
+/** Like `findByNames`. @returns the providers by name */
 export async function findProviders(trx: Executor, names: readonly string[]): Promise<Map<string, ProviderThere>> {
   if (names.length === 0) return new Map();
   const { rows } = await trx.raw<{ rows: (ProviderThere & { readonly name: string })[] }>(PROVIDERS, [[...names]]);

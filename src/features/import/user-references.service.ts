@@ -1,4 +1,4 @@
-/** What users of an import refer to: organizations, groups, applications with roles, and accounts at identity providers. */
+/** References of imported users: organizations, groups, applications with roles, and accounts at identity providers. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { ImportedUser } from './import-record.service.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type ProviderThere,
 } from './user-batches.store.ts';
 
-/** What there is of it, kept from going away until the transaction ends. */
+/** Existing referenced objects, locked until the transaction ends. */
 export interface References {
   readonly organizations: ReadonlyMap<string, string>;
   readonly orgIds: ReadonlySet<string>;

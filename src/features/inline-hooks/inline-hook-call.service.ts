@@ -37,7 +37,7 @@ export type HookAnswer =
   | { readonly kind: 'answered'; readonly response: HookResponse; readonly told: CallFacts }
   | { readonly kind: 'failed'; readonly problem: HookProblem; readonly told: CallFacts };
 
-/** What a call looked like from here. */
+/** Facts about a call. */
 export interface CallFacts {
   readonly milliseconds: number;
   readonly attempts: number;
@@ -60,7 +60,7 @@ export const hookMessage = ({ type }: { readonly type: string }, data: object, s
     data,
   });
 
-/** As `callHook`, of an inline hook. */
+/** Like `callHook`, for an inline hook. */
 export const callInlineHook = (services: Pick<Services, 'keyring' | 'config'>, hook: InlineHook, body: string): Promise<HookAnswer> =>
   callHook(services, 'inline_hook', hook, body);
 
@@ -97,7 +97,7 @@ export async function callHook(
       }
       return { status, body: await answer.text() };
     } catch (error) {
-      // What ends in the middle or is too large came from there: asking again would not help.
+      // An incomplete or oversized response came from the hook: a retry would not help.
       if (status !== undefined && !signal.aborted) return { status, body: '', problem: 'INVALID_RESPONSE' };
       return { body: '', problem: problemOf(error, signal) };
     }
@@ -147,7 +147,7 @@ const LABELS: Readonly<Record<HookOutcome, string>> = {
 export interface AskedHook extends Pick<HookAsked, 'outcome' | 'problem' | 'detail' | 'changed'> {
   readonly hook: InlineHook;
   readonly told: CallFacts;
-  /** Whom or what it was about. */
+  /** Targets of the call. */
   readonly targets: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];
 }
 

@@ -53,7 +53,7 @@ export function inlineHookFormFields(hook?: InlineHook): readonly Field[] {
   ];
 }
 
-/** What was typed, as the service takes it. @param hook absent: a new one @throws {ApiError} validation */
+/** Parses the form. @param hook absent: a new one @throws {ApiError} validation */
 export function inlineHookIn(form: URLSearchParams, hook?: InlineHook): InlineHookInput {
   const typed = typedValues(inlineHookFormFields(hook), form);
   const type = hook?.type ?? typed.type;

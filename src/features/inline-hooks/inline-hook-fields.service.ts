@@ -1,4 +1,4 @@
-/** What the fields of an inline hook may be. */
+/** Schemas of inline hook fields. */
 import { z } from 'zod';
 import { text } from '../../platform/validation/text.ts';
 import { givenChannel, hookChannel } from '../event-hooks/hook-channel.service.ts';
@@ -11,7 +11,7 @@ import {
   TOKENS_TRANSFORM,
 } from './inline-hooks.resource.ts';
 
-/** As Okta does: tokens are issued as they are, a registration is refused, a password counts as wrong. */
+/** Like Okta: tokens are issued unchanged, a registration is refused, a password counts as wrong. */
 const defaultFailure = (type: InlineHookType): HookFailure => (type === TOKENS_TRANSFORM ? 'OPEN' : 'CLOSED');
 
 const inlineHookFields = {

@@ -1,7 +1,7 @@
 /** Inline hooks: the fields of a record. */
 import type { HookChannel } from '../event-hooks/event-hooks.resource.ts';
 
-/** What a hook is asked about, in the words of Okta's Inline Hooks API. */
+/** Types of inline hooks, named as in Okta's Inline Hooks API. */
 export const INLINE_HOOK_TYPES = [
   'com.okta.oauth2.tokens.transform',
   'com.okta.user.pre-registration',
@@ -13,7 +13,7 @@ export const TOKENS_TRANSFORM = INLINE_HOOK_TYPES[0];
 export const PRE_REGISTRATION = INLINE_HOOK_TYPES[1];
 export const PASSWORD_IMPORT = INLINE_HOOK_TYPES[2];
 
-/** What happens when the hook does not answer as it should: OPEN goes on as if there were no hook, CLOSED refuses. */
+/** What happens when the hook fails: OPEN continues without the hook, CLOSED refuses. */
 export type HookFailure = 'OPEN' | 'CLOSED';
 
 export interface InlineHook {

@@ -1,6 +1,6 @@
 /**
- * What can be done with inline hooks: endpoints that are asked while a request waits, as Okta's Inline Hooks API has them. How one is asked stands in
- * inline-hook-call.service.ts, what it may change in token-hook.policy.ts and its siblings.
+ * Operations on inline hooks: endpoints that are called during a request, compatible with Okta's Inline Hooks API. Calls are in
+ * inline-hook-call.service.ts, permitted changes in token-hook.policy.ts and its siblings.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';

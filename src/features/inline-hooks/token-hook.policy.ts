@@ -1,6 +1,6 @@
 /**
- * What a hook of the type com.okta.oauth2.tokens.transform may change of tokens, in Okta's commands: claims, but none of the protocol, and lifetimes,
- * which become shorter only. A response with one wrong operation changes nothing.
+ * Token changes that a hook of type com.okta.oauth2.tokens.transform may request, in Okta's commands: non-protocol claims, and shorter lifetimes. A
+ * response with one invalid operation changes nothing.
  */
 import { LARGEST_FIXED_CLAIMS, membersSize } from '../authorization-servers/token-size.policy.ts';
 import { isProtocolClaim } from '../claims/claim-settings.policy.ts';
@@ -14,7 +14,7 @@ export interface ProposedToken {
   readonly lifetime: number;
 }
 
-/** What is different in a token. */
+/** Changes to a token. */
 export interface TokenChanges {
   /** Claims that are added or have another value. */
   readonly set: Claims;

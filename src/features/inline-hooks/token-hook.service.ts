@@ -8,7 +8,7 @@ import { findInlineHook } from './inline-hooks.store.ts';
 import type { ProposedToken, TokenChanges } from './token-hook.policy.ts';
 import { readTokenCommands } from './token-hook-commands.service.ts';
 
-/** What is about to be issued, and why. */
+/** The tokens to be issued and the reason. */
 export interface TokenHookFacts {
   readonly hookId: string;
   readonly access?: ProposedToken & { readonly scopes: readonly string[] };

@@ -31,7 +31,7 @@ import { renderMail } from './templates.ts';
 export interface CurrentMailer {
   /** @returns undefined where mail goes nowhere */
   now(): Promise<Mailer | undefined>;
-  /** What is under way fails, and is another attempt's. */
+  /** Messages in progress fail and are retried later. */
   close(): void;
 }
 
@@ -119,7 +119,7 @@ async function isOfUse(executor: Executor, link: string): Promise<boolean> {
   return (await FINDERS[page as keyof typeof FINDERS](executor, digest(token), present())) !== undefined;
 }
 
-/** What the audit log says of a mail, sent or not. */
+/** Audit event of an e-mail, sent or not. */
 export const deliveryOf = (kind: MailKind, { id, login }: { readonly id: string | undefined; readonly login: string }) => ({
   eventType: 'system.email.delivery' as const,
   displayMessage: `Send mail to user: ${kind}`,

@@ -1,6 +1,6 @@
 /**
- * Where mail goes: to the server of the environment, which wins, to that of `settings/mail`, or into the dev inbox, which is there only for those who work
- * on the machine itself (management-api.md, "How it is started and configured").
+ * Destination of e-mail: the server from the environment (it takes precedence), the server from `settings/mail`, or the dev inbox, which is available
+ * only on the machine itself (management-api.md, "How it is started and configured").
  */
 import type { Config } from '../../platform/config/config.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
@@ -45,7 +45,7 @@ export function routeOf(
   return { kind: request?.isForwarded === true ? 'proxied-inbox' : 'inbox' };
 }
 
-/** As this process knows it: a change made here counts at once, one made elsewhere when it is told. */
+/** Cached in this process: local changes apply at once, others when the notification arrives. */
 export async function mailRoute(services: Parts, request?: Way): Promise<MailRoute> {
   const { config, keyring } = services;
   const settings = config.smtpUrl === undefined ? await currentSettings(services, 'mail') : NO_MAIL_SERVER;

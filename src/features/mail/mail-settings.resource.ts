@@ -5,8 +5,7 @@ import { shownText, text } from '../../platform/validation/text.ts';
 import { isMailable } from './mail.policy.ts';
 
 /**
- * How the connection is encrypted (RFC 8314 section 3): `TLS` from the beginning, `STARTTLS` or no mail is sent, `OPPORTUNISTIC`: STARTTLS where the
- * server offers it.
+ * Encryption of the connection (RFC 8314 section 3). `TLS`: from the start. `STARTTLS`: required. `OPPORTUNISTIC`: STARTTLS if the server offers it.
  */
 export const MAIL_SECURITY = ['STARTTLS', 'TLS', 'OPPORTUNISTIC'] as const;
 export type MailSecurity = (typeof MAIL_SECURITY)[number];

@@ -23,7 +23,7 @@ interface EnvironmentServer {
 }
 
 export interface ShownMailSettings extends Omit<MailServerSettings, 'password'> {
-  /** Which of both mail goes to; the environment wins. `NONE`: there is no mail server. */
+  /** Source of the mail server; the environment takes precedence. `NONE`: no mail server. */
   readonly source: 'ENVIRONMENT' | 'SETTINGS' | 'NONE';
   readonly passwordSet: boolean;
   /** null: SMTP_URL is not set. */
@@ -51,7 +51,7 @@ function shown({ config }: Pick<Services, 'config'>, { password, ...rest }: Mail
   return { source, ...rest, passwordSet: password !== null, environment };
 }
 
-/** As they are now, from the database. */
+/** Current settings from the database. */
 export async function readMailSettings(services: Pick<Services, 'config' | 'database'>): Promise<ShownMailSettings> {
   return shown(services, await readSettings(services, 'mail'));
 }

@@ -1,4 +1,4 @@
-/** How mail fares: what waits to be sent, and what was not delivered of late. */
+/** State of e-mail: queued messages and recent failures. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { countFailures } from '../audit/audit.store.ts';
@@ -8,12 +8,12 @@ import { MAIL } from './mail.service.ts';
 const LATELY_MS = 7 * 86_400_000;
 /** More are told as “at least”. */
 const MOST_WAITING = 1000;
-/** Of so many mails, the newest, are those looked for that failed: no more is read of a log that may be long. */
+/** Failures are searched in the newest events only, because the log may be long. */
 const AMONG = 1000;
 
 export interface MailState {
   readonly waiting: { readonly count: number; readonly isMore: boolean; readonly oldest: Date | null; readonly lastError: string | null };
-  /** Of the last seven days. */
+  /** In the last seven days. */
   readonly failed: {
     readonly count: number;
     /** Its event in the audit log, when, and why; undefined: there is none. */

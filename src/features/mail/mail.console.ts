@@ -51,7 +51,7 @@ const WITHOUT_SERVER: Readonly<Record<Exclude<Way, 'server'>, readonly string[]>
   nowhere: ['There is no mail server, so no e-mail is sent. Set one up.'],
 };
 
-/** What is so for people. */
+/** Meaning of the state for users. */
 const MEANINGS: Readonly<Record<'mail' | 'none', readonly string[]>> = {
   mail: [
     'New users get an invitation link, and users who forgot their password request a link on the sign-in page. You can also see a link yourself and pass it on.',
@@ -230,7 +230,7 @@ const test: ConsolePage = {
   },
 };
 
-/** What an administrator is told of a test. */
+/** Result of a test e-mail for the administrator. */
 export const testMailProblem = (sent: Exclude<TestMail, { outcome: 'taken' }>): Text =>
   sent.outcome === 'failed'
     ? phrase('{problem}. It says: {words}', { problem: phrase(FAILED[sent.failure.kind]), words: sent.failure.words })

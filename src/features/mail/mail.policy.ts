@@ -1,4 +1,4 @@
-/** What is told to users by mail: which events, to which addresses, and in which language. Pure; the words are in messages/. */
+/** E-mails to users: which events are reported, to which addresses and in which language. Pure; the texts are in views/locales. */
 import { domainToUnicode } from 'node:url';
 import type { EventType } from '../audit/event-types.policy.ts';
 
@@ -19,7 +19,7 @@ export type AskedMail =
   | 'organization-invitation'
   | 'test';
 
-/** What happened to an account, so that its user notices what they have not done themselves. */
+/** Account changes that users are notified of, so that they notice what they did not do themselves. */
 export type Notice =
   | 'new-sign-in'
   | 'password-changed'

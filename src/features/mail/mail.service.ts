@@ -16,7 +16,7 @@ import { type AskedMail, isMailable, languageOf, type MailKind, type Notice, not
 /** `outbox.kind` of a mail. */
 export const MAIL = 'mail';
 
-/** What a mail says beside its fixed words. */
+/** Variable parts of an e-mail. */
 export const letter = z.object({
   /** The address that the user has now: one that they are given a moment later is not told of what was before. */
   to: z.string(),
@@ -35,7 +35,7 @@ export const letter = z.object({
 
 export type Letter = Readonly<z.input<typeof letter>>;
 
-/** What lies in the outbox: who is told and of what, in clear; the rest sealed where it has a link. */
+/** Outbox entry: recipient and topic in clear text; the rest encrypted if it contains a link. */
 export const mailNote = z.object({
   /** The same at every attempt. */
   id: z.string(),
@@ -53,7 +53,7 @@ export const sealContext = (id: string): string => `mail ${id}`;
 export const hasMailAddress = <U extends Pick<User, 'email'>>(user: U): user is U & { readonly email: string } =>
   user.email !== null && isMailable(user.email);
 
-/** Whom a mail is for; without an id somebody who has no account yet, and the address in the place of the login. */
+/** Recipient of an e-mail. Without an ID: someone without an account, with the address as login. */
 type Recipient = Pick<User, 'login' | 'profile'> & { readonly id: string | undefined };
 
 function noteFor(
@@ -111,7 +111,7 @@ export function noticeFor(
   const isHimself = request.actor.id === user.id;
   const { ipAddress, userAgent } = request;
   const occurred = { at: present().toISOString(), ...(isHimself && { ipAddress, userAgent }) };
-  // What an administrator does, in their language, would reach the user in it.
+  // Use the user's language, not that of an administrator who made the change.
   const language = languageOf(user.profile, isHimself ? request.language : undefined);
   return noteFor(user, notice, { open: { ...content, to, language, occurred } });
 }

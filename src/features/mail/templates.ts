@@ -13,7 +13,7 @@ import { type FootLink, footLinks } from '../settings/foot-links.resource.ts';
 import type { Branding } from '../settings/settings.service.ts';
 import type { MailKind } from './mail.policy.ts';
 
-/** What all e-mails look like, and what the operator has them say. */
+/** Look of all e-mails, and texts of the operator. */
 export interface MailLook {
   readonly brand: Branding;
   readonly texts: ChangedTexts;
@@ -24,7 +24,7 @@ export interface MailFacts {
   readonly login: string;
   /** Placeholders beside those that every mail has. */
   readonly values?: Readonly<Record<string, string>>;
-  /** What the button leads to. */
+  /** Target of the button. */
   readonly link?: string | undefined;
   readonly occurred?: { readonly at: Date; readonly ipAddress?: string | undefined; readonly browser?: string | undefined } | undefined;
 }
@@ -35,7 +35,7 @@ export interface Mail {
   readonly html: string;
   /** BCP 47, of the mail as it is. */
   readonly language: string;
-  /** What it is drawn of, for those who draw a picture of it. */
+  /** Parts for a preview image. */
   readonly picture: Parts & { readonly lang: string; readonly brand: string; readonly logo: string | null };
 }
 
@@ -44,7 +44,7 @@ const html = ejs.compile(readFileSync(VIEW, 'utf8'));
 
 const LONGEST_VALUE = 200;
 
-/** What others have written, in one line: no control characters, and nothing that turns the direction of the text around it. */
+/** Single line of user-supplied text: without control characters and characters that change text direction. */
 function plain(value: string): string {
   const line = value.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim();
   return line.length > LONGEST_VALUE ? `${line.slice(0, LONGEST_VALUE).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
@@ -85,7 +85,7 @@ export function renderMail(kind: MailKind, tags: string | undefined, facts: Mail
 /** An empty line begins a paragraph. */
 const paragraphsOf = (written: string): readonly string[] => written.split(/\n{2,}/);
 
-/** What the stylesheet of an e-mail is filled with: each of both schemes. */
+/** Colors of the e-mail stylesheet, for both schemes. */
 function coloursOf(brand: Branding) {
   const accents = accentsOf(brand, undefined);
   const of = (scheme: Scheme) => ({ ...surroundingsOf(scheme, brand.css), ...paletteOf(scheme, accents[scheme]) });

@@ -1,4 +1,4 @@
-/** Whether an authorization server lets clients in that nobody here has made: by its settings, and by its access policies. */
+/** Decides whether an authorization server admits clients that nobody registered: by its settings and its access policies. */
 import type { ClientIdMetadataSettings } from '../client-documents/client-id.policy.ts';
 import { type AccessGrantType, type AccessPolicy, decideAccess, type TokenLifetimes } from '../policies/access-policy.policy.ts';
 import type { RegistrationSettings } from '../registration/registration.policy.ts';

@@ -33,7 +33,7 @@ function resourceIn({ services, query }: ConsoleRequest, { server, scopes }: Aut
   return { resource, issuer: issuerOf(services.config.baseUrl, server.id), name, scopes: own };
 }
 
-/** What keeps clients out. */
+/** Settings that keep clients out. */
 function warnings(parts: AuthorizationServerParts, { scopes }: ProtectedResource): readonly Part[] {
   const { server } = parts;
   const paragraphs = [

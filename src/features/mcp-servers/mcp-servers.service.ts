@@ -24,12 +24,12 @@ import { admitsUnknownClients, CODE_GRANT } from './admission.policy.ts';
 
 interface ToolScope {
   readonly name: string;
-  /** What it allows, in the words of the consent page. */
+  /** Meaning of the scope, in the words of the consent page. */
   readonly words: string;
 }
 
 export interface McpServer {
-  /** As `mcpServerUrl` writes it. */
+  /** In the form of `mcpServerUrl`. */
   readonly url: string;
   readonly name: string;
   readonly scopes: readonly ToolScope[];
@@ -73,7 +73,7 @@ function make(services: Services, id: string | undefined, input: McpServer, requ
   return createAuthorizationServer(services, { id, name, audience: url, profile: 'openid', ...clients }, request);
 }
 
-/** What is on at the server stays on. */
+/** Settings that are already on stay on. */
 function clientsOf(
   { clientIdMetadata, registration }: Pick<AuthorizationServer, 'clientIdMetadata' | 'registration'>,
   { acceptsDocuments, acceptsRegistration, scopes }: McpServer,
@@ -152,7 +152,7 @@ async function restrict(services: Services, serverId: string, input: McpServer, 
   await updateRule(services, path, rule.id, { name: 'Members of the groups', conditions, actions: {} }, request);
 }
 
-/** Where the policies of a server refuse an unknown client, a rule is added behind the others. No request is decided otherwise that was allowed before. */
+/** If the policies refuse unknown clients, add a rule after the others. Requests that were allowed before are decided as before. */
 async function admit(services: Services, trx: Executor, serverId: string, input: McpServer, request: RequestContext): Promise<void> {
   const { groups, scopes, name } = input;
   const parts = await loadServerParts(trx, serverId);

@@ -1,9 +1,9 @@
 /**
- * How an MCP server says which authorization server protects it (RFC 9728), so that clients find the way from its URL alone, and how that URL is
- * written: as the audience of tokens (RFC 8707 section 2).
+ * Protected resource metadata of an MCP server (RFC 9728), which leads clients to the authorization server, and the form of its URL as an audience of
+ * tokens (RFC 8707 section 2).
  */
 
-/** Where developers run an MCP server without https. */
+/** Hosts for development without https. */
 const THIS_MACHINE = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
@@ -25,11 +25,11 @@ export interface ProtectedResource {
   readonly resource: string;
   readonly issuer: string;
   readonly name: string;
-  /** What its tools need. */
+  /** Scopes that its tools require. */
   readonly scopes: readonly string[];
 }
 
-/** Where the document of a resource is: between its host and its path (RFC 9728 section 3.1). */
+/** Address of the metadata: between host and path of the resource (RFC 9728 section 3.1). */
 export function documentAddress(resource: string): string {
   const { origin, pathname } = new URL(resource);
   return `${origin}${WELL_KNOWN}${pathname === '/' ? '' : pathname}`;

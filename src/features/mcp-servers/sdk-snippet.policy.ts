@@ -4,7 +4,7 @@ import type { ProtectedResource } from './protected-resource.policy.ts';
 /** The version that the snippet was run with. */
 const SDK = '1.32.2';
 
-/** What is typed to run it. @param file its name */
+/** Command that runs the file. @param file its name */
 export const runSdkServer = (file: string): string => `npm install @modelcontextprotocol/sdk@${SDK} jose\nnode ${file}`;
 
 const literal = (value: unknown): string => JSON.stringify(value);

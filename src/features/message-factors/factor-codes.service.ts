@@ -19,7 +19,7 @@ import {
 import { type CodeKey, countAttempt, deleteCode, findCode, insertCode } from '../email-codes/email-codes.store.ts';
 
 /**
- * What the code of a second factor is known by. Not as the codes of a first factor are: neither is ever taken for the other.
+ * Identifies the code of a second factor. Unlike codes of a first factor, so that neither is accepted for the other.
  * @param waits the state token of a sign-in or an enrolment, or the factor that an administrator sets up
  * @param device value of the browser's device cookie
  */
@@ -28,7 +28,7 @@ export const factorCodeKey = (waits: string, place: string, device: string | und
 
 export const phoneNumberContext = (factorId: string): string => `phone ${factorId}`;
 
-/** Where a code went, and for which factor. */
+/** Recipient and factor of a code. */
 export interface SentCode extends CodedFactor {
   readonly sentTo: string;
 }

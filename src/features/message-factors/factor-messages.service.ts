@@ -43,12 +43,12 @@ export async function possibleMessageTypes(
   return MESSAGE_TYPES.filter((type) => messageFactors.includes(policyNameOf(type)) && (type === 'EMAIL' ? canMail : canPhone));
 }
 
-/** Where a code goes, and for which factor. */
+/** Recipient and factor of a code. */
 export interface FactorMessage {
   readonly type: MessageType;
   /** Absent: the factor is being set up. */
   readonly id?: string | undefined;
-  /** Of a phone, E.164; absent: the e-mail address of the account. */
+  /** Phone number, E.164; absent: the e-mail address of the account. */
   readonly number?: string | undefined;
 }
 

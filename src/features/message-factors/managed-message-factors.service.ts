@@ -40,7 +40,7 @@ export interface MessageFactorWish {
   readonly type: MessageType;
   /** Absent: that of the account. */
   readonly email?: string | undefined;
-  /** Of a phone, as given. */
+  /** Phone number as entered. */
   readonly phoneNumber?: string | undefined;
   /** Is it a factor without a first code? The caller vouches for it. */
   readonly activate: boolean;

@@ -4,7 +4,7 @@
 export const MESSAGE_TYPES = ['EMAIL', 'SMS', 'CALL'] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
-/** As the sign-in policy names them. */
+/** Names as in the sign-in policy. */
 export const MESSAGE_FACTORS = ['email', 'sms', 'call'] as const;
 export type MessageFactorName = (typeof MESSAGE_FACTORS)[number];
 
@@ -21,6 +21,6 @@ export function maskedEmail(address: string): string {
   return `${[...address.slice(0, at)][0] ?? ''}•••${address.slice(at)}`;
 }
 
-/** Where a code went, as its user is shown it. */
+/** Masked recipient of a code. */
 export const shownAddress = ({ type, sentTo }: { readonly type: MessageType; readonly sentTo: string }): string =>
   type === 'EMAIL' ? maskedEmail(sentTo) : sentTo;

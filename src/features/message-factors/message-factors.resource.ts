@@ -9,9 +9,9 @@ export interface MessageFactor {
   readonly userId: string;
   readonly type: MessageType;
   readonly status: MessageFactorStatus;
-  /** Where the codes go, masked. */
+  /** Masked recipient of the codes. */
   readonly name: string;
-  /** Of a phone; see factor-codes.service.ts. */
+  /** Encrypted phone number; see factor-codes.service.ts. */
   readonly numberSealed: string | null;
   readonly created: Date;
   readonly lastUsed: Date | null;

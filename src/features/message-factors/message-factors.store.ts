@@ -36,7 +36,7 @@ export async function listMessageFactors(executor: Executor, userId: string): Pr
 }
 
 export interface NewMessageFactor extends Pick<MessageFactor, 'id' | 'userId' | 'type' | 'numberSealed' | 'created'> {
-  /** Of a phone: its number as it is shown. */
+  /** Masked phone number. */
   readonly name: string | null;
   readonly activated: Date | null;
 }

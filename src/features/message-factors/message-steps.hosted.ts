@@ -35,7 +35,7 @@ export const receiveFactorSend: StepReceiver = receiver(async (deps, ctx, place,
   );
 });
 
-/** What the form of a new factor asks for. */
+/** Parses the form for a new factor. */
 export const messageWish = (form: URLSearchParams) => ({ type: form.get('factorId') ?? '', number: form.get('phoneNumber')?.slice(0, 40) });
 
 /** POST …/enroll-message: the first code of a factor that is set up. @throws {TooManyFailures} */

@@ -13,7 +13,7 @@ export interface NetworkZone {
 }
 
 export const MOST_ZONES = 100;
-/** Of one zone. */
+/** Limit per zone. */
 export const MOST_NETWORKS = 150;
 
 export const zoneName = text({ least: 1, most: 128 });

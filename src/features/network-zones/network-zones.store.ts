@@ -46,7 +46,7 @@ export async function deleteZoneRow(trx: Executor, id: string): Promise<void> {
   await trx('network_zones').where({ id }).delete();
 }
 
-/** As they were committed, whatever transaction is under way. */
+/** Committed rows, regardless of the current transaction. */
 export async function findCommittedZones(pool: pg.Pool): Promise<readonly Pick<NetworkZone, 'name' | 'networks'>[]> {
   const { rows } = await pool.query<Pick<NetworkZone, 'name' | 'networks'>>({
     name: 'find-network-zones',

@@ -1,6 +1,6 @@
 /** The branding of an organization, and how it replaces the service's on a page. */
 
-/** What an organization can set of the service's branding; null: as the service has it. */
+/** Branding that an organization can override; null: the service's. */
 interface Looks {
   readonly logoUrl: string | null;
   /** `#rrggbb`, for links and buttons. */

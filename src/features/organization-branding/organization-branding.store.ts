@@ -16,9 +16,9 @@ export async function updateBranding(trx: Executor, orgId: string, branding: Org
 }
 
 /**
- * How an organization appears to those who sign in for it.
- * @param wanted an ID, or a name; an ID counts first, as at sign-in
- * @returns undefined: it has set nothing, or does not exist
+ * Branding of an organization on the sign-in pages.
+ * @param wanted an ID or a name; an ID is tried first, as at sign-in
+ * @returns undefined: no branding, or no such organization
  */
 export async function findLook(executor: Executor, wanted: string): Promise<OrganizationLook | undefined> {
   const { rows } = await executor.raw<{ rows: { name: string; branding: OrganizationBranding | null }[] }>(

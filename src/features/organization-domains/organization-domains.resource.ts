@@ -10,7 +10,7 @@ export interface OrganizationDomain {
   readonly verified: Date | null;
 }
 
-/** Of one organization. */
+/** Limit per organization. */
 export const MOST_DOMAINS = 100;
 
 /** The name of the TXT record that verifies a domain. A name of its own leaves the records of the domain itself alone. */

@@ -35,7 +35,7 @@ export async function listDomains(
   return selectDomains(knex, orgId, window);
 }
 
-/** Of the organization, in alphabetical order. @throws {ApiError} not found */
+/** Verified domains of the organization in alphabetical order. @throws {ApiError} not found */
 export function verifiedDomains({ database: { knex } }: Services, orgId: string, request: RequestContext): Promise<readonly string[]> {
   checkReadable(orgId, request, 'MANAGE_PROVIDERS');
   return listVerifiedDomains(knex, orgId);

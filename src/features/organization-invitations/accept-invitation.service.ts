@@ -1,6 +1,6 @@
 /**
- * What the reader of an invitation does with it. The link proves the mailbox. An existing account joins once its user has signed in; a new account gets the
- * password that its user chooses. Each invitation is used by one conditional DELETE, and gives only what its sender could give at that moment.
+ * Accepting an invitation. The link proves access to the mailbox. An existing account joins after sign-in; a new account gets the password that its
+ * user chooses. One conditional DELETE uses the invitation up. It grants only what its sender may grant at that moment.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
@@ -140,7 +140,7 @@ const givenRoles = async (executor: Executor, { orgId, role, roleId }: Invitatio
 const givesRights = async (executor: Executor, row: InvitationRow): Promise<boolean> =>
   (await givenRoles(executor, row)).some(({ permissions }) => permissions.length > 0);
 
-/** What the member has already stays. */
+/** Keeps existing roles. */
 async function giveRole(trx: Executor, { row: { orgId, role, roleId } }: Used, user: User, request: RequestContext): Promise<void> {
   const userId = user.id;
   const held = (await findMemberRoles(trx, orgId, userId)) ?? [];

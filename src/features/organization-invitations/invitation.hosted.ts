@@ -23,7 +23,7 @@ import { PASSWORD_AMR } from '../sign-in/sign-in.service.ts';
 import { findUser } from '../users/users.service.ts';
 import { createByInvitation, joinByInvitation, type OpenInvitation, readInvitation } from './accept-invitation.service.ts';
 
-/** Where a sign-in leads back to. */
+/** Page to return to after a sign-in. */
 export const INVITATION_PAGE = '/account/invitation';
 const COOKIE = 'gatehouse-invitation';
 const TOKEN = /^[\w-]{43}$/;
@@ -38,7 +38,7 @@ async function invitationIn(deps: SignInDeps, ctx: RouterContext): Promise<OpenI
   return invitation;
 }
 
-/** Who has signed in just now. */
+/** User who has just signed in. */
 async function freshUser(deps: SignInDeps, ctx: Koa.Context) {
   const session = await deps.sessions.current(ctx.req, ctx.res);
   return session !== undefined && (await isFreshSignIn(deps, session)) ? findUser(deps.services.database, session.accountId) : undefined;

@@ -33,7 +33,7 @@ import {
   renewInvitation,
 } from './organization-invitations.store.ts';
 
-/** Of one organization, at a time. */
+/** Limit of open invitations per organization. */
 const MOST_INVITATIONS = 1000;
 
 export const invitationFields = z.strictObject({

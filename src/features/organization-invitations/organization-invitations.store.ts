@@ -16,7 +16,7 @@ export interface InvitationRow {
   readonly depId: string | null;
   /** SHA-256 of the token. */
   readonly tokenHash: string;
-  /** Who sent it the last time. */
+  /** Latest sender. */
   readonly createdBy: string;
   readonly created: Date;
   /** The last time. */

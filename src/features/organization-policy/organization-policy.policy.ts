@@ -1,4 +1,4 @@
-/** What an organization demands of those who sign in for it, and whether a session or a refresh token still meets it. It can only be stricter than the service. */
+/** Sign-in requirements of an organization, and whether a session or refresh token meets them. They can only be stricter than the service's. */
 
 /** INHERIT: as the sign-in policy of the service says. */
 export const ORGANIZATION_MFA = ['INHERIT', 'REQUIRED'] as const;

@@ -11,7 +11,7 @@ export const idleInWords = ({ sessionIdleMinutes }: OrganizationPolicy): Piece =
 export const lifetimeInWords = ({ sessionLifetimeHours }: OrganizationPolicy): Piece =>
   sessionLifetimeHours === null ? AS_SERVICE : { text: counted(sessionLifetimeHours, '{count} hour', '{count} hours') };
 
-/** What it demands, in one line. */
+/** One-line summary of the requirements. */
 export const organizationPolicyInWords = (policy: OrganizationPolicy): readonly Piece[] => {
   const { mfa, sessionIdleMinutes, sessionLifetimeHours } = policy;
   return [

@@ -22,7 +22,7 @@ export async function connectionOf(executor: Executor, idpId: string, email: str
 export const isOutside = async (executor: Executor, idpId: string, email: string | undefined): Promise<boolean> =>
   (await connectionOf(executor, idpId, email)) === undefined && (await isOrganizationProvider(executor, idpId));
 
-/** Who has come from a provider. */
+/** User who signed in with a provider. */
 interface Newcomer {
   /** That the provider has verified. */
   readonly email: string | undefined;

@@ -1,4 +1,4 @@
-/** Which providers a domain leads to, and which one a user must use. Each is one read by an index. */
+/** Providers of a domain, and the provider that a user must use. One indexed read each. */
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
 import { administersOrganization } from '../administrators/rights.store.ts';

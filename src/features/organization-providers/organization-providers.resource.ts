@@ -32,7 +32,7 @@ export const organizationProviderBody = z.strictObject({
 export interface OrganizationProvider extends Readonly<z.output<typeof organizationProviderBody>> {
   readonly orgId: string;
   readonly idpId: string;
-  /** Of the provider. */
+  /** Name of the provider. */
   readonly name: string;
   readonly status: 'ACTIVE' | 'INACTIVE';
   readonly created: Date;

@@ -103,7 +103,7 @@ export async function removeProviderOf(services: Services, orgId: string, idpId:
   });
 }
 
-/** Whether a provider is one of an organization decides who is shown it: all processes learn of it. */
+/** Notifies all processes: the owner of a provider decides who sees it. */
 async function changing<T>({ database, notifications }: Services, idpId: string, change: (trx: Executor) => Promise<T>): Promise<T> {
   const news = { kind: 'identity-provider', id: idpId } as const;
   const done = await database.transaction(async (trx) => {

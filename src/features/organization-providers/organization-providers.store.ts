@@ -105,7 +105,7 @@ export async function isUsedBeyond(executor: Executor, idpId: string, orgId: str
   );
 }
 
-/** What an address of a domain means at a provider. */
+/** Meaning of a domain's addresses at a provider. */
 export interface DomainConnection {
   readonly orgId: string;
   readonly orgName: string;

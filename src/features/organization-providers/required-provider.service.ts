@@ -15,7 +15,7 @@ export class ProviderRequired extends SignInDenied {
   }
 }
 
-/** What has been proved, and by which provider. */
+/** The authenticated user and the provider. */
 interface Proved {
   readonly user: Pick<User, 'id' | 'login'>;
   readonly amr: readonly string[];

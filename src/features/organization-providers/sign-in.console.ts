@@ -34,7 +34,7 @@ const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] 
   { label: 'Sign-in', href: homeOf(organization.id) },
 ];
 
-/** Which providers there are, is a matter of the service. */
+/** Only administrators of the service can see all providers. */
 const mayConnect = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
 const modeOf = ({ mode, status }: OrganizationProvider): Piece => {

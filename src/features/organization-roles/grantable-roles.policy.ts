@@ -1,4 +1,4 @@
-/** Which roles of an organization somebody may give to its members and take from them. */
+/** Decides which roles of an organization a caller may grant and revoke. */
 import {
   isWithin,
   mayChangeOwners,
@@ -9,8 +9,8 @@ import {
 } from '../administrators/administration.policy.ts';
 
 /**
- * Nobody gives or takes more than their own rights. An admin may also change accounts, so all permissions of a custom role together are less.
- * @param callerRoles of who gives or takes
+ * Nobody can grant or revoke more than their own rights. An admin can also change accounts, so a custom role with all permissions is still less.
+ * @param callerRoles roles of the caller
  */
 export function mayGrant(
   callerRoles: readonly Role[],

@@ -1,4 +1,4 @@
-/** Which roles a member has in an organization. A change takes effect with the next request; tokens tell it from the next one on. */
+/** Roles of members in an organization. A change takes effect with the next request, and in the next issued token. */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';

@@ -47,6 +47,6 @@ export async function replaceMemberRoles(
       .ignore();
 }
 
-/** Who has one of the organization's own roles, in the order in which rows are locked. @param most how many at most */
+/** Holders of a custom role, in the order of row locks. @param most maximum number */
 export const listHolders = (executor: Executor, orgId: string, roleId: string, most: number): Promise<string[]> =>
   executor('member_roles').where({ org_id: orgId, role_id: roleId }).orderBy('user_id').limit(most).pluck('user_id');

@@ -10,7 +10,7 @@ export interface OrganizationRole {
   readonly lastUpdated: Date;
 }
 
-/** What every organization has. An admin is its ORG_ADMIN; every member is a member. */
+/** Built-in roles of every organization. An admin is its ORG_ADMIN; every member has the role member. */
 export const BUILT_IN_ROLES = [
   {
     name: 'owner',

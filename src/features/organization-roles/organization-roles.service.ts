@@ -1,4 +1,4 @@
-/** What can be done with the roles of an organization. Nobody gives or changes a role that allows more than they may do themselves. */
+/** Operations on roles of an organization. Nobody can grant or change a role that allows more than their own. */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
@@ -25,7 +25,7 @@ import {
   updateOrganizationRoleRow,
 } from './organization-roles.store.ts';
 
-/** Of one organization. */
+/** Limit per organization. */
 const MOST_ORGANIZATION_ROLES = 100;
 /** Each of them loses links and sessions in the transaction that gives the role more permissions. */
 const MOST_HOLDERS_TO_WIDEN = 1000;
@@ -131,7 +131,7 @@ async function endForHolders(trx: Executor, orgId: string, roleId: string, reque
   return raised;
 }
 
-/** Nobody has it any more. @throws {ApiError} not found, forbidden */
+/** Removes the role from all members. @throws {ApiError} not found, forbidden */
 export async function deleteOrganizationRole(services: Services, orgId: string, id: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');

@@ -10,9 +10,9 @@ export interface SetupRow {
   readonly tokenHash: string;
   /** SHA-256 of what the browser keeps that has begun; null: none has. */
   readonly browserHash: string | null;
-  /** Of the identity provider, chosen beforehand: the redirect URI names it. */
+  /** ID of the identity provider, chosen in advance because the redirect URI contains it. */
   readonly idpId: string;
-  /** How the provider is used once it works. */
+  /** Mode of the provider after the set-up. */
   readonly mode: 'OFFERED' | 'REQUIRED';
   /** In ASCII; null: not typed yet. */
   readonly domain: string | null;

@@ -1,6 +1,6 @@
 /**
- * What the reader of a set-up link does with it, step by step: a domain, its TXT record, the company's identity provider, a sign-in to try it. The first browser
- * that begins has the link; the sign-in that works uses it up. Until then the provider is nobody's way in.
+ * Steps of a set-up link: a domain, its TXT record, the company's identity provider, and a test sign-in. The first browser claims the link; a
+ * successful test sign-in uses it up. Until then the provider is not offered to anyone.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest, randomToken } from '../../platform/crypto/secrets.ts';
@@ -142,7 +142,7 @@ export async function writeProvider(
   notifications.announce({ kind: 'identity-provider', id: row.idpId });
 }
 
-/** What a sign-in to try it has shown. */
+/** Result of a test sign-in. */
 export type Tried = 'works' | 'gone' | 'no-email' | { readonly foreign: string };
 
 /**

@@ -35,7 +35,7 @@ const COOKIE = 'gatehouse-setup';
 const DAYS = 7;
 
 interface Told {
-  /** What is wrong, in the page's language, and the field that it is about. */
+  /** Problem in the language of the page, and its field. */
   readonly problem?: { readonly field: string; readonly message: string };
   readonly typed?: Readonly<Record<string, string>>;
 }
@@ -144,7 +144,7 @@ export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promi
   });
 }
 
-/** What goes wrong with the provider is told in plain words, and stands in the log of the service. */
+/** Shows provider errors in plain words and logs them. */
 async function telling(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay, run: () => Promise<void>): Promise<void> {
   try {
     await run();

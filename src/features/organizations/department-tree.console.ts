@@ -14,7 +14,7 @@ export interface Branch {
   readonly children: readonly Branch[];
   /** The number of all departments below, however deep. */
   readonly below: number;
-  /** Of this department alone. */
+  /** Members of this department, without those below it. */
   readonly members: number;
 }
 

@@ -36,7 +36,7 @@ const fieldsFor = async (
 
 const settings = z.object({ name: text({ least: 1 }), originId: text(), parentId: z.string() });
 
-/** What was typed, with the department that it names. @throws {ApiError} validation, not found */
+/** Parses the form and finds the named department. @throws {ApiError} validation, not found */
 async function settingsIn(visit: ConsoleRequest, form: URLSearchParams) {
   const { parentId, ...rest } = readFields(settings, form);
   return { ...rest, parentId: (await pickedId(await departmentsIn(visit, orgIdIn(visit)), 'parentId', parentId)) ?? '' };

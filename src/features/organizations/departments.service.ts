@@ -1,4 +1,4 @@
-/** What can be done with the departments of an organization ("Department node"). */
+/** Operations on departments of an organization ("Department node"). */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -46,7 +46,7 @@ export async function departmentTree(
   return { levelCount: departments.length, departments: inPreOrder(departments) };
 }
 
-/** How many members each department has, by its id; those of the departments below it are not counted. @throws {ApiError} not found */
+/** Number of members of each department by ID, without departments below it. @throws {ApiError} not found */
 export async function departmentMembers(
   { database: { knex } }: Services,
   orgId: string,

@@ -1,4 +1,4 @@
-/** How many members organizations have. */
+/** Counts members of organizations. */
 import type { Executor } from '../../platform/database/database.ts';
 import { foldCounts, type KeptCounts, keptCount } from '../../platform/database/kept-counts.ts';
 

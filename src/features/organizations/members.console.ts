@@ -37,7 +37,7 @@ const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] 
   { label: 'Members', href: homeOf(organization.id) },
 ];
 
-/** What the address narrows the list to; a department that does not exist has no members. */
+/** Filter from the address; an unknown department has no members. */
 function narrowed({ query }: ConsoleRequest) {
   const q = (query.get('q') ?? '').trim();
   const depId = query.get('department') ?? '';

@@ -1,4 +1,4 @@
-/** Who belongs to an organization, and to which of its departments. A user may belong to several organizations, to each of them once. */
+/** Memberships in organizations and departments. A user can belong to several organizations, once each. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -157,7 +157,7 @@ async function putWithin(
   return rises;
 }
 
-/** Which of these users are members. @throws {ApiError} not found: the organization is out of the caller's sight */
+/** Filters users to members. @throws {ApiError} not found: the caller cannot see the organization */
 export async function findMembersAmong(
   { database: { knex } }: Services,
   orgId: string,

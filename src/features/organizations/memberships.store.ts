@@ -1,4 +1,4 @@
-/** Which users belong to which organization, and to which department in it. The only SQL that writes that table, apart from what ends with a user. */
+/** Memberships of users in organizations and departments. The only SQL that writes that table, except deletions with a user. */
 
 import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -28,12 +28,12 @@ export interface Membership {
 export interface Member {
   readonly userId: string;
   readonly login: string;
-  /** As it is stored, with `lockedUntil`: see `statusAt`. */
+  /** Stored status; combine it with `lockedUntil` in `statusAt`. */
   readonly status: UserStatus;
   readonly lockedUntil: Date | null;
   /** null: directly in the organization. */
   readonly depId: string | null;
-  /** Of the membership. */
+  /** Time of joining. */
   readonly created: Date;
 }
 
@@ -43,7 +43,7 @@ const FIELDS = new Map([
   ['memberships_org_id_dep_id_fkey', 'depId'],
 ] as const);
 
-/** What a membership can name that does not exist. */
+/** Reference of a membership that does not exist. */
 export type Missing = 'orgId' | 'userId' | 'depId';
 
 /**
@@ -121,11 +121,11 @@ const MEMBER: Columns<Member> = {
   created: 'memberships.created',
 };
 
-/** Which members; all that is given must fit. */
+/** Filter of members; all conditions must match. */
 export interface MemberSearch {
   /** Words: each begins a word of the login, the e-mail address or a name. */
   readonly q?: string | undefined;
-  /** Of this department alone. */
+  /** This department only, without those below it. */
   readonly depId?: string | undefined;
 }
 
@@ -136,7 +136,7 @@ export const listMemberIdsAmong = (executor: Executor, orgId: string, userIds: r
     .whereIn('user_id', [...userIds])
     .pluck('user_id');
 
-/** How many members each department has, by its id; without those of the departments below it. */
+/** Number of members of each department by ID, without departments below it. */
 export async function countMembersByDepartment(executor: Executor, orgId: string): Promise<ReadonlyMap<string, number>> {
   const rows = await executor('memberships')
     .where({ org_id: orgId })

@@ -18,7 +18,7 @@ import { getOrganization } from './organizations.service.ts';
 const homeOf = (orgId: string): string => `${organizationPath(orgId)}/administrators`;
 const SUBMIT = 'Add administrator';
 
-/** What is refused about the role stands at the user. */
+/** Problems with the role are shown at the user field. */
 const userField = (visit: ConsoleRequest, typed: Typed): Promise<Field> =>
   pickField(usersIn(visit), { name: 'user', label: 'User', alias: 'type' }, typed);
 

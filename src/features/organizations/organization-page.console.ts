@@ -1,4 +1,4 @@
-/** What the pages about one organization share: its address, its tabs, the menu of actions, and who may change it. */
+/** Shared by all pages of an organization: address, tabs, actions and permissions. */
 
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
@@ -55,7 +55,7 @@ export interface Below {
   readonly need: OrganizationPermission | 'ANY' | 'SERVICE';
 }
 
-/** Where several pages about signing in stand one below the other. */
+/** Tab that combines several sign-in pages. */
 export const SIGN_IN_TAB = '/access';
 
 interface Tab {
@@ -105,14 +105,14 @@ export const besideMembers = (visit: ConsoleRequest, orgId: string, path: string
     .filter((page) => page.path !== path)
     .map((page) => ({ label: page.label, href: `${organizationPath(orgId)}${page.path}` }));
 
-/** What stands at the head of each tab. @param isEmpty can it be deleted? */
+/** Header of each tab. @param isEmpty can it be deleted? */
 export function organizationHead(visit: ConsoleRequest, organization: OrganizationDetail, isEmpty = false) {
   const address = organizationPath(organization.id);
   const looked = new URL(visit.req.url ?? '/', 'http://localhost').pathname.slice(address.length);
   const seen = TABS.map((tab: Tab) => ({ ...tab, pages: tab.pages.filter((page) => maySee(visit, organization.id, page)) })).filter(
     ({ pages }) => pages.length > 0,
   );
-  // Who may not see the departments still begins somewhere.
+  // Without access to departments, start with the overview.
   const tabs = seen[0]?.label === 'Departments' ? seen : [OVERVIEW, ...seen];
   return {
     title: verbatim(organization.name),

@@ -32,7 +32,7 @@ import {
   searchOrganizations,
 } from './organizations.service.ts';
 
-/** Where organizations are kept. */
+/** Labels of the sources of organizations. */
 const SOURCES: Readonly<Record<OrganizationType, string>> = { LOCAL: 'Local', LDAP: 'LDAP', SCIM: 'SCIM', OIDC: 'OpenID Connect' };
 
 const COLUMNS: readonly (string | SortedBy<OrganizationOrder>)[] = [

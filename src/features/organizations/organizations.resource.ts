@@ -1,6 +1,6 @@
 /** Organizations: the fields of a record. */
 
-/** Where an organization is kept: here, or in an identity source that is only mirrored here. */
+/** Source of an organization: local, or an identity source that is mirrored here. */
 export type OrganizationType = 'LOCAL' | 'LDAP' | 'SCIM' | 'OIDC';
 
 /** A department as its organization's tree shows it. */

@@ -1,4 +1,7 @@
-/** What can be done with organizations ("Organization endpoints"). Creating and deleting is for those who administer the service; the rest goes as far as their reach. */
+/**
+ * Operations on organizations ("Organization endpoints"). Only administrators of the service can create and delete them; other operations depend on
+ * the caller's reach.
+ */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -36,7 +39,7 @@ export interface OrganizationDetail extends Organization {
   readonly editable: boolean;
 }
 
-/** What comes from another source is renamed there. */
+/** Organizations from another source are renamed there. */
 const isEditable = ({ type }: Organization): boolean => type === 'LOCAL';
 
 /** Those within the caller's reach, oldest first. @param page from 1 @param q words of the name and of the external ID */
@@ -128,9 +131,8 @@ export function checkReadable(orgId: string, request: RequestContext, need: Orga
 }
 
 /**
- * Whoever changes an organization, its departments or its members waits here for the one before him: the tree gets no cycles, and what is
- * decided upon stays as it was seen.
- * @param need what the caller's roles must allow in it
+ * Serializes changes of an organization, its departments and members, so that the tree gets no cycles and decisions stay valid.
+ * @param need permission that the caller's roles must include
  * @throws {ApiError} not found, forbidden
  */
 export async function lockForChange(

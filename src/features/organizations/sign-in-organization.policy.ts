@@ -20,7 +20,7 @@ export interface OrganizationFacts {
   readonly wanted: string | undefined;
   /** The ID that the user chose, now or in this session before. */
   readonly chosen: string | undefined;
-  /** Of a request that names one: that one, where the user is a member. Else the chosen one first, then the oldest memberships; two are enough. */
+  /** For a request with an organization: that one, if the user is a member. Otherwise the chosen one, then the oldest memberships; at most two. */
   readonly found: readonly SignInOrganization[];
 }
 
@@ -49,8 +49,8 @@ interface Membership {
 }
 
 /**
- * As `decideOrganization`, among all memberships of a user who has chosen none.
- * @param memberships undefined: there is no user who could be asked
+ * Like `decideOrganization`, for a user who has not chosen.
+ * @param memberships undefined: no interactive user
  */
 export function decideAmong(
   { setting = 'OPTIONAL', wanted }: { readonly setting: OrganizationSetting | undefined; readonly wanted: string | undefined },

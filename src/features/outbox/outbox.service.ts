@@ -41,7 +41,7 @@ export interface Carrier {
    * @throws {Undeliverable} when it is to be given up; anything else is tried again
    */
   deliver(payload: unknown): Promise<'delivered' | 'dropped'>;
-  /** What the audit log says when it is given up. */
+  /** Audit event when delivery is given up. */
   givenUp(payload: unknown): Pick<Event, 'eventType' | 'displayMessage' | 'targets'>;
   /**
    * @param age seconds since the entry was written
@@ -64,7 +64,7 @@ export interface OutboxParts extends Pick<Services, 'database' | 'log'> {
 export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
   const { database, log, carriers } = parts;
   const kinds = Object.keys(carriers);
-  /** Of which something was delivered since they were looked at: their receivers may have more waiting. */
+  /** Receivers with a delivery since the last check: more may be waiting. */
   const delivered = new Set<string>();
   let stopping = false;
   let rest = new AbortController();

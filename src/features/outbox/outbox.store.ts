@@ -1,10 +1,8 @@
 /**
- * What is still to be told to others, written in the transaction of what happened and removed once it was told. The only SQL on that table but
- * for the notes that are written together with their cause (protocol-state.ts, audit.ts, sign-ins.ts). Times are the caller's clock.
- *
- * What has an object is told to a receiver in the order in which it was written: the first is told, the rest waits until it is gone. Of two
- * transactions of which one began to write after the other one's commit, as two do that lock the object, the order is theirs; of two that wrote at
- * the same time it is either.
+ * Outbox: pending deliveries, written in the transaction of their cause and removed after delivery. The only SQL on that table except inserts
+ * together with their cause (protocol-state.ts, audit.ts, sign-ins.ts). Times come from the caller's clock. Entries about the same object are
+ * delivered to a receiver in the order of writing: the first one is due, the others wait for it. If one transaction starts writing after another has
+ * committed, as with a locked object, their order is kept; concurrent ones can be delivered in either order.
  */
 import { hash } from 'node:crypto';
 import type pg from 'pg';
@@ -13,9 +11,9 @@ import type { Executor } from '../../platform/database/database.ts';
 export interface OutboxEntry {
   readonly seq: number;
   readonly kind: string;
-  /** Whom it is for. */
+  /** Receiver. */
   readonly orderingKey: string;
-  /** What it is about; null: nothing that has an order. */
+  /** Object of the entry; null: no ordering. */
   readonly objectKey: string | null;
   readonly payload: unknown;
   /** This one included. */
@@ -40,7 +38,7 @@ export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void>
   await trx('outbox').insert(row);
 }
 
-/** What tells no receivers apart stands in as many lanes: each look goes by all that have something waiting, and they must be few. */
+/** Entries without a receiver are spread over lanes: each query visits every receiver with pending entries, so there must be few. */
 const LANES = 16;
 
 /** @param name anyone who is not to be held up by others more than need be @returns an ordering key */
@@ -80,8 +78,8 @@ const PUT_OFF_BEHIND = `${RECEIVERS}, behind AS (
     SELECT o.seq FROM outbox o WHERE o.seq = ANY (ARRAY(SELECT seq FROM behind)) AND o.due <= :now FOR UPDATE OF o SKIP LOCKED
   )) RETURNING seq`;
 
-// What was before it may have gone, and that been committed, after the one statement began to look and before it came by; the next one sees it.
-// Who holds such a row removes what is before it, and makes it due themselves, or lets all of its receiver be due.
+// An earlier entry may have been removed and committed after this statement started; the next run sees it. A holder of such a row removes the earlier
+// entry and makes it due itself, or makes all entries of the receiver due.
 const BRING_BACK = `UPDATE outbox SET due = created WHERE seq = ANY (ARRAY(
     SELECT o.seq FROM outbox o WHERE o.seq = ANY (:seqs) AND o.due = :later AND NOT ${IS_BEHIND} FOR UPDATE OF o SKIP LOCKED
   ))`;
@@ -132,13 +130,13 @@ const REMOVE = `WITH gone AS (DELETE FROM outbox WHERE seq = :seq RETURNING kind
   )
   SELECT EXISTS (SELECT FROM next) AS "isFollowed" FROM gone`;
 
-/** What waits next behind it is due at once. @returns whether anything does; undefined when it was removed before */
+/** Makes the next waiting entry due at once. @returns whether there is one; undefined when the entry was already removed */
 export async function removeEntry(executor: Executor, { seq }: OutboxEntry): Promise<{ readonly isFollowed: boolean } | undefined> {
   const { rows } = await executor.raw<{ rows: { isFollowed: boolean }[] }>(REMOVE, { seq });
   return rows[0];
 }
 
-// What waits behind it waits as long: were it due, each look for what is due would come by it.
+// Postpones waiting entries as well: if they were due, every query would visit them.
 const POSTPONE = `WITH failed AS (UPDATE outbox SET due = :due, last_error = :error, attempts = attempts - :uncounted WHERE seq = :seq AND attempts = :attempts
     RETURNING seq, kind, ordering_key, object_key)
   UPDATE outbox o SET due = :due FROM failed f
@@ -156,7 +154,7 @@ export async function postponeEntry(
   await executor.raw(POSTPONE, { seq, attempts, due, error, uncounted: counts ? 0 : 1 });
 }
 
-/** Whose entries: all of one receiver. */
+/** Selects all entries of one receiver. */
 export interface Receiver {
   readonly kind: string;
   readonly orderingKey: string;
@@ -187,7 +185,7 @@ export async function deleteSurplusEntries(executor: Executor, kind: string, mos
   return (await executor.raw<{ rowCount: number }>(SURPLUS, { kind, most, limit })).rowCount;
 }
 
-/** How much is still to be delivered: how many up to a number, and when the oldest was written; null: nothing. */
+/** Load of the outbox: number of pending entries up to a limit, and the time of the oldest; null: none. */
 export async function outboxLoad(executor: Executor, most: number): Promise<{ readonly count: number; readonly oldest: Date | null }> {
   const { rows } = await executor.raw<{ rows: [{ count: number; oldest: Date | null }] }>(
     'SELECT count(*)::int AS count, min(created) AS oldest FROM (SELECT created FROM outbox ORDER BY seq LIMIT ?) first',
@@ -196,7 +194,7 @@ export async function outboxLoad(executor: Executor, most: number): Promise<{ re
   return rows[0];
 }
 
-/** What is still to be told to a receiver. */
+/** Pending entries of a receiver. */
 export interface Waiting {
   readonly count: number;
   /** When the oldest was written; null: there is none. */
@@ -223,7 +221,7 @@ export interface KindLoad {
   readonly lastError: string | null;
 }
 
-/** How much of one kind is still to be told: how many up to a number. */
+/** Number of pending entries of one kind, up to a limit. */
 export async function kindLoad(executor: Executor, kind: string, most: number): Promise<KindLoad> {
   const { rows } = await executor.raw<{ rows: [KindLoad] }>(
     `SELECT count(*)::int AS count, min(created) AS oldest,

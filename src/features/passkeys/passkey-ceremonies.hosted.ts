@@ -14,7 +14,7 @@ export const signInForm = (deps: HostedDeps, ctx: Koa.Context, at: PasskeyPlace)
   return passkeyForm(deps, ctx, { ...at, kind: 'sign-in' }, async (challenge) => party && requestOptions(party, challenge));
 };
 
-/** As the second factor: one of the user's. @returns undefined when they have none */
+/** Form for a passkey as second factor. @returns undefined if the user has none */
 export const factorForm = (
   deps: HostedDeps,
   ctx: Koa.Context,
@@ -32,7 +32,7 @@ export const factorForm = (
 export const creationForm = (deps: HostedDeps, ctx: Koa.Context, at: PasskeyPlace, user: User): Promise<PasskeyForm | undefined> =>
   passkeyForm(deps, ctx, { ...at, kind: 'enroll', userId: user.id }, (challenge) => passkeyCreation(deps.services, user, challenge));
 
-/** What the form of a new passkey has brought. */
+/** Parses the form of a new passkey. */
 export async function readRegistration(
   deps: HostedDeps,
   ctx: Koa.Context,

@@ -30,17 +30,17 @@ import {
 } from './passkeys.service.ts';
 import { findHandle, insertPasskey, keepHandle, listPasskeys } from './passkeys.store.ts';
 
-/** Of one user. */
+/** Limit per user. */
 const MOST_PASSKEYS = 20;
 export const LONGEST_NAME = 100;
-/** What its user calls a passkey. */
+/** Name given by the user. */
 export const passkeyName = text({ least: 1, most: LONGEST_NAME });
 
 /** A new passkey, as it was sent. */
 export interface Registration {
   /** undefined: none that this browser was asked for at this place. */
   readonly answer: PasskeyResponse | undefined;
-  /** What its user calls it, as typed; nothing that can be stored: `defaultName`. */
+  /** Name as entered by the user; without storable characters: `defaultName`. */
   readonly name: string;
   readonly defaultName: string;
 }
@@ -96,7 +96,7 @@ export async function enrolPasskey(
 }
 
 export interface AddedPasskey {
-  /** What it stands for (RFC 8176): it was used just now. */
+  /** Authentication methods of the passkey (RFC 8176); it was used just now. */
   readonly methods: readonly string[];
   /** To be shown this once; none when the user had a factor before. */
   readonly recoveryCodes: readonly string[];

@@ -1,7 +1,7 @@
 /**
- * How a passkey is asked for on a page, and how the answer comes back: in a form that views/public/passkey.js fills in and sends. Where there is no script, or
- * the browser knows no passkeys, the form stays hidden. The challenge travels sealed in the form itself, so that two tabs do not disturb each other: it is of
- * use for ten minutes, in this browser, at this place and for this purpose (WebAuthn section 13.4.3); that it counts once is seen to in features/passkeys/passkeys.service.ts.
+ * Passkey requests on pages: a form that views/public/passkey.js fills in and submits. Without JavaScript or passkey support it stays hidden. The
+ * challenge is sealed in the form, so tabs do not interfere: it is valid for ten minutes, in this browser, at this place and for this purpose
+ * (WebAuthn section 13.4.3). features/passkeys/passkeys.service.ts makes sure that it is used once.
  */
 import type Koa from 'koa';
 import { z } from 'zod';
@@ -23,7 +23,7 @@ export const passkeyChallenges = (keyring: Keyring): PasskeyChallenges =>
     seconds: LIFETIMES.passkeyChallenge,
   });
 
-/** What a form is sealed with. */
+/** Services for sealing a form. */
 interface Sealing {
   readonly formTokens: FormTokens;
   readonly passkeyChallenges: PasskeyChallenges;
@@ -32,16 +32,16 @@ interface Sealing {
 /** In views/public. */
 export const PASSKEY_SCRIPTS: readonly string[] = ['simplewebauthn.js', 'passkey.js', 'reload-when-stale.js'];
 
-/** Where and for what a passkey is asked for. */
+/** Place and purpose of a passkey request. */
 export interface PasskeyPurpose {
   readonly kind: 'sign-in' | 'factor' | 'enroll';
   /** Path of the place. */
   readonly place: string;
-  /** Whose it must be; absent: anyone who signs in. */
+  /** Required user; absent: anyone. */
   readonly userId?: string;
 }
 
-/** Where a form of it stands. */
+/** Place of the form. */
 export interface PasskeyPlace {
   /** Path of the place. */
   readonly place: string;
@@ -57,7 +57,7 @@ export interface PasskeyForm {
   readonly action: string;
   /** Is one made, or an existing one proved? */
   readonly ceremony: 'create' | 'get';
-  /** What the browser is asked, JSON. */
+  /** Request options for the browser, JSON. */
   readonly options: string;
   readonly hidden: readonly HiddenField[];
   /** Seconds that it is of use. */
@@ -97,8 +97,8 @@ export async function passkeyForm(
 }
 
 /**
- * What a form has brought, whose token was verified.
- * @returns undefined when this browser was not asked for it, not here, not for that, or too long ago
+ * Parses a submitted form and verifies its token.
+ * @returns undefined when the token is for another browser, place or purpose, or expired
  */
 export async function readAnswer(
   { formTokens, passkeyChallenges: seal }: Sealing,

@@ -27,7 +27,7 @@ async function mayOffer(services: Services, { accountId, amr, idp }: Done): Prom
   if (!passkeyOffer && !isNeeded) return false;
   const facts = await findOfferFacts(services.database.knex, accountId);
   if (facts === undefined || facts.hasPasskey || facts.declined || (!passkeyOffer && facts.hasPassword)) return false;
-  // As on the page of the account: another factor is added by somebody who has used the first.
+  // As on the account page: only a user who has used the existing factor may add another.
   return isMultiFactor(amr) || !(await hasFactor(services.database.knex, accountId, amr));
 }
 

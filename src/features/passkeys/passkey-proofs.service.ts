@@ -1,6 +1,6 @@
 /**
- * Whether an answer of a browser proves somebody's passkey, as the only factor or as the second one. A challenge counts once, whatever comes of it. Passkeys
- * cannot be guessed: they are neither locked nor counted as codes are, only by network address.
+ * Verifies passkey responses as only or second factor. A challenge works once, whatever the result. Passkeys cannot be guessed, so failures are
+ * limited by network address only, without locks.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -17,7 +17,7 @@ import type { Passkey } from './passkeys.resource.ts';
 import { claimChallenge, type PasskeyResponse, passkeyRelyingParty, readAssertion } from './passkeys.service.ts';
 import { findHandle, findPasskey, noteUse, type PasskeyUse } from './passkeys.store.ts';
 
-/** What an answer proves; that the account may be used, and the count of uses, are looked at when it is used. */
+/** Result of verifying a response. Account status and the use count are checked later. */
 export type PasskeyProof =
   | { readonly passkey: Passkey; readonly use: PasskeyUse }
   | {
@@ -102,8 +102,8 @@ async function admit(trx: Executor, proof: PasskeyProof, request: RequestContext
 const BY_PASSKEY = 'Authentication of user via passkey';
 
 /**
- * As the second factor of a user who is locked in the transaction.
- * @returns the methods it stands for (RFC 8176), undefined when it does not count
+ * Verifies a passkey as second factor of a user who is locked in the transaction.
+ * @returns its authentication methods (RFC 8176), undefined if it is not accepted
  */
 export async function checkPasskey(
   trx: Executor,

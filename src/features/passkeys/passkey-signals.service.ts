@@ -1,4 +1,4 @@
-/** What browsers are told of the passkeys that count, so that password managers offer no other (WebAuthn Level 3 section 5.1.10, signal methods). */
+/** Tells browsers the valid passkeys, so that password managers stop offering others (WebAuthn Level 3 section 5.1.10, signal methods). */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import type { User } from '../users/users.resource.ts';

@@ -17,7 +17,7 @@ import type { PasskeyUse } from './passkeys.store.ts';
 /** Loaded when first asked for: with its certificates it takes a tenth of what the service does, in time to start and in memory. */
 const library = () => import('@simplewebauthn/server');
 
-/** Whose passkeys these are. */
+/** WebAuthn relying party. */
 export interface PasskeyRelyingParty {
   /** The host of BASE_URL, or the one that PASSKEY_RP_ID names (WebAuthn section 5.1.2, "RP ID"): whatever host a request names, passkeys are this one's. */
   readonly id: string;
@@ -31,22 +31,22 @@ export function passkeyRelyingParty({ baseUrl, passkeyRpId }: Pick<Config, 'base
 }
 
 /**
- * Which origins may use the passkeys of the host named by PASSKEY_RP_ID: browsers ask for it there (WebAuthn Level 3 section 5.11, related origins).
- * @returns undefined where passkeys belong to the host of BASE_URL
+ * Origins that may use the passkeys of the host in PASSKEY_RP_ID; browsers request the list there (WebAuthn Level 3 section 5.11, related origins).
+ * @returns undefined if passkeys belong to the host of BASE_URL
  */
 export const relatedOrigins = ({ baseUrl, passkeyRpId }: Pick<Config, 'baseUrl' | 'passkeyRpId'>): readonly string[] | undefined =>
   passkeyRpId === undefined ? undefined : [new URL(baseUrl).origin];
 
-/** How long a browser waits for its user, in milliseconds: long enough to find a key or a phone (WebAuthn section 15.1). */
+/** Timeout in the browser in milliseconds: enough time to find a key or a phone (WebAuthn section 15.1). */
 const PATIENCE = 300_000;
 const bytes = (base64url: string) => new Uint8Array(Buffer.from(base64url, 'base64url'));
 const known = (passkeys: readonly Passkey[]) =>
   passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports: [...transports] }));
 
 /**
- * What a browser is asked that shall prove a passkey (WebAuthn section 5.5).
+ * Options for requesting a passkey (WebAuthn section 5.5).
  * @param challenge base64url
- * @param passkeys those that will do; undefined: whichever of this service the user chooses, and they must be verified by it
+ * @param passkeys accepted passkeys; undefined: any discoverable passkey with user verification
  * @returns JSON
  */
 export async function requestOptions(party: PasskeyRelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<string> {
@@ -70,8 +70,8 @@ export interface PasskeyUser {
 }
 
 /**
- * What a browser is asked that shall make a passkey (WebAuthn section 5.4): one that is found without a user name, and whose authenticator verifies its user,
- * so that it can be the only factor. Which model it is need not be proved.
+ * Options for creating a passkey (WebAuthn section 5.4): discoverable and with user verification, so that it can be the only factor. Attestation is
+ * not required.
  * @returns JSON
  */
 export async function creationOptions(party: PasskeyRelyingParty, challenge: string, user: PasskeyUser, service: string): Promise<string> {
@@ -99,7 +99,7 @@ export interface PasskeyResponse {
 }
 
 const base64url = z.string().regex(/^[A-Za-z0-9_-]+$/);
-/** What the checks read (WebAuthn section 5.1, toJSON); the rest is left out. */
+/** Fields that the checks use (WebAuthn section 5.1, toJSON); others are dropped. */
 const common = {
   id: base64url,
   rawId: base64url,
@@ -137,7 +137,7 @@ function read<T>(schema: z.ZodType<T>, credential: string): T | undefined {
   }
 }
 
-/** What an answer says before it is checked: which passkey it is, and whose it thinks it is. */
+/** Unverified content of a response: the passkey and the user it names. */
 export interface Assertion {
   readonly credentialId: string;
   readonly userHandle: string | undefined;
@@ -237,6 +237,6 @@ export function claimChallenge({ database }: Pick<Services, 'database'>, challen
   const nobody = { accountId: undefined, clientId: undefined, grantId: undefined, uid: undefined };
   const id = digest(`passkey challenge ${challenge}`);
   const row = { model: 'ReplayDetection', id, serverKey: ALL_SERVERS, payload: {}, ...nobody } as const;
-  // As long as a challenge could come back.
+  // At least as long as the challenge is valid.
   return insertOnce(database.pool, { ...row, expiresAt: now + 2 * LIFETIMES.passkeyChallenge }, now);
 }

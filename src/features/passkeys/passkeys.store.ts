@@ -33,7 +33,7 @@ export async function insertPasskey(executor: Executor, passkey: Passkey, signCo
 }
 
 export interface PasskeyUse {
-  /** As the authenticator counts (WebAuthn section 6.1.1); 0: it does not. */
+  /** Signature counter of the authenticator (WebAuthn section 6.1.1); 0: none. */
   readonly signCount: number;
   readonly backedUp: boolean;
 }
@@ -72,7 +72,7 @@ export async function findHandle(executor: Executor, userId: string): Promise<st
   return row?.handle ?? undefined;
 }
 
-/** What decides whether a passkey is offered to a user. */
+/** Facts that decide whether a user is offered a passkey. */
 export interface OfferFacts {
   readonly hasPassword: boolean;
   readonly hasPasskey: boolean;

@@ -49,7 +49,7 @@ export async function replaceExpiredPassword(
     },
   );
   if (first === undefined) throw new StepGone();
-  // What was being written meanwhile.
+  // Also end sessions and tokens that were created meanwhile.
   await endHoldings(services.database.knex, first.user.id);
   return afterFirstStep(services, first, demand, request);
 }

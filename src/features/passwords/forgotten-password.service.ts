@@ -99,7 +99,7 @@ async function answer(
       eventType: 'user.account.reset_password',
       displayMessage: 'User asked for a new password',
       request,
-      // What was typed for an unknown user stays out of the log.
+      // Never log input for unknown users.
       targets: user === undefined ? [] : [userTarget(user)],
       ...(failure !== undefined && { failure }),
     });

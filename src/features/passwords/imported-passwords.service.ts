@@ -1,4 +1,4 @@
-/** How a password is compared with a hash that another service made, as `encodeImportedHash` stores it. The bounds of its cost were checked there. */
+/** Verifies a password against an imported hash, as stored by `encodeImportedHash`, which also limits the cost. */
 import { createCipheriv, createHash, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { verify as verifyArgon2 } from '@node-rs/argon2';

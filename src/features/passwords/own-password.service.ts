@@ -19,7 +19,7 @@ import { hashPassword } from './passwords.service.ts';
 
 export interface PasswordChange {
   readonly userId: string;
-  /** Of no use where the user has no password yet. */
+  /** Ignored if the user has no password yet. */
   readonly current: string;
   readonly password: string;
   /** Value of the browser's device cookie. */
@@ -48,14 +48,14 @@ export async function changeOwnPassword(
   const passwordHash = await hashPassword(password);
   const changed = await services.database.transaction(async (trx) => {
     const before = await lockUser(trx, userId);
-    // Of two at once the second knows the present password no more. A hash made again is of the same password: the time tells.
+    // With two concurrent changes, the second no longer knows the current password. A rehash keeps the time of the change.
     if (before?.status !== 'ACTIVE' || before.passwordChanged?.getTime() !== user.passwordChanged?.getTime()) return undefined;
     // A first password is a new way in, and anyone who gives themselves one here has been using the account.
     if (before.passwordChanged === null) await queueNotice(trx, userId, 'password-changed', {}, asUser(request, before));
     return storeChosen(trx, before, { status: 'ACTIVE', passwordHash, displayMessage: 'User changed their password' }, request);
   });
   if (changed === undefined) return { problem: 'wrong-current' };
-  // What was being written meanwhile.
+  // Also end sessions and tokens that were created meanwhile.
   await endHoldings(services.database.knex, userId);
   return changed;
 }
@@ -88,7 +88,7 @@ export async function removeOwnPassword(services: Services, userId: string, requ
     });
     return true;
   });
-  // What was being written meanwhile.
+  // Also end sessions and tokens that were created meanwhile.
   if (removed) await endHoldings(services.database.knex, userId);
   return removed;
 }

@@ -7,7 +7,10 @@
 import { z } from 'zod';
 import { firebaseKeyStream } from './imported-passwords.service.ts';
 
-/** What a hash may cost: about a second of one core and 128 MiB, at most. A dearer one would let anybody who knows the login occupy the service. */
+/**
+ * Maximum cost of a hash: about one second of one core and 128 MiB. With a more expensive hash, anyone who knows the user name could overload the
+ * service.
+ */
 const MOST = {
   bcryptWorkFactor: 14,
   pbkdf2Iterations: 1_500_000,

@@ -1,6 +1,5 @@
 /**
- * Whether somebody may have the password that they want: the policy of settings/password, with what it is judged by. To be asked wherever a password is
- * chosen; one that comes as a hash cannot be judged.
+ * Checks new passwords against settings/password with all required data. Call it wherever a password is chosen; imported hashes cannot be checked.
  */
 import { BRAND } from '../../../config/defaults.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -14,7 +13,7 @@ import { MOST_CHARACTERS, type PasswordPolicy, type PasswordProblem, passwordPro
 import { findFormerHashes, rememberFormerHash } from './password-history.store.ts';
 import { verifyPassword } from './passwords.service.ts';
 
-/** Whose password it shall be, as they are called afterwards. */
+/** User of the new password, with their names after the change. */
 export type PasswordOwner = Pick<User, 'login' | 'email' | 'profile'>;
 
 /** The attributes by which somebody is called. */

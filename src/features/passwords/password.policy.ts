@@ -1,6 +1,6 @@
 /**
- * Which passwords are good enough (NIST SP 800-63B section 3.1.1.2): long enough, not among those that everybody tries first, not made of the name of
- * their user or of this service, and not one that the user had lately. Rules of composition make none better. And when a password is too old.
+ * Password rules (NIST SP 800-63B section 3.1.1.2): long enough, not common, not made of the user's or the service's name, not used recently. No
+ * composition rules: they do not improve passwords. Also decides when a password has expired.
  */
 
 export interface PasswordPolicy {
@@ -32,7 +32,7 @@ const SHORTEST_NAME = 4;
 export interface PasswordSurroundings {
   /** Login, e-mail addresses and names of the user. */
   readonly userNames: readonly string[];
-  /** What the service calls itself. */
+  /** Names of the service. */
   readonly serviceNames: readonly string[];
   /** @param candidate as `foldPassword` writes it */
   isCommon(candidate: string): boolean;
@@ -40,7 +40,7 @@ export interface PasswordSurroundings {
 
 export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'like-user' | 'like-service' | 'used-before' | 'breached';
 
-/** What is wrong with a password that somebody wants to have, but for their history and for breaches; undefined: nothing. */
+/** Problem with a new password, without history and breaches; undefined: none. */
 export function passwordProblem(
   { minLength }: Pick<PasswordPolicy, 'minLength'>,
   password: string,

@@ -21,7 +21,7 @@ import type { User } from '../users/users.resource.ts';
 /** Can this administrator have links sent by e-mail, from their address? */
 export const mayMail = ({ services, request }: ConsoleRequest): Promise<boolean> => isMailPossible(services, request);
 
-/** Where a mail to this address arrives. */
+/** Place where e-mail to this address arrives. */
 export const linkOutcome = async ({ services }: ConsoleRequest, address: Value): Promise<Value> =>
   (await mailRoute(services)).kind === 'server' ? address : phrase('the dev inbox of this machine, because there is no mail server');
 
@@ -31,7 +31,7 @@ export const BY_LINK: Option = {
   hint: 'You see it once and pass it on. The user chooses the password.',
 };
 
-/** How a link may reach a user; without a choice, why there is none. */
+/** Ways to send a link to a user; without a choice, the reason. */
 export async function waysTo(
   visit: ConsoleRequest,
   user: Pick<User, 'email'>,

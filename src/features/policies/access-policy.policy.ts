@@ -1,6 +1,6 @@
 /**
- * Who gets which tokens of a server, and for how long: its access policies, as a pure decision that also tells what it looked at. The first policy that
- * is for the client decides, by its first rule that fits; where none does, access is denied. Only active ones are handed in, in the order of their priority.
+ * Evaluates the access policies of a server as a pure function that also returns its steps. The first policy for the client decides, with its first
+ * matching rule; without a match, access is denied. The input has active policies and rules only, in order of priority.
  */
 
 /** RFC 8628 section 3.4. */
@@ -35,7 +35,7 @@ export const EVERYONE = 'EVERYONE';
 /** In a rule's lists of grant types and of scopes: whichever it is. */
 export const ANY = '*';
 
-/** Who or what is meant. Nobody and nothing where it is empty: a list whose last name was taken out must not come to mean everyone. */
+/** Listed users, groups or applications. An empty list matches none: a list whose last entry was deleted must not match everyone. */
 interface Listed {
   readonly include: readonly string[];
 }
@@ -92,9 +92,9 @@ export interface AccessFacts {
   readonly user: AccessUser | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
-  /** Of the authorization details; absent: the request has none. */
+  /** Types of the authorization details; absent: none requested. */
   readonly detailTypes?: readonly string[];
-  /** Of a token exchange: the client ID of the application that acts, or the ID of a user who does. */
+  /** Token exchange: the client ID of the acting application, or the ID of the acting user. */
   readonly actor?: string | undefined;
 }
 
@@ -136,7 +136,7 @@ export interface AccessDecision {
   readonly rule: AccessRule | undefined;
   /** The rule's, and where it says nothing the server's. */
   readonly lifetimes: TokenLifetimes;
-  /** What was looked at, in this order; the last tells why. */
+  /** Evaluated steps in order; the last one gives the reason. */
   readonly reasons: readonly AccessStep[];
 }
 
@@ -227,7 +227,7 @@ export const dependsOnRoles = (policies: readonly AccessPolicy[]): boolean =>
 export const dependsOnDetails = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => conditions.authorizationDetails !== undefined));
 
-/** Whose names stand in a rule's conditions and may be deleted while they do. */
+/** Objects that a rule's conditions can name and that can be deleted meanwhile. */
 export type NamedInRule = 'user' | 'group' | 'application';
 
 /** @returns the conditions without that name; a list that was its alone stays, empty */

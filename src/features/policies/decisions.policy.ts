@@ -1,6 +1,6 @@
 /**
- * What decided about a sign-in or a request, as it is kept with the audit event of it: facts and reason codes, bounded, without secrets and without
- * names of people. Other policies make the decisions; decision-text.console.ts puts them into words.
+ * Decision about a sign-in or request as stored with its audit event: facts and reason codes, bounded in size, without secrets and names of users.
+ * Policies make the decisions; decision-text.console.ts describes them.
  */
 
 import type { ConsentReason, ScopeDecision } from '../consents/consent.policy.ts';
@@ -8,7 +8,7 @@ import type { DemandReason } from '../second-factors/second-factor.policy.ts';
 import type { SignInAction, SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import type { AccessDecision, AccessGrantType, AccessReason } from './access-policy.policy.ts';
 
-/** Of a password that was not enough. */
+/** For a refused password. */
 export interface PasswordRefused {
   readonly kind: 'password';
   readonly reason:
@@ -46,7 +46,7 @@ interface AddressBarred {
   readonly seconds: number;
 }
 
-/** What a second factor depended on. */
+/** Facts behind the demand for a second factor. */
 export interface SecondFactorRecord {
   /** Has the user one? Then they are asked for it always. */
   readonly enrolled: boolean;
@@ -58,7 +58,7 @@ export interface SecondFactorRecord {
 
 export interface SessionBegun {
   readonly kind: 'session';
-  /** How the user has proved themselves so far (RFC 8176). */
+  /** Authentication methods used so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly secondFactor: SecondFactorRecord;
 }
@@ -81,7 +81,7 @@ export interface JudgedRequest {
   /** At most `MOST_SCOPES`. */
   readonly scopes: readonly string[];
   readonly prompt?: string;
-  /** Of a token exchange: who acts for the user. */
+  /** Token exchange: the actor. */
   readonly actor?: string;
   /** Types of its authorization details, where a rule names types. Bounded by what a request may have. */
   readonly detailTypes?: readonly string[];
@@ -94,7 +94,7 @@ export interface JudgedRequest {
 export interface AccessRefused {
   readonly kind: 'access-policy';
   readonly request: JudgedRequest;
-  /** What was looked at, in this order; at most `MOST_STEPS`, the last among them. */
+  /** Evaluated steps in order; at most `MOST_STEPS`, including the last. */
   readonly steps: readonly KeptStep[];
   /** Steps that are not kept. */
   readonly left?: number;
@@ -127,25 +127,25 @@ export interface ConsentAsked {
   readonly scopes: readonly KeptScope[];
 }
 
-/** What came of asking an inline hook. */
+/** Result of an inline hook. */
 export type HookOutcome = 'CHANGED' | 'UNCHANGED' | 'ALLOWED' | 'DENIED' | 'VERIFIED' | 'UNVERIFIED' | 'FAILED';
 
 /** Why a hook gave no answer that could be used. */
 export type HookProblem = 'TIMEOUT' | 'UNREACHABLE' | 'PRIVATE_ADDRESS' | 'STATUS' | 'SERVER_ERROR' | 'INVALID_RESPONSE';
 
-/** Of an endpoint of the operator that was asked while a request waited. */
+/** A call of the operator's hook during a request. */
 export interface HookAsked {
   readonly kind: 'inline-hook';
   readonly type: string;
   readonly outcome: HookOutcome;
-  /** Of the hook: what a failure means. */
+  /** The hook's behavior on failure. */
   readonly failure: 'OPEN' | 'CLOSED';
   readonly milliseconds: number;
   readonly attempts: number;
-  /** Of the last response; absent: none came. */
+  /** Status of the last response; absent: none. */
   readonly status?: number;
   readonly problem?: HookProblem;
-  /** What was wrong with the response, in our words. */
+  /** Problem with the response, in our own words. */
   readonly detail?: string;
   /** Names of what it changed. */
   readonly changed?: readonly string[];
@@ -156,7 +156,7 @@ interface ProviderDemanded {
   readonly kind: 'provider-required';
   /** Its name. */
   readonly provider: string;
-  /** What was proved instead (RFC 8176). */
+  /** Methods used instead (RFC 8176). */
   readonly amr: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What access policies and their rules have in common: a place among the others, and being in force or passed over. */
+/** Shared by access policies and rules: priority and activation. */
 
 import { z } from 'zod';
 import type { Button } from '../../pages/console/detail-page.ts';
@@ -44,7 +44,7 @@ export const priorityOf = (form: URLSearchParams): number =>
 interface Found {
   readonly name: string;
   readonly crumbs: readonly Crumb[];
-  /** Where one comes from, and goes back to. */
+  /** Address of the list. */
   readonly address: string;
 }
 
@@ -54,10 +54,10 @@ const BUTTONS = {
 } as const;
 
 interface Steps {
-  /** Of its page. */
+  /** Path of its page. */
   readonly path: string;
   readonly what: 'access policy' | 'rule';
-  /** What follows when it is passed over. */
+  /** Effect of deactivating it. */
   readonly passedOver: string;
   readonly notices: readonly [activated: PageNotice, deactivated: PageNotice];
   find(visit: ConsoleRequest): Promise<Found>;

@@ -10,7 +10,7 @@ import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
 import type { Policy, PolicyStatus } from './policies.resource.ts';
 import { createPolicy, deletePolicy, getPolicy, listPolicies, replacePolicy, setPolicyStatus } from './policies.service.ts';
 
-/** Where a life cycle's next step is. */
+/** Address of the next lifecycle step. */
 const step = z.object({ href: z.url(), hints: z.object({ allow: z.tuple([z.literal('POST')]) }) });
 
 /** The links of what is active or not: of the two steps the one that changes something is there, of what belongs to the service neither. */
@@ -31,7 +31,7 @@ export const presentPolicyList = <T extends z.ZodType<string>>(name: T) =>
       .transform((names) => [...new Set(names)]),
   });
 
-/** What policies and rules have in common. */
+/** Shared fields of policies and rules. */
 export const withPriority = {
   name: policyFields.name,
   /** From 1 on. */

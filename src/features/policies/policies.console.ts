@@ -50,7 +50,7 @@ const SHOWN = 3;
 const namesInWords = (names: readonly string[], count: number): Phrase =>
   count > names.length ? phrase('{names} and {count} more', { names: series(names), count: count - names.length }) : series(names);
 
-/** Whom a policy is for. */
+/** Description of the policy's clients. */
 async function clientsInWords(visit: ConsoleRequest, { clients }: Policy): Promise<Piece> {
   if (clients.includes(ALL_CLIENTS)) return { text: 'All applications', soft: true };
   if (clients.length === 0) return { text: 'No application', soft: true };

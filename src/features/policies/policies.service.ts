@@ -1,6 +1,6 @@
 /**
- * What can be done with the access policies of an authorization server: which applications each is for, and in which order they are looked at. What they
- * decide stands in features/policies/access-policy.policy.ts; their rules have a file of their own. A change is effective at the next token.
+ * Operations on access policies of an authorization server: their applications and priorities. features/policies/access-policy.policy.ts evaluates
+ * them; rules have their own file. A change takes effect with the next token.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
@@ -167,7 +167,7 @@ const idsOf = async (trx: Executor, serverId: string): Promise<string[]> => (awa
 
 const VERBS = { create: 'Create', update: 'Update', delete: 'Delete', activate: 'Activate', deactivate: 'Deactivate' } as const;
 
-/** What every event of a policy says of it. */
+/** Audit event of a policy. */
 export const policyEvent = (step: keyof typeof VERBS, policy: Policy, request: RequestContext) => ({
   eventType: `policy.lifecycle.${step}` as const,
   displayMessage: `${VERBS[step]} access policy`,

@@ -79,7 +79,7 @@ export async function findPolicyRule(executor: Executor, policyId: string, id: s
   return executor('policy_rules').where({ policy_id: policyId, id }).first<PolicyRule | undefined>(RULE);
 }
 
-/** As `priority` says; those of one priority, which nothing writes any more, the older first. */
+/** By `priority`; equal ones (no longer created) by age. */
 const ORDER = ['priority', 'created', 'id'];
 
 export async function selectPolicies(executor: Executor, serverId: string): Promise<Policy[]> {

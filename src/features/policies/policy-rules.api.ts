@@ -38,7 +38,7 @@ const ruleBody = z.strictObject({
     /** Client IDs of applications that act for the user at a token exchange, or `*`. A rule with this condition is for token exchanges alone. */
     actors: presentPolicyList(named).exactOptional(),
   }),
-  /** What is absent is the server's. */
+  /** Absent settings default to the server's. */
   actions: z.strictObject({ token: tokenActions.exactOptional() }).exactOptional(),
 });
 

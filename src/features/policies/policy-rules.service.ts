@@ -1,7 +1,4 @@
-/**
- * What can be done with the rules of an access policy: whom, which grants and which scopes each is for, and how long its tokens live. What they decide
- * stands in features/policies/access-policy.policy.ts.
- */
+/** Operations on rules of an access policy: users, grants, scopes and token lifetimes. features/policies/access-policy.policy.ts evaluates them. */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -26,7 +23,7 @@ import {
   writePriorities,
 } from './policies.store.ts';
 
-/** Of which policy, of which server. */
+/** IDs of the policy and its server. */
 export interface PolicyPath {
   readonly serverId: string;
   readonly policyId: string;
@@ -182,7 +179,7 @@ const idsOf = async (trx: Executor, policyId: string): Promise<string[]> => (awa
 
 const VERBS = { add: 'Add', update: 'Update', delete: 'Delete', activate: 'Activate', deactivate: 'Deactivate' } as const;
 
-/** What every event of a rule says of it. */
+/** Audit event of a rule. */
 export const ruleEvent = (
   step: keyof typeof VERBS,
   { id, name }: Pick<PolicyRule, 'id' | 'name'>,

@@ -30,7 +30,7 @@ const PATH = '/api/servers/:serverId/policies/:policyId/rules';
 interface Place {
   readonly policy: Policy;
   readonly path: PolicyPath;
-  /** Of the policy. */
+  /** Address of the policy. */
   readonly address: string;
   readonly crumbs: readonly Crumb[];
 }

@@ -1,4 +1,4 @@
-/** What the inline hook of the rule comes to in a simulation, in words. */
+/** Describes the simulated inline hook of a rule. */
 import type { Content } from '../../pages/console/detail-page.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { inlineHookPath } from '../inline-hooks/inline-hook-page.console.ts';

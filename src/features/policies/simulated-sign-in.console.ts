@@ -1,4 +1,4 @@
-/** How a user signs in, in the simulator: from where and in which browser, what the rules of the sign-in policy make of it, and which second factors there are. */
+/** Sign-in in the simulator: network and browser, the matching rule of the sign-in policy, and possible second factors. */
 import type { Part } from '../../pages/console/detail-page.ts';
 import type { Field } from '../../pages/console/form.ts';
 import { phrase, series } from '../../platform/i18n/phrase.ts';
@@ -27,7 +27,7 @@ export const signInFields = (held: Held): readonly Field[] => [
   { name: 'country', label: 'Country', value: held('country'), options: COUNTRIES.map(([value, label]) => ({ value, label })) },
 ];
 
-/** As it was asked for. */
+/** Sign-in of the simulated request. */
 export const signInIn = (held: Held): NonNullable<SimulatedRequest['signIn']> => ({
   ipAddress: held('ip') || undefined,
   newBrowser: held('browser') === 'new',

@@ -1,4 +1,4 @@
-/** What a simulated request depends on, read beforehand. */
+/** Facts for a simulated request, read in advance. */
 import type { ApplicationOrigin, ApplicationSettings, Profile } from '../applications/application-settings.policy.ts';
 import type { OfferedType } from '../authorization-details/details.policy.ts';
 import type { ClaimSource } from '../claims/claims.policy.ts';
@@ -30,7 +30,7 @@ export interface SimulationFacts {
     readonly policies: readonly AccessPolicy[];
     readonly scopes: readonly OfferedScope[];
     readonly claims: readonly ServerClaim[];
-    /** Of authorization details, by their names. */
+    /** Authorization details types by name. */
     readonly detailTypes: ReadonlyMap<string, OfferedType>;
     readonly clientIdMetadata: ClientIdMetadataSettings;
     readonly registration: RegistrationSettings;
@@ -50,7 +50,7 @@ export interface SimulationFacts {
   /** Scopes the user allowed the application before, at this server. */
   readonly remembered: ReadonlySet<string>;
   readonly grantType: AccessGrantType;
-  /** Of a token exchange: the application that acts. */
+  /** Token exchange: the acting application. */
   readonly actor?: string | undefined;
   /** The request's scopes. */
   readonly asked: readonly string[];

@@ -22,7 +22,7 @@ const simulatedRequest = z.strictObject({
   /** Id or login. */
   user: text({ least: 1 }).exactOptional(),
   grant_type: z.enum(ACCESS_GRANT_TYPES),
-  /** Of a token exchange: the client ID of the application that acts for the user. Absent: the one that asks. */
+  /** Token exchange: client ID of the acting application. Absent: the requesting one. */
   actor: text({ least: 1 }).exactOptional(),
   /** None: the server's default ones. */
   scopes: z
@@ -50,7 +50,7 @@ const simulatedRequest = z.strictObject({
     .meta({ description: 'Types of authorization details whose content is not known' }),
   /** The parameter `organization` of the request: an ID or a name. */
   organization: text({ least: 1, most: 255 }).exactOptional(),
-  /** As in an authorization request: words with spaces between them. */
+  /** Space-separated as in an authorization request. */
   prompt: z
     .string()
     .transform((prompt) => spaceSeparated(prompt))
@@ -84,7 +84,7 @@ const simulation = z.object({
   assignment: z.object({ setting: z.enum(['EVERYONE', 'ASSIGNED']), assigned: z.boolean() }).nullable(),
   /** The user’s roles at the application, by their own assignment or by those of groups. */
   roles: z.array(z.object({ name: z.string(), direct: z.boolean(), groups: z.array(z.string()) })).nullable(),
-  /** What the request would ask of the authorize endpoint. */
+  /** response_type for the authorize endpoint. */
   response_type: z.string().nullable(),
   scopes: z.object({ requested: z.array(z.string()), refused: z.array(z.string()), granted: z.array(z.string()) }),
   access: z.object({
@@ -94,7 +94,7 @@ const simulation = z.object({
     /** Every policy and rule that was looked at, in this order. */
     steps: z.array(z.object({ policy: z.string().optional(), rule: z.string().optional(), reason: z.string() })),
   }),
-  /** Which rule of the sign-in policy decides; null where `sign_in` was not asked. */
+  /** Deciding rule of the sign-in policy; null without `sign_in`. */
   sign_in: z
     .object({
       action: z.enum(SIGN_IN_ACTIONS),
@@ -139,7 +139,7 @@ const simulation = z.object({
     .object({
       access_token: z.object({ format: z.enum(['opaque', 'jwt']), claims }).nullable(),
       id_token: z.object({ claims }).nullable(),
-      /** What the userinfo endpoint answers to the access token. */
+      /** Response of the userinfo endpoint for the access token. */
       userinfo: z.object({ claims }).nullable(),
       refresh_token: z.boolean(),
     })

@@ -1,6 +1,6 @@
 /**
- * What a request for tokens would come to, and why: the decisions that are made at run time, made in the same order by the same functions on facts
- * that were read beforehand. It assumes a user who has signed in and gives every consent. It leaves out second factors.
+ * Simulates a token request: the same functions decide in the same order as for real requests, on facts that were read in advance. It assumes a
+ * signed-in user who gives every consent, and skips second factors.
  */
 
 import { consentMethodOf } from '../applications/application-settings.policy.ts';
@@ -35,7 +35,7 @@ import {
 import type { SimulatedUser, SimulationFacts } from './simulation-facts.policy.ts';
 
 interface Refusal {
-  /** Of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
+  /** Error code of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
   readonly error: string;
   readonly reason: string;
 }
@@ -43,14 +43,14 @@ interface Refusal {
 type Claims = Readonly<Record<string, unknown>>;
 
 interface SimulatedTokens {
-  /** What a JWT says and what introspection tells, without times and ids. */
+  /** Claims of the JWT or the introspection response, without times and IDs. */
   readonly accessToken: Claims | undefined;
   /** Without times, hashes, nonce and session. */
   readonly idToken: Claims | undefined;
-  /** What the endpoint answers to the access token; undefined: it refuses, or there is no token to ask with. */
+  /** Claims of userinfo; undefined: refused, or no access token. */
   readonly userinfo: Claims | undefined;
   readonly refreshToken: boolean;
-  /** What became of each claim of the server's own, in the access token or in the ID token. */
+  /** Result for each custom claim of the server, in the access token or the ID token. */
   readonly claims: readonly (ClaimStep & { readonly claimType: ClaimType })[];
 }
 
@@ -59,7 +59,7 @@ export interface Simulation {
   readonly outcome: 'TOKENS' | 'CONSENT' | 'REFUSED';
   /** The first in the order of the checks. */
   readonly refusal: Refusal | undefined;
-  /** What the request asks of the authorize endpoint; undefined where the grant has nothing to do with it, or the application has none for it. */
+  /** response_type for the authorize endpoint; undefined if the grant does not use it or the application has none. */
   readonly responseType: string | undefined;
   readonly scopes: ScopeGrant;
   readonly access: AccessDecision;

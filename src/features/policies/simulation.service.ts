@@ -44,7 +44,7 @@ export interface SimulatedRequest {
   /** Id or login; absent: the application asks for itself. */
   readonly user?: string | undefined;
   readonly grantType: AccessGrantType;
-  /** Of a token exchange: the client ID of the application that acts; absent: the one that asks. */
+  /** Token exchange: client ID of the acting application; absent: the requesting one. */
   readonly actor?: string | undefined;
   readonly scopes: readonly string[];
   readonly details: readonly AuthorizationDetail[];
@@ -92,11 +92,11 @@ export interface SimulatedAnswer extends Simulation {
   readonly hook: SimulatedHook | undefined;
   /** Seconds, where the hook shortens them. */
   readonly hookedLifetimes: { readonly access?: number | undefined; readonly identity?: number | undefined };
-  /** What the rules of the sign-in policy come to; undefined: they were left out, or there is no user. */
+  /** Decision of the sign-in rules; undefined: not simulated, or no user. */
   readonly signIn: SignInDecision | undefined;
-  /** Where the user must sign in; undefined: any way will do, or there is no user. */
+  /** Provider that the user must use; undefined: any, or no user. */
   readonly requiredProvider: RequiredProvider | undefined;
-  /** What the organization demands that the user signs in for; undefined: there is none, or it demands nothing. */
+  /** Requirements of the user's organization; undefined: none. */
   readonly organizationPolicy: OrganizationPolicy | undefined;
   /** The second factors that the user can be asked for after a password; undefined: as `signIn`. */
   readonly factors: readonly SecondFactor['type'][] | undefined;
@@ -175,7 +175,7 @@ async function passwordRefusal(services: Services, requiredProvider: RequiredPro
   return requiredProvider && ({ error: 'invalid_grant', reason: 'the user must sign in by an identity provider' } as const);
 }
 
-/** As `admitSignIn` refuses: also users who have no factor for a rule that asks for one. */
+/** Refuses like `admitSignIn`, including users who lack a required factor. */
 function refusalOf({ action }: SignInDecision, factors: readonly unknown[]) {
   if (action === 'DENY') return { error: 'sign_in_denied', reason: 'a rule of the sign-in policy refuses the sign-in' } as const;
   if (action === 'SECOND_FACTOR' && factors.length === 0)
@@ -186,7 +186,7 @@ function refusalOf({ action }: SignInDecision, factors: readonly unknown[]) {
   return undefined;
 }
 
-/** As a real sign-in is judged, on these facts. */
+/** Evaluates the simulated sign-in like a real one. */
 async function simulateSignIn(
   services: Services,
   userId: string,
@@ -200,7 +200,7 @@ async function simulateSignIn(
   return decideSignIn(rules, { zones: await zonesAround(services, ipAddress), newBrowser, country, lastSignIn }, now);
 }
 
-/** What the hook of the rule makes of the tokens; it is asked only where that is wished. */
+/** Changes by the rule's inline hook; it is called only on request. */
 async function simulateHook(
   services: Services,
   { tokens, access, server, application, user, scopes }: Omit<SimulatedAnswer, 'hook' | 'hookedLifetimes'>,

@@ -60,7 +60,7 @@ async function fieldsFor(visit: ConsoleRequest): Promise<readonly Field[]> {
   const held = (name: string) => query.get(name) ?? '';
   const asked: Typed = { values: query, problems: [] };
   const one = async (candidates: Candidates, field: Omit<PickerField, 'value'>) => {
-    // What is wrong with it is said with the answer.
+    // The result reports the problem.
     const value = await pickedId(candidates, field.name, held(field.name)).catch(() => undefined);
     return pickField(candidates, { ...field, value }, asked);
   };
@@ -171,7 +171,7 @@ const simulator: ConsolePage = {
   },
 };
 
-/** What was typed, but for those that were found: they are shown by their names. */
+/** Query without resolved references; those are shown by name. */
 function asTyped(query: URLSearchParams, fields: readonly Field[]): URLSearchParams {
   const values = new URLSearchParams(query);
   values.delete('scopes');

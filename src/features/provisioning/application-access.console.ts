@@ -1,4 +1,4 @@
-/** Who has access to an application: assignments, roles and provisioning, below each other. */
+/** Access to an application: assignments, roles and provisioning on one page. */
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { rolesPart } from '../application-roles/roles.console.ts';

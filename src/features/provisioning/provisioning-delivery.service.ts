@@ -60,7 +60,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
     await database.transaction(async (trx) => {
       await markBack(trx, applicationId, present());
       await queueAll(trx, applicationId);
-      // What was under way is put off when it ends: it is hurried then.
+      // A running delivery is postponed when it ends, then prioritized.
       await queueOne(trx, { applicationId, kind: 'all', id: '' }, secondsFromNow(PROBE));
     });
     return 'delivered';

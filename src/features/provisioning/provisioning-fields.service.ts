@@ -1,4 +1,4 @@
-/** What the settings of a SCIM target may be. */
+/** Schemas of SCIM target settings. */
 import { z } from 'zod';
 import { text } from '../../platform/validation/text.ts';
 import { calledUri } from '../applications/application-settings.service.ts';

@@ -60,7 +60,7 @@ export function provisioningFormFields(target?: ProvisioningTarget): readonly Fi
   ];
 }
 
-/** What was typed, as the service takes it. @throws {ApiError} validation */
+/** Parses the form. @throws {ApiError} validation */
 export function provisioningIn(form: URLSearchParams): ProvisioningInput {
   const { baseUrl, auth, tokenUrl, clientId, scope, leavers, pushGroups, mapping, isActive } = typedValues(provisioningFormFields(), form);
   const secret = form.get('secret') ?? '';

@@ -41,10 +41,10 @@ export const provisioningTargets = (
 const pathOf = (type: 'Users' | 'Groups', remoteId: string): string => `/${type}/${encodeURIComponent(remoteId)}`;
 const quoted = (value: string): string => JSON.stringify(value);
 
-/** What became of it. */
+/** Result of a push. */
 type Pushed = Pick<ProvisionedResource, 'remoteId' | 'createdThere' | 'digest'>;
 
-/** What there is to do with a user, from what is known here. */
+/** Operation for a user, decided from local data. */
 export type UserPlan =
   | { readonly action: 'none' }
   | { readonly action: 'forget' }
@@ -102,7 +102,7 @@ export async function pushUser(services: Services, scim: ScimTarget, target: Pro
   });
 }
 
-/** Of a user who is inactive at the target: there is nothing to compare. */
+/** Digest of a user who is inactive at the target: nothing to compare. */
 const INACTIVE = 'inactive';
 
 /** Only `active` is changed: a target that refuses another attribute must not keep the user. */

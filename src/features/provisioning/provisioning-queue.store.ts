@@ -1,6 +1,6 @@
 /**
- * What waits to be provisioned, as entries of the outbox: an entry names a user or group, and what is sent is decided when it is carried out. A second
- * entry of a change finds nothing to send. A look at everyone adds none beside one that waits, and holds that until the commit: claiming passes locked ones by.
+ * Queue of provisioning: outbox entries name a user or group, and their content is decided at delivery. A second entry for a change has nothing to
+ * send. Queueing everyone adds no entry beside a waiting one and locks that one until the commit; claiming skips locked entries.
  */
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -8,7 +8,7 @@ import type { Executor } from '../../platform/database/database.ts';
 export const PROVISIONING = 'provisioning';
 
 const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
-/** What is due longest is delivered first: users who leave go before all that waits for less than a day. */
+/** The longest due entries go first: leaving users before everything that has waited less than a day. */
 const AHEAD = "interval '1 day'";
 
 /** @param from rows of application_id, kind and id, with the time as `at` and when it is due as `due` */
@@ -16,7 +16,7 @@ const entriesFor = (from: string): string => `INSERT INTO outbox ${NOTED}
   SELECT '${PROVISIONING}', n.application_id, n.kind || ':' || n.id, jsonb_build_object('applicationId', n.application_id, 'kind', n.kind, 'id', n.id), n.at, n.due
   FROM (${from}) n`;
 
-/** As `entriesFor`, but for those that wait already. */
+/** Like `entriesFor`, without those that are already waiting. */
 const missingEntriesFor = (from: string): string => `${entriesFor(from)}
   WHERE NOT EXISTS (SELECT FROM outbox w WHERE w.kind = '${PROVISIONING}' AND w.ordering_key = n.application_id
     AND w.object_key = n.kind || ':' || n.id AND w.attempts = 0 FOR SHARE SKIP LOCKED)`;

@@ -2,7 +2,7 @@
 
 import type { TargetMapping } from './remote-user.policy.ts';
 
-/** How the service authenticates at the target. */
+/** Authentication at the target. */
 export type TargetAuth =
   | { readonly type: 'BEARER' }
   | { readonly type: 'OAUTH'; readonly tokenUrl: string; readonly clientId: string; readonly scope?: string | undefined };
@@ -16,7 +16,7 @@ export interface ProvisioningTarget {
   /** Sealed: the bearer token, or the secret of the OAuth client. */
   readonly secret: string;
   readonly mapping: TargetMapping;
-  /** What happens there with users who leave. */
+  /** Action for users who lose access. */
   readonly leavers: 'DEACTIVATE' | 'DELETE';
   readonly pushGroups: boolean;
   /** Since when it does not answer; null: it does, as far as is known. */
@@ -46,7 +46,7 @@ export interface ProvisionedResource {
   /** Did this service create it there? */
   readonly createdThere: boolean;
   readonly state: (typeof PROVISIONED_STATES)[number];
-  /** Of what was sent last; null: it is compared with the target again. */
+  /** Digest of the last sent data; null: compare with the target again. */
   readonly digest: string | null;
   /** Attempts that failed in a row. */
   readonly failures: number;

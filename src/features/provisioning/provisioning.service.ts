@@ -1,4 +1,4 @@
-/** What can be done with the provisioning of an application: set it up, push now, retry, look at what became of each user, and try it without a change. */
+/** Operations on provisioning of an application: set it up, push now, retry, list results, and dry run. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -50,7 +50,7 @@ export async function findProvisioning(services: Services, applicationId: string
   return findProvisioningTarget(services.database.knex, id);
 }
 
-/** Of all applications, oldest first. */
+/** Targets of all applications, oldest first. */
 export const listProvisioning = ({ database }: Services, window: Window): Promise<Page<ProvisioningTarget>> =>
   selectProvisioningTargets(database.knex, window);
 
@@ -138,7 +138,7 @@ async function pushAll(trx: Executor, applicationId: string): Promise<void> {
   await queueAll(trx, applicationId);
 }
 
-/** Nobody is changed at the target. @throws {ApiError} not found */
+/** Does not change users at the target. @throws {ApiError} not found */
 export async function removeProvisioning(services: Services, applicationId: string, request: RequestContext): Promise<void> {
   const application = await getApplication(services, applicationId);
   await services.database.transaction(async (trx) => {
@@ -214,7 +214,7 @@ export interface PlannedUser {
   readonly id: string;
   readonly name: string;
   readonly action: 'CREATE' | 'LINK' | 'UPDATE' | 'DEACTIVATE' | 'DELETE' | 'NONE' | 'FAIL';
-  /** What would be sent. */
+  /** Resource that would be sent. */
   readonly resource: ScimObject | undefined;
   readonly error: string | undefined;
 }
@@ -253,7 +253,7 @@ async function plannedUser(services: Services, target: ProvisioningTarget, id: s
   }
 }
 
-/** As the audit log keeps it: without the secret. */
+/** Form for the audit log, without the secret. */
 const described = ({ status, baseUrl, auth, mapping, leavers, pushGroups }: ProvisioningTarget) => ({
   ...{ status, baseUrl, auth, mapping, leavers, pushGroups },
 });

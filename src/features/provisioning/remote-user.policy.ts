@@ -1,6 +1,7 @@
 /**
- * What a user is to be at a SCIM target, and the change that makes the target's resource so. The table of the SCIM server (features/scim/scim-attributes.policy.ts)
- * says where each attribute comes from; the mapping of the application replaces single ones. What the target knows beside these attributes stays as it is.
+ * Computes a user's resource at a SCIM target and the change to reach it. The attribute table of the SCIM server
+ * (features/scim/scim-attributes.policy.ts) defines the sources; the application's mapping overrides single ones. Other attributes at the target stay
+ * unchanged.
  */
 import { ENTERPRISE, type ScimAttribute, type ScimObject, USER } from '../scim/scim-attributes.policy.ts';
 import { type Fields, userType, writtenPart } from '../scim/scim-user.policy.ts';
@@ -8,7 +9,7 @@ import { type Fields, userType, writtenPart } from '../scim/scim-user.policy.ts'
 /** Paths of SCIM attributes and the field of the profile each is taken from; null: it is not sent. The rest is as the SCIM server has it. */
 export type TargetMapping = Readonly<Record<string, string | null>>;
 
-/** Where an attribute stands in a resource: of an extension the URN first. */
+/** Path of an attribute in a resource; the URN first for extensions. */
 type Path = readonly string[];
 
 const PATH = /^(?:(urn:[\w.:-]+):)?([A-Za-z][\w$-]*)(?:\.([A-Za-z][\w$-]*))?$/;

@@ -13,7 +13,7 @@ import type { ScimObject } from '../scim/scim-attributes.policy.ts';
 import type { ProvisioningTarget } from './provisioning.resource.ts';
 
 interface Failure {
-  /** Of HTTP; absent: there was no answer. */
+  /** HTTP status; absent: no response. */
   readonly status?: number;
   /** Seconds that the target asks to wait. */
   readonly retryAfter?: number | undefined;
@@ -75,7 +75,7 @@ interface Token {
 const tokens = new Map<string, Token>();
 
 const tokenResponse = z.object({
-  // As RFC 6750 section 2.1 allows it: an error that quotes a header would show anything else.
+  // Syntax of RFC 6750 section 2.1: with other values, an error message that quotes the header could reveal the token.
   access_token: z
     .string()
     .max(16_384)
@@ -87,7 +87,7 @@ const listed = z.object({ Resources: z.array(z.record(z.string(), z.unknown())).
 const remoteId = z
   .union([z.string(), z.number()])
   .transform(String)
-  // As segments of a path these two name something else.
+  // As path segments, `.` and `..` would address something else.
   .pipe(
     z
       .string()
@@ -225,7 +225,7 @@ function jsonIn(text: string | undefined): unknown {
   }
 }
 
-/** What the target says of it (RFC 7644 section 3.12), in one line. */
+/** Error text of the target (RFC 7644 section 3.12) in one line. */
 function told(text: string | undefined): string {
   if (text === undefined) return ' (the answer is too large)';
   const parsed = problem.safeParse(jsonIn(text));

@@ -67,11 +67,11 @@ const settingFields = {
   tls_client_auth_san_email: clientFields.tls_client_auth_san_email,
 };
 
-/** What is not named here is ignored, and missing in the response (RFC 7591 section 2). */
+/** Other fields are ignored and missing in the response (RFC 7591 section 2). */
 const metadataFields = z.object({
   ...settingFields,
   client_name: applicationLabel.optional(),
-  /** Of an update alone, where both must be those of the client (RFC 7592 section 2.2). */
+  /** Updates only: both must match the client (RFC 7592 section 2.2). */
   client_id: z.string().optional(),
   client_secret: clientSecret.optional(),
 });

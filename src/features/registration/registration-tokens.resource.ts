@@ -5,7 +5,7 @@ export interface RegistrationToken {
   readonly name: string;
   /** Is it used up by one registration? */
   readonly singleUse: boolean;
-  /** How many clients have registered with it. */
+  /** Number of clients registered with it. */
   readonly uses: number;
   readonly created: Date;
   /** null: never. */

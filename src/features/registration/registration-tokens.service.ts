@@ -1,4 +1,4 @@
-/** What an administrator does with initial access tokens. Their value is told once and stored as a digest. */
+/** Operations on initial access tokens. Their value is shown once and stored as a digest. */
 import { present } from '../../platform/clock/clock.ts';
 import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

@@ -114,7 +114,7 @@ const newToken = z.object({
   expires: z.enum(['1', '7', '90', 'never']),
 });
 
-/** What the answer to the form tells, as it can be kept for the form sent again. */
+/** Result of the form, in a form that can be stored for repeated submissions. */
 interface Told {
   readonly name: string;
   readonly value: string;

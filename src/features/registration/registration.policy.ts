@@ -1,4 +1,4 @@
-/** Whether a client may register itself at an authorization server, and as what (RFC 7591). */
+/** Decides whether a client may register itself at an authorization server, and with which settings (RFC 7591). */
 import { isNamedHost } from '../client-documents/client-id.policy.ts';
 
 /** TOKEN: with an initial access token. OPEN: everybody. */
@@ -14,7 +14,7 @@ export interface RegistrationSettings {
   readonly expiresAfterDays: number | null;
 }
 
-/** What applies to a server that says nothing. */
+/** Default for servers without registration settings. */
 export const NO_REGISTRATION: RegistrationSettings = { mode: 'OFF', allowedRedirectHosts: [], allowedScopes: [], expiresAfterDays: null };
 
 /** @returns the first redirect URI whose host is not allowed; a scheme of its own has none */

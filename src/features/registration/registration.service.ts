@@ -31,7 +31,7 @@ const FROM_ONE_NETWORK: FailureLimit = { prefix: 'registrations', most: 20, seco
 /** The server, and who calls. */
 export interface RegistrationCall {
   readonly server: AuthorizationServer;
-  /** Of the server. */
+  /** Issuer of the server. */
   readonly issuer: string;
   /** Names of all scopes of the server. */
   readonly scopes: readonly string[];
@@ -83,7 +83,7 @@ export class ClientRegistration {
     const key = { serverId: call.server.id, tokenHash: digest(call.token ?? '') };
     const input = { label: label ?? hostIn(settings), settings, secret };
     const rotate = async (trx: Executor) => {
-      // Of two updates with one token, one is carried out.
+      // Of two concurrent updates with the same token, only one succeeds.
       if (!(await rotateRegistrationToken(trx, id, key, digest(registrationToken)))) throw wrongToken();
     };
     const made = await inTermsOfMetadata(() => updateApplication(this.services, id, input, actingAs(call, id, before.label), rotate));
@@ -146,7 +146,7 @@ const actingAs = ({ connection }: RegistrationCall, id: string, displayName: str
 
 const hostIn = ({ redirect_uris: [uri = ''] = [] }: GivenSettings): string => new URL(uri).host || uri;
 
-/** What the rules for applications refuse, in the words of RFC 7591. */
+/** Converts refusals of application rules to RFC 7591 errors. */
 async function inTermsOfMetadata<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

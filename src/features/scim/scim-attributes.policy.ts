@@ -3,7 +3,7 @@
 const USER_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const GROUP_SCHEMA_ID = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const ENTERPRISE_SCHEMA_ID = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
-/** Of the attributes that operators add. */
+/** Schema of custom user attributes. */
 export const ADDED_SCHEMA_ID = 'urn:ietf:params:scim:schemas:extension:gatehouse:2.0:User';
 
 export interface ScimAttribute {
@@ -20,7 +20,7 @@ export interface ScimAttribute {
   readonly canonicalValues?: readonly string[];
   readonly referenceTypes?: readonly string[];
   readonly subAttributes?: readonly ScimAttribute[];
-  /** Of the user's profile, where it is kept. */
+  /** Profile field that stores the attribute. */
   readonly field?: string;
   /** Made of other attributes: what clients write is ignored. */
   readonly isDerived?: boolean;

@@ -52,7 +52,7 @@ export async function carryOutBulk(services: Services, caller: ScimCaller, body:
   let waiting = operations.map((_, index) => index);
   const isReady = (index: number): boolean => [...(operations[index]?.references ?? [])].every((id) => made.has(id));
   while (waiting.length > 0 && failures < failOnErrors) {
-    // What refers to something that is never made is tried last, and told so.
+    // Operations with unresolvable references run last and report the error.
     const index = waiting.find(isReady) ?? waiting[0] ?? 0;
     waiting = waiting.filter((one) => one !== index);
     const one = operations[index] as Operation;

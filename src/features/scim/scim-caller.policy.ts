@@ -1,4 +1,4 @@
-/** Who calls SCIM, and how far they reach. */
+/** SCIM callers and their reach. */
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { ScimError } from './scim-errors.policy.ts';
 

@@ -1,4 +1,4 @@
-/** What the server can do: ServiceProviderConfig, Schemas and ResourceTypes (RFC 7643 sections 5 to 7). */
+/** Discovery: ServiceProviderConfig, Schemas and ResourceTypes (RFC 7643 sections 5 to 7). */
 import type { Services } from '../../platform/database/dependencies.ts';
 import {
   ADDED_SCHEMA_ID,

@@ -178,7 +178,7 @@ export async function deleteScimGroup(services: Services, caller: ScimCaller, id
   });
 }
 
-/** Of two writers the second waits for the first, and sees its version. */
+/** Of two concurrent writers, the second waits and sees the first one's version. */
 async function changeScimGroup(
   services: Services,
   caller: ScimCaller,
@@ -257,7 +257,7 @@ async function addMembers(within: Services, trx: Executor, { request }: ScimCall
   await addGroupMembers(within, id, userIds, request);
 }
 
-/** Who is no member, or no user any more, is not there afterwards either. */
+/** Removing users who are not members, or no longer exist, is not an error. */
 async function removeMembers(within: Services, { request }: ScimCaller, id: string, userIds: readonly string[]): Promise<void> {
   for (const userId of await listUserIdsAmong(within.database.knex, userIds)) await removeGroupMember(within, id, userId, request);
 }

@@ -108,7 +108,7 @@ export function requireSchema(given: ScimObject, id: string): void {
   }
 }
 
-/** What SCIM calls the fields of our services, for refusals. */
+/** SCIM names of internal fields, for refusals. */
 export function namesOfFields({ core, extensions }: ScimType): ReadonlyMap<string, string> {
   const names = new Map([
     ['credentials.password.value', 'password'],

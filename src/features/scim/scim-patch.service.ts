@@ -56,7 +56,8 @@ export interface Step {
 }
 
 /**
- * What an operation does, attribute by attribute: without a path, the value names them. Of such values, unknown and read-only names are ignored as in PUT.
+ * Splits an operation into steps for single attributes: without a path, the value names them. As in PUT, unknown and read-only names in such values
+ * are ignored.
  * @throws {ScimError} invalidPath, invalidValue, mutability
  */
 export function stepsOf(type: ScimType, { op, path, value }: ScimOperation): readonly Step[] {
@@ -135,7 +136,7 @@ function changed(attribute: ScimAttribute, before: unknown, { op, at: { filter, 
   }
   if (op === 'remove') return undefined;
   const given = canonicalValue(attribute, value);
-  // Of a complex attribute the sub-attributes that are not named stay (section 3.5.2.3).
+  // Sub-attributes that the value omits are kept (section 3.5.2.3).
   return attribute.type === 'complex' && isObject(given) && isObject(before) ? { ...before, ...given } : given;
 }
 
@@ -149,7 +150,7 @@ function listed(attribute: ScimAttribute, values: readonly ScimObject[], op: Ste
   return withOnePrimary([...kept, ...given], given);
 }
 
-/** Of two values with one `value` and `type` the later counts. */
+/** Of two values with the same `value` and `type`, the later one wins. */
 const isSame = ({ subAttributes = [] }: ScimAttribute, a: ScimObject, b: ScimObject): boolean =>
   ['value', 'type']
     .filter((name) => subAttributes.some((sub) => sub.name === name))

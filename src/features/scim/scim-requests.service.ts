@@ -35,7 +35,7 @@ export interface ScimResponse {
   readonly status: number;
   readonly body?: ScimObject | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of what was made or changed. */
+  /** ID of the created or changed resource. */
   readonly id?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ function decoded(part: string): string {
 export const notAllowed = (...allowed: readonly string[]): ScimError =>
   new ScimError(405, undefined, `Use ${allowed.join(' or ')} here`, { Allow: allowed.join(', ') });
 
-/** Of what the server can do nothing is filtered (RFC 7644 section 4). */
+/** Unsupported operations must not be filtered (RFC 7644 section 4). */
 function requireRead({ method, query }: ScimRequest): void {
   if (method !== 'GET') throw notAllowed('GET');
   if (query.filter !== undefined) throw new ScimError(403, undefined, 'These resources cannot be filtered');
@@ -93,7 +93,7 @@ function ofList(all: readonly ScimObject[], id: string | undefined, request: Sci
   return { status: 200, body: one };
 }
 
-/** What can be done with a kind of resource. */
+/** Operations of a resource type. */
 interface Operations {
   list(services: Services, caller: ScimCaller, query: ScimQuery): Promise<NumberedPage<ScimView>>;
   get(services: Services, caller: ScimCaller, id: string, query: ScimQuery): Promise<ScimView>;

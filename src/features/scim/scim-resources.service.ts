@@ -1,4 +1,4 @@
-/** What users and groups have in common as SCIM resources: addresses, entity tags, lists, and which attributes a response carries. */
+/** Shared by users and groups as SCIM resources: addresses, entity tags, lists, and selection of attributes. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -75,7 +75,7 @@ export function readListFilter(expression: string | undefined, columns: Attribut
   }
 }
 
-/** Which part of a list, in which order. Values of lists sort by their first (section 3.4.2.3). @throws {ScimError} invalidPath */
+/** Page and sort order of a list. Multi-valued attributes sort by their first value (section 3.4.2.3). @throws {ScimError} invalidPath */
 export function readSliceOf({ sortBy, sortOrder, startIndex = 1, count: size = 100 }: ScimQuery, columns: AttributeColumns): Slice {
   const slice = {
     offset: Math.max(1, startIndex) - 1,
@@ -120,13 +120,13 @@ export function chooseAttributes(type: ScimType, { attributes, excludedAttribute
   };
 }
 
-/** What is only told where it is asked for. */
+/** Attributes that are returned only on request. */
 const onRequest = ({ core }: ScimType): readonly (readonly string[])[] =>
   core.attributes.flatMap(({ name, subAttributes = [] }) =>
     subAttributes.filter(({ returned }) => returned === 'request').map((sub) => [name, sub.name]),
   );
 
-/** Where the names stand in a resource; unknown ones nowhere. */
+/** Resolves attribute names to paths; unknown names are dropped. */
 function placesOf(type: ScimType, given: readonly string[]): readonly (readonly string[])[] {
   return given.flatMap((name) => {
     try {

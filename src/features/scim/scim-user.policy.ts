@@ -49,7 +49,7 @@ type AttributeValue = string | number | boolean | readonly string[];
 /** login, email and the profile: what SCIM reads and writes. */
 export type Fields = Readonly<Record<string, AttributeValue | undefined>>;
 
-/** What a client may write of a user, apart from the fields. */
+/** User data that a client may write, beside the fields. */
 export interface WantedUser {
   readonly fields: Fields;
   readonly labels: Labels;

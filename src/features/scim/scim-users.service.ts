@@ -44,7 +44,7 @@ const fieldsOf = (user: User): Fields => {
   return fields;
 };
 
-/** What of a user a client may write. */
+/** User fields that a client may write. */
 const writable = (type: ScimType, user: User, { externalId, labels }: UserLink): ScimObject =>
   writtenPart(type, fieldsOf(user), { active: isActiveStatus(user.status), externalId, labels });
 
@@ -162,7 +162,7 @@ async function lockNamed(trx: Executor, id: string, { request }: ScimCaller): Pr
   return user;
 }
 
-/** Of two writers the second waits for the first, and sees its version. */
+/** Of two concurrent writers, the second waits and sees the first one's version. */
 async function changeScimUser(
   services: Services,
   caller: ScimCaller,
@@ -227,7 +227,10 @@ async function carryOut(within: Services, trx: Executor, caller: ScimCaller, { u
   }
 }
 
-/** Who gave an administrator another name, address or password could sign in as them, with rights that a SCIM token has not. @throws {ScimError} forbidden */
+/**
+ * Prevents takeover of an administrator: with a changed name, address or password the client could sign in with rights that the SCIM token lacks.
+ * @throws {ScimError} forbidden
+ */
 async function refuseTakeover(trx: Executor, user: User, isOfSignIn: boolean): Promise<void> {
   if (!isOfSignIn || (await findRights(trx, user.id)).length === 0) return;
   throw new ScimError(403, undefined, 'userName, e-mail address and password of administrators are changed in the console, not by SCIM');

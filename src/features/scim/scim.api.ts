@@ -20,7 +20,7 @@ import { currentUserType } from './scim-users.service.ts';
 /** RFC 6750; any printable token. */
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-/** Where a body is read; elsewhere the method is wrong whatever the body. */
+/** Paths that accept a body; for others the method is refused without reading it. */
 const TAKES_BODY = new RegExp(`^${SCIM_BASE}/(Users|Groups|Me|Bulk)(/|$)`);
 
 /** `application/scim+json` is among what the library takes for JSON. */
@@ -78,7 +78,7 @@ async function readBody(ctx: Context): Promise<void> {
   if (!ctx.is('application/json', 'application/scim+json'))
     throw new ScimError(415, undefined, 'The Content-Type must be application/scim+json');
   await readJson(ctx, async () => {});
-  // What is read in place of octets that are none of UTF-8 (RFC 8259 section 8.1).
+  // U+FFFD stands for bytes that are not valid UTF-8 (RFC 8259 section 8.1).
   if (ctx.request.rawBody?.includes('\ufffd')) throw badRequest('invalidSyntax', 'The body is not in UTF-8');
 }
 

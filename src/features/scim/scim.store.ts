@@ -1,4 +1,4 @@
-/** What a SCIM client keeps about users and groups, and where the attributes of SCIM are found in SQL. */
+/** SCIM data of users and groups, and SQL expressions of SCIM attributes. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { AttributeColumn, AttributeColumns } from '../../platform/database/filter.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
@@ -97,13 +97,13 @@ export async function listMembersOfGroups(
 const MEMBER_PRINTS = `SELECT group_id, count(*) || ':' || coalesce(sum(hashtextextended(user_id, 0)), 0) AS print FROM group_members
   WHERE group_id = ANY(?) GROUP BY group_id`;
 
-/** What changes whenever the members of a group do, without reading them. */
+/** Fingerprint of a group's memberships that changes with them, without reading the members. */
 export async function findMemberPrints(executor: Executor, groupIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const { rows } = await executor.raw<{ rows: { group_id: string; print: string }[] }>(MEMBER_PRINTS, [[...groupIds]]);
   return new Map(rows.map(({ group_id, print }) => [group_id, print]));
 }
 
-/** How many members groups have. */
+/** Counts members of groups. */
 export async function countMembersOf(executor: Executor, groupIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows: { group_id: string; members: string }[] = await executor('group_members')
     .whereIn('group_id', [...groupIds])
@@ -113,7 +113,7 @@ export async function countMembersOf(executor: Executor, groupIds: readonly stri
   return new Map(rows.map(({ group_id, members }) => [group_id, Number(members)]));
 }
 
-/** Which of these are users. */
+/** Filters IDs to those of users. */
 export const listUserIdsAmong = (executor: Executor, ids: readonly string[]): Promise<string[]> =>
   executor('users')
     .whereRaw('id = ANY(?)', [[...ids]])
@@ -163,7 +163,7 @@ function columnsOfList(attribute: ScimAttribute, tokenId: string): AttributeColu
 
 const EXACT = { type: TEXT, caseExact: true };
 
-/** What users can be filtered and sorted by; each attribute of the core schema also with its URN. @param seesGroups may the client know groups? */
+/** Columns for filtering and sorting users; core attributes also with their URN. @param seesGroups may the client see groups? */
 export function scimUserColumns(
   { extensions }: ScimType,
   added: readonly Pick<Attribute, 'name' | 'type'>[],
@@ -214,7 +214,7 @@ const withUrn = (columns: AttributeColumns, id: string): AttributeColumns => ({
   ...Object.fromEntries(Object.entries(columns).map(([name, column]) => [`${id}:${name}`, column])),
 });
 
-/** What groups can be filtered and sorted by. */
+/** Columns for filtering and sorting groups. */
 export function scimGroupColumns({ core }: ScimType, tokenId: string): AttributeColumns {
   const link = `(SELECT external_id FROM scim_groups WHERE token_id = ${plain(tokenId)} AND group_id = groups.id) AS link`;
   const members = '(SELECT user_id AS value FROM group_members WHERE group_id = groups.id) AS one';

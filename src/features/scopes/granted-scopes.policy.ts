@@ -1,6 +1,6 @@
 /**
- * Which scopes a request is granted before anybody is asked, by the way of the grant (RFC 6749 section 3.3). Where a request names none, it is for the
- * server's default ones. What a user is asked for is decided in consent.ts.
+ * Scopes that a request is granted before any consent, by grant type (RFC 6749 section 3.3). Without scopes, the server's defaults apply. Consent is
+ * decided in consent.policy.ts.
  */
 import type { ApplicationOrigin } from '../applications/application-settings.policy.ts';
 import type { ConsentMethod, RequestedScope } from '../consents/consent.policy.ts';
@@ -12,7 +12,7 @@ export interface OfferedScope extends RequestedScope {
 export interface ScopeGrant {
   /** Those named, or else the server's default ones as far as they can be granted; each once. */
   readonly requested: readonly string[];
-  /** Of these; any: the request is `invalid_scope`. Unknown, or not to be granted in this way. */
+  /** Unknown scopes, or scopes that this grant cannot get. If not empty, the request is refused with `invalid_scope`. */
   readonly refused: readonly string[];
   readonly granted: readonly string[];
 }

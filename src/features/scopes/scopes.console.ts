@@ -72,10 +72,10 @@ function rowOf(subject: ServerSubject, scope: Scope): TableRow {
   };
 }
 
-/** Of the built-in server consent and translations alone; openid has neither. */
+/** For the built-in server only consent and translations are editable; for openid neither. */
 const mayEdit = ({ isChangeable, isBuiltIn }: ServerSubject, { name }: Scope): boolean => isChangeable && !(isBuiltIn && name === 'openid');
 
-/** What can be changed of a scope. @param now undefined: of a new scope */
+/** Editable fields of a scope. @param now undefined: a new scope */
 function namesOf({ isBuiltIn }: ServerSubject, now: Scope | undefined): (keyof ScopeSettings)[] {
   if (isBuiltIn) return ['consent'];
   const names: (keyof ScopeSettings)[] = ['name', 'displayName', 'description', 'consent', 'optional', 'isDefault', 'metadataPublish'];

@@ -1,4 +1,7 @@
-/** What can be done with the scopes of an authorization server (RFC 6749 section 3.3). A change is effective at the next request, in other processes within a second. */
+/**
+ * Operations on scopes of an authorization server (RFC 6749 section 3.3). A change takes effect with the next request, in other processes within a
+ * second.
+ */
 
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -78,7 +81,7 @@ export async function updateServerScope(
   return changeServerPart(services, serverId, {}, change, true);
 }
 
-/** What is the operator's of the built-in server's scopes. */
+/** Fields of built-in scopes that the operator can change. */
 const OF_OPERATOR: ReadonlySet<keyof ScopeSettings> = new Set(['consent', 'translations']);
 
 function requireConsentAlone(before: Scope, settings: ScopeSettings): void {
@@ -88,7 +91,7 @@ function requireConsentAlone(before: Scope, settings: ScopeSettings): void {
   if (fixed.length > 0) throw wrongState(`a scope of the built-in authorization server keeps its ${fixed.join(', ')}`);
 }
 
-/** What users allowed of it is forgotten. @throws {ApiError} not found, wrong state of a standard scope, conflict: conditions name it */
+/** Deletes consents for the scope. @throws {ApiError} not found, wrong state of a standard scope, conflict: conditions name it */
 export async function deleteServerScope(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
   await changeServerPart(services, serverId, {}, async (trx) => {
     const before = await requireScope(trx, serverId, id);

@@ -15,7 +15,7 @@ import type { PendingStep } from '../sign-in/sign-in-steps.service.ts';
 import { isMessageFactor } from './factors.service.ts';
 import { totpUri } from './totp.service.ts';
 
-/** Where the pages stand. */
+/** Place of the pages. */
 export interface StepFrame {
   /** The path that the form of a step is posted to: `factor`, `enroll`, `enrolled` or `restart`. */
   action(step: string): string;
@@ -26,11 +26,11 @@ export interface StepFrame {
   /** Path that gives up and returns to the application. */
   readonly cancel?: string;
   readonly redirectOrigins?: readonly string[];
-  /** Where no cookie carries it: the state token, for a hidden field. */
+  /** State token for a hidden field, if no cookie carries it. */
   readonly stateToken?: string | undefined;
   /** Path of the page that the step was begun on by somebody who is signed in. */
   readonly back?: string;
-  /** How the page is drawn there; absent: by itself, in the narrow layout. */
+  /** Layout of the page; absent: the narrow layout. */
   readonly framed?: DrawInFrame;
   readonly uiLocales?: string | undefined;
 }
@@ -38,7 +38,7 @@ export interface StepFrame {
 type Text = ReturnType<typeof pageLanguage>['text'];
 type Step = Pick<PendingStep, 'user' | 'secret'> & { readonly passkey?: PasskeyForm | undefined };
 
-/** What was wrong: nothing, the code of the app, the passkey, the code that was sent, or why none was. */
+/** Error: none, wrong app code, passkey or sent code, or the reason why no code was sent. */
 export type Wrong = boolean | 'passkey' | 'message' | 'NOT_A_NUMBER' | NotSent;
 
 const NOT_SENT: Readonly<Record<NotSent | 'NOT_A_NUMBER', MessageKey>> = {
@@ -51,7 +51,7 @@ const NOT_SENT: Readonly<Record<NotSent | 'NOT_A_NUMBER', MessageKey>> = {
   USER_NOT_ACTIVE: 'message.not-sent',
 };
 
-/** What the pages with a form of a passkey need beside it. */
+/** Template data for pages with a passkey form. */
 const passkeyLocals = (passkey: PasskeyForm | undefined, others: readonly string[] = []) => ({
   passkey,
   scripts: [...(passkey === undefined ? ['reload-when-stale.js'] : PASSKEY_SCRIPTS), ...others],
@@ -72,7 +72,7 @@ interface MessageOption {
   /** For the form: the factor, or the type that is set up. */
   readonly value: string;
   readonly type: MessageType;
-  /** What the button says. */
+  /** Label of the button. */
   readonly send: string;
   /** Says where the code went; undefined: none was sent. */
   readonly sent: string | undefined;

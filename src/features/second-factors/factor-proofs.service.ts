@@ -1,4 +1,4 @@
-/** What is given as a second factor, and whether it is right: a code of the app, a recovery code, or a passkey. Ten wrong codes in a row lock, as passwords do. */
+/** Verifies second factors: app codes, recovery codes and passkeys. Ten wrong codes in a row lock the user, like passwords. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -33,7 +33,7 @@ type TypedProof = Exclude<Proof, { kind: 'passkey' }>;
 
 type Parts = Pick<Services, 'keyring'> & {
   readonly trx: Executor;
-  /** Of a code that was sent; absent: none can have been. */
+  /** Key of a sent code; absent: none was sent. */
   readonly codeKey?: CodeKey | undefined;
   /** The methods of the step before. */
   readonly first?: readonly string[] | undefined;

@@ -10,7 +10,7 @@ import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/
 import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/factors`;
-/** What each kind is called. */
+/** Labels of the factor types. */
 export const FACTOR_NAMES = {
   TOTP: 'Authenticator app',
   EMAIL: 'Code by e-mail',

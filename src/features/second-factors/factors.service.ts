@@ -105,7 +105,7 @@ export async function resetUserFactor(services: Services, idOrLogin: string, fac
   });
 }
 
-/** As `resetUserFactor`, for all of them at once. */
+/** Like `resetUserFactor`, for all factors at once. */
 export async function resetUserFactors(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     await removeFactors(trx, await lockChangeableUser(trx, idOrLogin, request), request);

@@ -11,7 +11,7 @@ export interface Factor {
   readonly userId: string;
   /** An authenticator app (RFC 6238). */
   readonly type: 'TOTP';
-  /** What its user calls it. */
+  /** Name given by the user. */
   readonly name: string;
   readonly created: Date;
   readonly lastUsed: Date | null;
@@ -81,7 +81,7 @@ export async function countRecoveryCodes(executor: Executor, userId: string): Pr
 
 const FAILURES = { failures: 'failed_factors', locks: 'factor_locks', lockedUntil: 'factors_locked_until' } as const;
 
-/** Of codes alone: a right password does not end them, or anyone who has it could guess on for ever. The user must be locked. */
+/** Counts failed codes only: a correct password does not reset them, or anyone who knows it could guess without limit. The user must be locked. */
 export async function findFailedCodes(trx: Executor, userId: string): Promise<FailedAttempts | undefined> {
   return trx('users').where({ id: userId }).first<FailedAttempts | undefined>(FAILURES);
 }

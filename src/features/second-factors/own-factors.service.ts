@@ -25,7 +25,7 @@ import { newTotpSecret, sealTotpSecret } from './totp.service.ts';
 export interface OwnFactors {
   readonly user: User;
   readonly factors: readonly SecondFactor[];
-  /** How many are left. */
+  /** Number of unused codes. */
   readonly recoveryCodes: number;
   /** The passkey that they cannot do without: their only way to sign in. */
   readonly onlyWay: string | undefined;

@@ -14,7 +14,7 @@ const LENGTH = 16;
 const newCode = (): string => Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 const grouped = (code: string): string => code.replace(/.{4}(?=.)/g, '$&-');
 
-/** Whatever the case and the dashes, and with the letters that look like digits. */
+/** Ignores case and dashes, and accepts letters that look like digits. */
 const hashOf = (typed: string): string =>
   digest(`recovery code ${typed.toLowerCase().replace(/[\s-]/g, '').replace(/[il]/g, '1').replace(/o/g, '0')}`);
 

@@ -53,11 +53,11 @@ async function demandOf(
 const demandsOfAll = async (executor: Executor, applicationId: string | undefined): Promise<boolean> =>
   applicationId !== undefined && (await findApplicationById(executor, applicationId))?.settings.mfa_required === true;
 
-/** What demands a second factor of the user here and now; undefined: nothing. @param executor a transaction, where it is asked within one */
+/** Reason to require a second factor from the user; undefined: none. @param executor a transaction, if called within one */
 export const reasonOfDemand = async (executor: Executor, userId: string, purpose: Purpose): Promise<DemandReason | undefined> =>
   demandOf(executor, await readMfaPolicy(executor), userId, purpose);
 
-/** What a sign-in's second factor depends on, to be kept with its audit event. @param executor the transaction of the event @param amr by which they signed in */
+/** Facts behind a sign-in's second factor, for its audit event. @param executor the transaction of the event @param amr methods of the sign-in */
 export async function secondFactorFacts(
   executor: Executor,
   userId: string,

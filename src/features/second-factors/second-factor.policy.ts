@@ -1,9 +1,9 @@
 /**
- * Who must prove themselves by more than one factor, and what a sign-in is worth: the authentication context classes (`acr`) and methods (`amr`, RFC 8176)
- * that tokens tell (OpenID Connect Core 1.0 section 2). How a factor is checked is not decided here.
+ * Decides who needs more than one factor, and the authentication context class (`acr`) and methods (`amr`, RFC 8176) of a sign-in (OpenID Connect
+ * Core 1.0 section 2). Factors are verified elsewhere.
  */
 
-/** Of settings/sign-in. OPTIONAL: anyone who has a factor is asked for it. */
+/** Values of settings/sign-in. OPTIONAL: users with a factor must use it. */
 export const MFA_POLICIES = ['OPTIONAL', 'ADMINISTRATORS', 'EVERYONE'] as const;
 export type MfaPolicy = (typeof MFA_POLICIES)[number];
 
@@ -14,10 +14,10 @@ export interface MfaSettings {
   readonly mfaFrom: string | null;
 }
 
-/** How long administrators of a new installation can do without a second factor. */
+/** Grace period without a second factor for administrators of a new installation. */
 const GRACE_MS = 7 * 86_400_000;
 
-/** What a new installation begins with. On this machine alone (loopback) it is tried out, and nobody needs a factor. */
+/** Initial setting of a new installation. On loopback, where it is tried out, no factor is required. */
 export const firstMfaSettings = (loopback: boolean, now: Date): MfaSettings | undefined =>
   loopback ? undefined : { mfa: 'ADMINISTRATORS', mfaFrom: new Date(now.getTime() + GRACE_MS).toISOString() };
 
@@ -63,7 +63,7 @@ export interface SecondFactorFacts {
   readonly acrValues: readonly string[];
 }
 
-/** What demands two factors: the application or the organization of all its users, the sign-in policy, or the request by its class. */
+/** Reason for requiring two factors: the application or organization (for all its users), the sign-in policy, or the requested class. */
 export type DemandReason = 'APPLICATION' | 'ORGANIZATION' | 'EVERYONE' | 'ADMINISTRATORS' | 'REQUEST';
 
 /**

@@ -15,7 +15,7 @@ export const totpSecretContext = (place: string): string => `totp ${place}`;
 export const sealTotpSecret = (keyring: Keyring, secret: string, place: string): string => keyring.seal(secret, totpSecretContext(place));
 export const openTotpSecret = (keyring: Keyring, sealed: string, place: string): string => keyring.open(sealed, totpSecretContext(place));
 
-/** What an app reads from the QR code ("Key Uri Format" of Google Authenticator). */
+/** URI for the QR code ("Key Uri Format" of Google Authenticator). */
 export const totpUri = (secret: string, { issuer, login }: { readonly issuer: string; readonly login: string }): string =>
   new TOTP({ ...SHAPE, issuer: withoutColon(issuer), label: withoutColon(login), secret: Secret.fromBase32(secret) }).toString();
 

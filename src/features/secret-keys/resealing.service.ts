@@ -92,7 +92,7 @@ function settingAnew({ key: name, value }: SealedRow, again: Again): string {
   return JSON.stringify({ ...rest, [member]: { ...found, sealed: again(String(found?.sealed), context) } });
 }
 
-/** How the values of each column are sealed, by those who seal them. */
+/** Encryption functions of each column, from the features that own it. */
 const ANEW: Readonly<Record<SealedColumnName, (row: SealedRow, again: Again) => string>> = {
   signingKeys: alone(signingKeyContext),
   applicationSecrets: alone(applicationSecretContext),
@@ -183,7 +183,7 @@ async function tell({ database, keyring }: Sealing, { resealed, unopened }: Rese
 export async function findUnopenable({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Promise<readonly Sealed[]> {
   const isGone = (id: string) => !keyring.ids.includes(id);
   const seen = known.parse((await findSettings(database.knex, KNOWN)) ?? {});
-  // As at every start but the first with a key: nothing is written.
+  // Usual case after the first start with a key: nothing is written.
   if (seen.looked && !seen.ids.some(isGone) && keyring.ids.every((id) => seen.ids.includes(id))) return [];
   return database.transaction(async (trx) => {
     const { ids, looked } = known.parse(await lockSettings(trx, KNOWN, present()));

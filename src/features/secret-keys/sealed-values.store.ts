@@ -1,6 +1,6 @@
 /**
- * Where the database holds values that are sealed under SECRET_KEY: each column of theirs, so that all can be sealed again. The SQL on these tables is elsewhere; here
- * a value is only found and put in the place of the very one that it was made from, so that whatever changes a row meanwhile wins.
+ * All columns with values encrypted under SECRET_KEY, so that they can be encrypted again. The other SQL on these tables is elsewhere. A value is
+ * replaced only if it is still the one that was read, so concurrent changes win.
  */
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -45,7 +45,7 @@ export type SealedColumnName = keyof typeof SEALED_COLUMNS;
 const KEY_ID = '[A-Za-z0-9_-]{8}';
 const patternOf = ({ json }: SealedColumn, id: string): string => `${json ? '"sealed": "' : '^'}v1\\.${id}\\.`;
 
-/** How many values of a column are sealed under which key. */
+/** Number of values of a column per key. */
 export async function countByKey(executor: Executor, place: SealedColumn): Promise<ReadonlyMap<string, number>> {
   const { rows } = await executor.raw<{ rows: { id: string; count: number }[] }>(
     `SELECT found[1] AS id, count(*)::int AS count FROM ??, regexp_matches(??::text, ?, 'g') AS found GROUP BY 1`,
@@ -54,7 +54,7 @@ export async function countByKey(executor: Executor, place: SealedColumn): Promi
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 
-/** How many values of a table are sealed under one key. */
+/** Number of values of a table encrypted with one key. */
 export interface Sealed {
   readonly table: string;
   readonly keyId: string;

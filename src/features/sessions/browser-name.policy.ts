@@ -1,4 +1,4 @@
-/** What a browser calls itself (User-Agent, RFC 9110 section 10.1.5), in two words that a person knows. Never its own text: anyone who signs in writes it. */
+/** Short name of a browser from its User-Agent (RFC 9110 section 10.1.5). Never shows the header itself: anyone who signs in can choose it. */
 
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],

@@ -7,11 +7,11 @@ export interface BrowserSession {
   /** null: nobody has signed in with it yet. */
   readonly signedIn: Date | null;
   readonly expires: Date;
-  /** How the user proved who they are (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   readonly amr: readonly string[];
   /** The client_ids of the applications that had a part in it. */
   readonly applications: readonly string[];
-  /** What the browser called itself when it was last seen; null: not noted yet. */
+  /** User-Agent at the last visit; null: not recorded yet. */
   readonly userAgent: string | null;
   readonly ipAddress: string | null;
   readonly lastSeen: Date | null;

@@ -13,7 +13,7 @@ export interface CurrentSession {
   readonly uid: string;
   readonly accountId: string;
   readonly login: string;
-  /** How the user was authenticated (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   readonly amr: readonly string[];
   /** The external identity provider by which the user signed in. */
   readonly idp?: string | undefined;

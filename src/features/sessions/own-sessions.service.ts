@@ -70,7 +70,7 @@ export async function endOwnOtherSessions({ database }: Services, userId: string
     });
     return count;
   });
-  // What was being written meanwhile.
+  // Also end sessions that were created meanwhile.
   await database.transaction(endOthers);
   return ended;
 }

@@ -72,10 +72,7 @@ interface Challenged extends Omit<FactorRequired, 'status' | 'factors'> {
 
 type Outcome = IssuedSessionToken | FactorRequired | NewPasswordRequired | Challenged;
 
-/**
- * Where the state tokens of this file are worth something. A factor cannot be enrolled here: where one is demanded that is not there, the authorize endpoint
- * asks for it.
- */
+/** Place of state tokens issued here. Factors cannot be enrolled at this endpoint: the authorize endpoint asks for a missing one. */
 const DEMAND = { place: 'authn', enrolls: false } as const;
 
 /** @throws {ApiError} authentication failed, for every reason the same */

@@ -8,7 +8,7 @@ import { ALL_SERVERS, MODELS } from '../../protocol/storage/protocol-state.store
 
 export interface SessionToken {
   readonly userId: string;
-  /** How the user was authenticated (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   readonly amr: readonly string[];
   /** Epoch seconds. */
   readonly authenticatedAt: number;

@@ -1,4 +1,4 @@
-/** What a user is signed in with: seen, and ended while they stay active. */
+/** Sessions of a user: list and end them while the user stays active. */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -84,7 +84,7 @@ export async function clearSessions(
     });
     return user.id;
   });
-  // What was being written meanwhile.
+  // Also end sessions that were created meanwhile.
   await end(services.database.knex, id);
 }
 

@@ -5,7 +5,7 @@
 
 export type Scheme = 'light' | 'dark';
 
-/** What of views/public/gatehouse.css a brand colour meets, for each scheme. */
+/** Colors in views/public/gatehouse.css next to a brand color, for each scheme. */
 export interface Surroundings {
   readonly card: string;
   readonly ground: string;
@@ -13,9 +13,9 @@ export interface Surroundings {
   readonly tint: string;
   /** The colour where no brand has one. */
   readonly accent: string;
-  /** What it is mixed with to stand out more. */
+  /** Color to mix with for more contrast. */
   readonly away: string;
-  /** What is written on it: in light white, in dark nearly black. */
+  /** Text color on it: white in light, nearly black in dark. */
   readonly on: string;
   readonly ink: string;
   readonly soft: string;
@@ -34,7 +34,7 @@ export const SURROUNDINGS: Readonly<Record<Scheme, Surroundings>> = {
   },
 };
 
-/** Of text (1.4.3, level AA), and of what shows where a control is (1.4.11). */
+/** Minimum contrast of text (1.4.3, level AA), and of control boundaries (1.4.11). */
 const TEXT = 4.5;
 const CONTROL = 3;
 
@@ -60,7 +60,7 @@ export function contrastRatio(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** As it is told: rounded down, so that 4.499 does not read as 4.5. */
+/** Rounded down, so that 4.499 is not shown as 4.5. */
 export const writeRatio = (ratio: number): string => `${(Math.floor(ratio * 100) / 100).toFixed(2)}:1`;
 
 /** @param share of the second, 0 to 1 */
@@ -128,7 +128,7 @@ export function completeColours(light: string | null | undefined, dark?: string 
   return { light: light || SURROUNDINGS.light.accent, dark: dark || (light ? nearestReadable('dark', light) : SURROUNDINGS.dark.accent) };
 }
 
-/** What a stylesheet says of one scheme: the colour, what is written on it, and the colour under the pointer, which stands out yet more. */
+/** Stylesheet colors of one scheme: the brand color, its text color, and the hover color with more contrast. */
 export function paletteOf(
   scheme: Scheme,
   colour: string,

@@ -39,7 +39,7 @@ export type CssFont = keyof typeof CSS_FONTS;
 
 type SchemeColours = Readonly<Partial<Record<CssColour, string>>>;
 
-/** What is set; what is absent is the product's own. */
+/** Configured values; absent ones use the product's defaults. */
 export interface BrandCss {
   readonly version: 1;
   readonly light?: SchemeColours;
@@ -51,7 +51,7 @@ export interface BrandCss {
 
 export const MOST_RADIUS = 24;
 
-/** What the colours of messages need around them; they are the product's own. */
+/** Backgrounds of message colors, which are the product's own. */
 const MESSAGES: Readonly<Record<Scheme, readonly string[]>> = {
   light: ['#b3261e', '#1b6b3a', '#8a4b00'],
   dark: ['#ffb4a9', '#7fd6a0', '#f3c06b'],

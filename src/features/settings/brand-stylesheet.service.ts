@@ -54,7 +54,7 @@ export const accentsOf = (looks: Looks, own: string | undefined): BrandColours =
 /** @param own colour of the application that is pictured @returns the address of the stylesheet for `.preview-light` and `.preview-dark` */
 export const previewStylesheet = (looks: Looks, own?: string): string => addressOf(PREVIEW_PATH, accentsOf(looks, own), looks);
 
-/** What the pages are drawn with. */
+/** Branding data for page templates. */
 export const presentBrand = (branding: Branding) => ({
   ...branding,
   links: (lang: string, words: Language['text']) => footLinks(branding, lang, words),
@@ -71,7 +71,7 @@ function rule(selector: string, scheme: Scheme, colour: string, css: BrandCss | 
   return `${selector}{--accent:${accent};--accent-strong:${accentStrong};--on-accent:${onAccent}${more === '' ? '' : `;${more}`}}\n`;
 }
 
-/** What stands on the picture gets a ground of its own: nobody knows how it reads on the picture. */
+/** Elements on the background image get an opaque background, because contrast on the image is unknown. */
 function backgroundRules(selector: string, parts: readonly string[], background: string | undefined): string {
   if (background === undefined) return '';
   const picture = `${selector}{background-image:url("${background}");background-position:center;background-size:cover}\n`;

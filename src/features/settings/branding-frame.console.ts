@@ -1,4 +1,4 @@
-/** What the pages of Settings → Branding share. */
+/** Shared by the pages under Settings → Branding. */
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 

@@ -1,4 +1,4 @@
-/** How the sign-in page looks in a brand's colours, in light and in dark: a picture drawn of HTML, and the contrasts that it has. */
+/** Preview of the sign-in page with a brand's colors in light and dark, drawn in HTML, and its contrasts. */
 
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { Drawn } from '../../pages/console/page.ts';
@@ -14,7 +14,7 @@ import type { Branding } from './settings.service.ts';
 interface Pictured {
   readonly branding: Branding;
   readonly application?: { readonly label: string; readonly logo: string | undefined; readonly colour: string | undefined };
-  /** What is to be saved, where nothing of it is yet. */
+  /** Unsaved values. */
   readonly unsaved?: Readonly<Record<string, string>>;
 }
 
@@ -65,7 +65,7 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
   };
 }
 
-/** What the colours are held against. */
+/** Contrast with the surrounding colors. */
 export function contrastTable(branding: Branding): TablePart {
   const { light, dark } = coloursOf({ branding });
   const inDark = checkContrast('dark', dark, surroundingsOf('dark', branding.css));

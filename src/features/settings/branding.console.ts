@@ -71,7 +71,7 @@ const link = (name: 'supportUrl' | 'privacyUrl' | 'termsUrl', label: string, val
   ...(name === 'supportUrl' && { hint: 'https:// addresses. Empty: no link.' }),
 });
 
-/** What was typed, by the name of the field. */
+/** Submitted values by field name. */
 const typedIn = (form: URLSearchParams): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(typedValues(fieldsOf(DEFAULT_SETTINGS.branding), form)).map(([name, value]) => [name, String(value).trim()]),

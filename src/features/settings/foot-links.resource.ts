@@ -11,7 +11,7 @@ export interface FooterLink {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** As it is drawn. */
+/** Footer link for templates. */
 export interface FootLink {
   readonly href: string;
   readonly label: string;

@@ -20,8 +20,8 @@ type Parts = Pick<Services, 'database' | 'notifications'>;
 const caches = new WeakMap<Services['database']['pool'], Known>();
 
 /**
- * As this process knows them.
- * @throws when they must be read and the database is away; but the page that says so can be shown: it is drawn with the branding that was known last
+ * Settings cached in this process.
+ * @throws if they must be read and the database is down; the error page still renders with the last known branding
  */
 export const currentSettings = <N extends SettingsName>(services: Parts, name: N): Promise<Settings[N]> =>
   cachesOf(services).settings[name].current();

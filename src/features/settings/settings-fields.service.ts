@@ -1,4 +1,4 @@
-/** What can be set for the whole service, as the bodies of `settings/…`; what is absent stays at its default. Only what has an effect is here. */
+/** Settings of the whole service: the bodies of `settings/…`. Absent values use defaults. Only settings with an effect are listed. */
 import { z } from 'zod';
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
 import { isHttpsAddress, isLocalAddress } from '../../platform/validation/https-address.ts';
@@ -17,7 +17,7 @@ import { type Branding, type Settings, type SettingsName, SIGN_IN_METHODS } from
 
 const link = text({ most: 2048 }).refine(isHttpsAddress, 'must be a URL that begins with https://').nullable().exactOptional();
 
-/** Of a server of ranges: five digits are added to it. */
+/** URL of a breached-password server; five hexadecimal digits are appended. */
 const rangeUrl = text({ most: 2048 }).refine(
   (value) => (isHttpsAddress(value) || isLocalAddress(value)) && !/[?#]/.test(value) && value.endsWith('/'),
   'must be a URL that begins with https:// (or http:// on this machine) and ends with /, without a query',
@@ -47,7 +47,7 @@ function checkBranding(
     if (value) problem(field, colourProblem(scheme, value, surroundingsOf(scheme, css)));
   }
   if (css === null) return;
-  // What is wrong with a colour that was given is told above; one that was made is made again for these surroundings.
+  // Problems with given colors are reported above; generated ones are generated again for the new surroundings.
   const made = (scheme: Scheme, set: string | null | undefined) =>
     set ? accents[scheme] : nearestReadable(scheme, accents[scheme], surroundingsOf(scheme, css));
   for (const { field, message } of cssProblems(css, { light: made('light', primaryColorHex), dark: made('dark', primaryColorDarkHex) }))
@@ -66,7 +66,7 @@ export const brandColour = (scheme: Scheme) =>
       if (problem !== undefined) ctx.addIssue({ code: 'custom', message: problem });
     });
 
-/** What a brand shows on the pages for end users. */
+/** Branding on the pages for end users. */
 const looks = {
   logoUrl: link.meta({ description: 'A picture beside the name on the pages for end users, in place of the own one' }),
   primaryColorHex: colour

@@ -1,4 +1,4 @@
-/** What is set for the whole service. What was not set has the value of config/defaults.ts; only what was set is stored. */
+/** Settings of the whole service. Unset values come from config/defaults.ts; only set values are stored. */
 import { BRAND, LIFETIMES, PASSWORD_HISTORY, SHORTEST_PASSWORD } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -24,7 +24,7 @@ import { findCommittedSettings, findSettings, lockSettings, updateSettings } fro
 export const SIGN_IN_METHODS = ['password', 'passkey', 'email'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
-/** How long a browser's session lasts. */
+/** Session lifetime in browsers. */
 export interface SignInSettings extends MfaSettings {
   /** Without any use. */
   readonly sessionIdleMinutes: number;
@@ -46,7 +46,7 @@ export interface SignInSettings extends MfaSettings {
   readonly rules: readonly SignInRule[];
 }
 
-/** How the service presents itself to people; null: there is no such link. */
+/** Branding of the service; null: no such link. */
 export interface Branding {
   readonly name: string;
   /** Beside the name; null: the service's own. */
@@ -60,7 +60,7 @@ export interface Branding {
   readonly termsUrl: string | null;
   /** Further links at the foot of pages and e-mails. */
   readonly footerLinks: readonly FooterLink[];
-  /** Of the browser's tab; null: the service's own. */
+  /** Icon of the browser tab; null: the product's. */
   readonly faviconUrl: string | null;
   /** A picture behind the card; null: none. */
   readonly backgroundUrl: string | null;
@@ -68,7 +68,7 @@ export interface Branding {
   readonly css: BrandCss | null;
 }
 
-/** What becomes of the audit log. */
+/** Retention of the audit log. */
 interface AuditSettings {
   /** null: it is kept for ever. */
   readonly retentionDays: number | null;
@@ -121,12 +121,12 @@ const withDefaults = <N extends SettingsName>(name: N, set: Readonly<Record<stri
   ...(set as Partial<Settings[N]>),
 });
 
-/** As they are now, from the database. */
+/** Current settings from the database. */
 export async function readSettings<N extends SettingsName>({ database }: Pick<Services, 'database'>, name: N): Promise<Settings[N]> {
   return withDefaults(name, await findSettings(database.knex, name));
 }
 
-/** As they were committed, for what keeps them beyond a transaction (settings-cache.ts). */
+/** Committed settings, for caches that outlive the transaction (settings-cache.service.ts). */
 export async function readCommittedSettings<N extends SettingsName>(
   { database }: Pick<Services, 'database'>,
   name: N,
@@ -198,7 +198,7 @@ async function requireZones(trx: Executor, rules: readonly SignInRule[]): Promis
   if (problems.length > 0) throw validation(problems);
 }
 
-/** Of what is sealed, an event says only that it is there. */
+/** Events show only that encrypted values are set. */
 const withoutSealed = (settings: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [

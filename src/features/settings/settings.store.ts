@@ -1,4 +1,4 @@
-/** What is set for the whole service, each setting under its name. The only SQL on that table but for the mark of the first start. */
+/** Settings of the whole service, stored by name. The only SQL on that table except the mark of the first start. */
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -10,7 +10,7 @@ export async function findSettings(executor: Executor, name: string): Promise<Va
   return row?.value;
 }
 
-/** As they were committed, whatever transaction is under way. @returns as `findSettings` */
+/** Committed settings, regardless of the current transaction. @returns like `findSettings` */
 export async function findCommittedSettings(pool: pg.Pool, name: string): Promise<Value | undefined> {
   const { rows } = await pool.query<{ value: Value }>({
     name: 'find-settings',

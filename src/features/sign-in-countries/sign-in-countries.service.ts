@@ -23,7 +23,7 @@ export async function countryOf(
   return database?.countryOf(address);
 }
 
-/** What the rules of the sign-in policy are told. Users whose sign-ins were never noted have no country to compare with. */
+/** Country fact for sign-in rules. Users without recorded sign-ins have no country to compare with. */
 export async function countryFact(services: Services, userId: string, address: string | undefined, now: Date): Promise<CountryFact> {
   const country = await countryOf(services, address);
   if (country === undefined) return 'unknown';

@@ -40,7 +40,7 @@ const COUNTRIES: readonly Option[] = [
 
 const stateOf = (isNew: boolean | undefined): string => (isNew === undefined ? '' : isNew ? 'new' : 'known');
 
-/** What the rule looks at, in words. */
+/** Description of the rule's conditions. */
 function conditionsInWords({ zones, newBrowser, newCountry, daysSinceLastSignIn }: SignInConditions): Phrase {
   const words = [
     ...(zones?.include === undefined ? [] : [phrase('from {zones}', { zones: series(zones.include) })]),

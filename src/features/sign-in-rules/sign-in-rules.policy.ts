@@ -30,7 +30,7 @@ export const MOST_RULES = 20;
 /** The country that the address is in, for the user. `first`: none is known of former sign-ins; `unknown`: the address has none, or there is no database. */
 export type CountryFact = 'known' | 'new' | 'first' | 'unknown';
 
-/** What is known of a sign-in. */
+/** Facts about a sign-in. */
 export interface SignInFacts {
   /** Names of the zones that the address is in. */
   readonly zones: readonly string[];
@@ -56,7 +56,7 @@ export interface SignInDecision {
   readonly action: SignInAction;
   /** The rule that decided; undefined: none fits. */
   readonly rule: SignInRule | undefined;
-  /** What was looked at, in this order. */
+  /** Evaluated rules in order. */
   readonly steps: readonly { readonly rule: string; readonly reason: RuleReason }[];
 }
 

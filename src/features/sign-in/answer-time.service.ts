@@ -55,7 +55,7 @@ async function current(database: Database): Promise<Known> {
   if (found !== undefined && performance.now() - found.at < LOOK_AGAIN) return found;
   const next = looking.get(database) ?? begin(database);
   if (found === undefined) return next;
-  // What was known serves until the new is there.
+  // Use the old value until the new one is available.
   next.catch(() => undefined);
   return found;
 }
@@ -63,7 +63,7 @@ async function current(database: Database): Promise<Known> {
 function begin(database: Database): Promise<Known> {
   const next: Promise<Known> = look(database)
     .then((found) => {
-      // Of one that began before an import nothing is kept.
+      // Discard a lookup that started before an import.
       if (looking.get(database) === next) known.set(database, found);
       return found;
     })

@@ -8,7 +8,7 @@ import { idParams, time, writeTime, writeTimeOrNull } from '../../api/fields.ts'
 import { factorFields, presentFactor } from '../second-factors/factor-fields.api.ts';
 import { authenticateByApi, changePasswordByApi, verifyByApi } from '../sessions/session-tokens.service.ts';
 
-/** Whatever was typed: what is wrong with it is not told. */
+/** Any input: problems with it are not reported. */
 const typed = z.string().min(1).max(1024);
 
 const attribute = z.string().nullable();

@@ -1,4 +1,4 @@
-/** What follows a proof of the user's identity: the page of the next step, or the end of the sign-in. */
+/** Continues after a proof of identity: the next step, or the end of the sign-in. */
 import type Koa from 'koa';
 import { beginningAt, carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
@@ -15,7 +15,10 @@ import type { FirstStep, PasswordCheck } from './sign-in.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
 import { afterFirstStep, byPassword, keepFirstStep, type SignInStep, StepGone } from './sign-in-steps.service.ts';
 
-/** Where a sign-in by itself leads: to a page of this service, never to an address out of the query (an open redirect, RFC 9700 section 4.11). */
+/**
+ * Target after a sign-in without an application: always a page of this service, never an address from the query (open redirect, RFC 9700 section
+ * 4.11).
+ */
 export async function afterwards(deps: SignInDeps, ctx: Koa.Context, userId: string): Promise<string> {
   const page = pageAfterSignIn(deps, ctx);
   if (page === undefined) return (await isAdministrator(deps.services, userId)) ? '/admin' : addressOfPage('');

@@ -17,7 +17,7 @@ export interface ErrorFacts {
   readonly description?: string;
   /** One sentence of ours, instead. */
   readonly message?: MessageKey;
-  /** Where the visitor came from, when known: the page offers the way back. */
+  /** Application that the visitor came from, if known, for the link back. */
   readonly application?: ApplicationLink | undefined;
   /** Does the start page lead on from here? */
   readonly leadsHome?: boolean;
@@ -32,7 +32,7 @@ function messageKey(part: 'heading' | 'advice', { code, status }: ErrorFacts): M
   return status >= 500 ? `error.${part}.server_error` : `error.${part}.application`;
 }
 
-/** What happened exactly, and the language it is told in. */
+/** Detailed explanation and its language. */
 function explanation(
   language: Language,
   { code, description = '', message }: ErrorFacts,

@@ -8,7 +8,7 @@ import type { FailedAttempts } from './lockout.policy.ts';
 
 const COLUMNS = { failures: 'failed_sign_ins', locks: 'sign_in_locks', lockedUntil: 'locked_until' } as const;
 
-/** What is counted together. */
+/** Key of a counter. */
 export interface FailureCount {
   readonly userId: string;
   /** Present: attempts in this browser, in which the user signed in before. */
@@ -51,7 +51,7 @@ export async function saveFailedAttempts(trx: Executor, counted: FailureCount | 
   } else await trx('user_devices').where({ user_id: counted.userId, device_hash: counted.deviceHash }).update(row);
 }
 
-/** Of one user: a browser without a memory would add one at each sign-in. */
+/** Limit per user: a browser that drops cookies would add one with each sign-in. */
 export const MOST_DEVICES = 20;
 
 /** The user signed in with this browser: from now on it is counted by itself. */

@@ -1,6 +1,6 @@
 /**
- * How many failures one address is let have (OWASP Authentication Cheat Sheet): wrong sign-ins, and wrong client secrets of one application. And how many
- * mails somebody may bring about who has proved nothing.
+ * Failure limits per address (OWASP Authentication Cheat Sheet): wrong sign-ins, and wrong client secrets per application. Also limits e-mails that
+ * unauthenticated visitors can cause.
  */
 import ipaddr from 'ipaddr.js';
 import { digest } from '../../platform/crypto/secrets.ts';
@@ -36,9 +36,9 @@ const CODE_REQUESTS: FailureLimit = { prefix: 'code-request', most: 300, seconds
 const CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'code-mail' };
 /** Codes of second factors. Only somebody who has proved a first factor gets them: others must not use them up. */
 const FACTOR_CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'factor-code-mail' };
-/** Of one application for one user, whether there is such a user or not: nobody is to be worn down until they allow it. */
+/** Per application and user, existing or not: repeated requests must not wear users down. */
 const SIGN_IN_REQUESTS: FailureLimit = { prefix: 'sign-in-request', most: 5, seconds: 300 };
-/** Of one application for all. */
+/** Per application for all users. */
 const SIGN_IN_REQUESTS_OF_ONE: FailureLimit = { prefix: 'sign-in-requests', most: 3000, seconds: QUARTER_HOUR };
 /** Mails about them to one user, of all applications. */
 const SIGN_IN_REQUEST_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-in-request-mail', most: 10 };
@@ -223,7 +223,7 @@ export async function countWrongSecret({ config, database }: Parts, clientId: st
   return (await countFailure(database.pool, CLIENT_SECRETS, `${clientId} ${network}`)).barred;
 }
 
-/** What counts as one address: of IPv6 the 64 bits that a subscriber is given at least (RFC 6177), of IPv4 in its IPv6 form the IPv4 address. */
+/** Network of an address: for IPv6 the 64 bits that a subscriber gets at least (RFC 6177); for IPv4-mapped IPv6 the IPv4 address. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -1,4 +1,4 @@
-/** What cannot go on, in plain words: every error thrown behind a hosted page becomes the error page, here and once. */
+/** Converts every error behind a hosted page to the error page, in one place. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { APPLICATION_PARAMETER, parameterOf } from '../../pages/hosted/carried-parameters.ts';

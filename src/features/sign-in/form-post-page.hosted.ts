@@ -8,7 +8,7 @@ export interface FormPostFacts {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly applicationLabel: string;
-  /** Of the redirect URI first, then the application's others. */
+  /** Origin of the redirect URI first, then the application's others. */
   readonly redirectOrigins: readonly string[];
   /** `ui_locales` of the request. */
   readonly uiLocales?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * What is asked before users see their own pages, and before they change how they sign in: a session, and a sign-in not older than 15 minutes, with their second
- * factor where they have one; and the way back from it.
+ * Requires a session and a sign-in within the last 15 minutes, with the second factor of users who have one, before users see their own pages or
+ * change how they sign in. Also defines the way back.
  */
 
 import type Koa from 'koa';
@@ -33,12 +33,12 @@ export type AccountPage = (typeof ACCOUNT_PAGES)[number];
 
 export const addressOfPage = (page: AccountPage): string => (page === '' ? ACCOUNT : `${ACCOUNT}/${page}`);
 
-/** Where a sign-in is asked for that leads back to the page. */
+/** Address of a sign-in that leads back to the page. */
 export const signInFor = (page: AccountPage): string => `/signin?${PARAMETER}=${page}`;
 
 const COOKIE = 'gatehouse-return';
 const PARAMETER = 'account';
-/** What the cookie holds for the first page. */
+/** Cookie value of the first page. */
 const FIRST = 'applications';
 
 export type SignedInSession = NonNullable<Awaited<ReturnType<BrowserSessions['current']>>>;
@@ -49,7 +49,7 @@ export const mayStepUp = async (
   { user, amr, authenticatedAt }: Pick<FirstStep, 'amr' | 'authenticatedAt'> & { readonly user: { readonly id: string } },
 ): Promise<boolean> => epochSeconds() - authenticatedAt.getTime() / 1000 <= FRESH || isEnrolled(services, user.id, amr);
 
-/** Who changes something of their own, and from where. */
+/** A change by a signed-in user. */
 type Change<H extends HostedDeps> = (deps: H, ctx: Koa.Context, session: SignedInSession, form: URLSearchParams) => Promise<void>;
 
 const receiving =

@@ -1,6 +1,6 @@
 /**
- * What the hosted pages need to know of an authorization request under way, and what they answer to it. The authorization
- * servers implement it; the pages know nothing else of OAuth. (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4.)
+ * Interface between hosted pages and a pending authorization request. The authorization servers implement it; the pages know nothing else of OAuth.
+ * (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4.)
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -37,7 +37,7 @@ export interface InteractionDetails {
   readonly serverId: string;
   /** `assignment`: the application is not open to the signed-in user. `organization`: they must choose one, or are not a member of the one that is named. */
   readonly prompt: 'login' | 'assignment' | 'organization' | 'consent';
-  /** Of the prompt of that name. */
+  /** For the prompt of that name. */
   readonly organization?: { readonly isRefused: boolean; readonly wanted?: string };
   /** The ID or the name of the organization that the request names, or that the user has chosen. */
   readonly signsInFor?: string;
@@ -50,19 +50,19 @@ export interface InteractionDetails {
   readonly registration?: ApplicationRegistration;
   /** The application asks for the page on which accounts are created. */
   readonly creates?: boolean;
-  /** Where an application comes from that no administrator has made. */
+  /** Origin of an application that no administrator created. */
   readonly unchecked?: {
     /** A program on the device of this browser, or on the one that shows the code of a device request. */
     readonly from: 'host' | 'this-device' | 'other-device';
-    /** Of `host`: where it leads, or where its document is. */
+    /** Meaning of `host`: the redirect target, or the host of the client's document. */
     readonly host: string;
   };
-  /** Who is signed in; always present with `consent`. */
+  /** Signed-in user; always present with `consent`. */
   readonly account?: AccountFacts;
   readonly loginHint?: string;
   readonly display?: string;
   readonly uiLocales?: string;
-  /** What the application wants of external providers. */
+  /** Identity provider preferences of the application. */
   readonly upstream?: UpstreamWishes;
   /** Requested authentication context classes, the best first. */
   readonly acrValues?: readonly string[];
@@ -129,7 +129,7 @@ export class InteractionGone extends Error {
   }
 }
 
-/** What each page is given. */
+/** Dependencies of the pages. */
 export interface SignInDeps extends SharedHouse {
   readonly interactions: Interactions;
   /** @returns the address that confirms the request of a device; undefined: none waits under this user code */

@@ -8,7 +8,7 @@ export const WRONG_PASSWORDS = 10;
 const SHORTEST_LOCK = 60;
 const LONGEST_LOCK = 3600;
 
-/** What is remembered of attempts that failed since the last one that succeeded. */
+/** Failed attempts since the last success. */
 export interface FailedAttempts {
   /** Since the last lock. */
   readonly failures: number;
@@ -22,7 +22,7 @@ export const NO_FAILURES: FailedAttempts = { failures: 0, locks: 0, lockedUntil:
 export interface AttemptDecision {
   readonly admitted: boolean;
   readonly reason: 'right password' | 'wrong password' | 'wrong password, which locks' | 'locked';
-  /** What is remembered from now on. */
+  /** New value to store. */
   readonly remembered: FailedAttempts;
 }
 

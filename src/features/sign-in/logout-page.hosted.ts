@@ -8,9 +8,9 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 export interface LogoutFacts {
   /** Path that the form is posted to. */
   readonly action: string;
-  /** Who asks for the logout, when known. */
+  /** Application that requests the logout, if known. */
   readonly application?: { readonly label: string } | undefined;
-  /** Whose session it is, when known. */
+  /** User of the session, if known. */
   readonly account?: { readonly login: string; readonly name: string } | undefined;
   readonly csrfField: HiddenField;
   /** Origin of the validated post_logout_redirect_uri, when the browser goes there afterwards. */

@@ -38,7 +38,7 @@ export async function createPasswordLink(
   purpose: LinkPurpose,
   mailedTo: string | null = null,
 ): Promise<string> {
-  // Of two links made at once, one replaces the other.
+  // Of two concurrent links, one replaces the other.
   await lockUser(trx, userId);
   await deleteLinksOf(trx, userId);
   const token = randomToken();
@@ -93,7 +93,7 @@ export async function usePasswordLink(
   const passwordHash = await hashPassword(password);
   const user = await database.transaction((trx) => choose(trx, { token, passwordHash }, request));
   if (user === undefined) return undefined;
-  // What was being written meanwhile.
+  // Also end sessions and tokens that were created meanwhile.
   await endHoldings(database.knex, user.id);
   return user;
 }

@@ -28,7 +28,7 @@ export async function hashAnew(user: User | undefined, password: string): Promis
   return anew === undefined ? undefined : { compared, anew };
 }
 
-/** Of a password that another system knew the log says that it is kept here now. */
+/** For an imported password, also records that it is now verified locally. */
 export async function keepAnew(trx: Executor, user: User, { compared, anew }: Rehashed, request: RequestContext): Promise<void> {
   const isKept = await replacePasswordHash(trx, user.id, compared, anew);
   if (!isKept || compared !== PASSWORD_ELSEWHERE) return;

@@ -113,7 +113,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .get('/verify-email/:token', (ctx) => verifyEmailPage(deps, ctx))
     .post('/verify-email/:token', (ctx) => receiveVerifiedEmail(deps, ctx))
     .get('/verified-email', (ctx) => verifiedEmailPage(deps, ctx))
-    // Where passkey managers send users (W3C, A Well-Known URL for Relying Party Passkey Endpoints).
+    // Target for passkey managers (W3C, A Well-Known URL for Relying Party Passkey Endpoints).
     .get('/.well-known/passkey-endpoints', (ctx) => {
       const page = `${config.baseUrl}${SECURITY_PAGE}`;
       ctx.body = { enroll: page, manage: page };

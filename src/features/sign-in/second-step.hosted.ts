@@ -38,7 +38,7 @@ import { abandonStep, type PendingStep, readStep, StepGone, takeFirstStep, verif
 export const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
   readStep(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
 
-/** What codes that are sent at the place are bound to. */
+/** Binding of codes that are sent for this sign-in. */
 export const waitingAt = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): WaitingStep => ({
   stateToken: stateTokenOf(deps, ctx),
   place: pathOfPlace(place),

@@ -1,4 +1,4 @@
-/** What the audit log is told of sign-ins: that one is done, and why one by password is refused. */
+/** Audit events of sign-ins: success, and the reason of a refused password. */
 
 import type { Executor } from '../../platform/database/database.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -46,7 +46,7 @@ export async function recordFailure(trx: Executor, user: FailedUser | undefined,
     eventType: 'user.authentication.failure',
     displayMessage: 'User login',
     request,
-    // What was typed for an unknown user stays out of the log: at times it is a password.
+    // Never log input for unknown users: it may be a password.
     targets: targets(user),
     failure: user === undefined ? 'UNKNOWN_USER' : reason,
     decision: whyRefused(user, failed),

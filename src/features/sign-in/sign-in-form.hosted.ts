@@ -18,7 +18,7 @@ import type { SignInMethod } from '../settings/settings.service.ts';
 import { refuseBarredAddress } from './failure-limits.service.ts';
 import { type PasswordCheck, tellPassword } from './sign-in.service.ts';
 
-/** Where the form stands. */
+/** Place of the form. */
 export interface SignInForm {
   /** Path that it is posted to. */
   readonly action: string;
@@ -29,7 +29,7 @@ export interface SignInForm {
   readonly notice?: MessageKey | undefined;
   /** Page of the account that a user who is signed in leaves for this one, and may return to. */
   readonly back?: string | undefined;
-  /** What the user name is filled with. */
+  /** Initial value of the user name field. */
   readonly username?: string | undefined;
   readonly hidden?: HiddenField;
   /** Path of the page for who has forgotten their password; undefined: there is no mail. */
@@ -110,10 +110,10 @@ export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInFor
   await pages.render(ctx, 'sign-in', locals, { status: failed ? 400 : 200, images, formAction });
 }
 
-/** What was typed as the user name; empty: nothing was. */
+/** Submitted user name; empty without one. */
 export const usernameIn = (posted: URLSearchParams): string => posted.get('username')?.trim() ?? '';
 
-/** What is missing before it is worth a look into the database. */
+/** Problems that need no database lookup. */
 function missing(username: string, password: string): readonly SignInProblem[] {
   const problems: SignInProblem[] = [];
   if (username === '') problems.push({ field: 'username', message: 'sign-in.username-missing' });

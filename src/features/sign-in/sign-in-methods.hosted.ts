@@ -9,7 +9,7 @@ import type { SignInForm } from './sign-in-form.hosted.ts';
 
 type Methods = Required<Pick<SignInForm, 'identifierFirst' | 'methods'>> & Pick<SignInForm, 'forgotten' | 'proof'>;
 
-/** What the sign-in form is shown with. */
+/** Sign-in methods offered on the form. */
 export async function methodsHere(deps: SignInDeps, ctx: Koa.Context): Promise<Methods> {
   const { identifierFirst, methods } = await currentSettings(deps.services, 'sign-in');
   const hasPassword = methods.includes('password');

@@ -1,4 +1,4 @@
-/** Where a sign-in happens: for an authorization request, or by itself. A cookie of the place carries the state token from step to step. */
+/** Place of a sign-in: an authorization request, or standalone. A cookie of the place carries the state token between steps. */
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
@@ -13,7 +13,7 @@ export type SignInPlace = InteractionDetails | 'standalone';
 export const pathOfPlace = (place: SignInPlace): string =>
   place === 'standalone' ? '/signin' : `/interaction/${place.serverId}/${place.uid}`;
 
-/** What somebody signs in for there. */
+/** Purpose of the sign-in. */
 export const purposeOf = (place: SignInPlace): Purpose =>
   place === 'standalone'
     ? {}
@@ -26,7 +26,7 @@ export const purposeOf = (place: SignInPlace): Purpose =>
 
 export const demandOf = (place: SignInPlace) => ({ place: pathOfPlace(place), enrolls: true, ...purposeOf(place) });
 
-/** What the pages of a sign-in after its first are made of. */
+/** Frame of the pages after the first one. */
 export const signInFrame = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): StepFrame => {
   const path = pathOfPlace(place);
   const action = (step: string) => carryOn(ctx, `${path}/${step}`);

@@ -11,11 +11,11 @@ export interface SignInState {
   /** SHA-256 of the device cookie of the browser that waits; null where there is none: a program of the API, a user's own account. */
   readonly deviceHash: string | null;
   /**
-   * What comes next: a code, another password in place of an expired one, the enrolment of a factor, or nothing but going on; `GO_ON`: what follows the first
-   * step is decided at its place; `OFFER`: a passkey is offered.
+   * Next step: a code, a replacement for an expired password, the enrolment of a factor, or just to finish. `GO_ON`: the place decides after the
+   * first step. `OFFER`: a passkey is offered.
    */
   readonly next: 'FACTOR' | 'PASSWORD' | 'ENROLL' | 'FINISH' | 'GO_ON' | 'OFFER';
-  /** What has been proved so far (RFC 8176). */
+  /** Authentication methods used so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly authenticatedAt: Date;
   /** The external provider that the first step was made by. */
@@ -24,7 +24,7 @@ export interface SignInState {
   readonly stepsUp: boolean;
   /** Wrong codes so far. */
   readonly attempts: number;
-  /** Of a factor that is being enrolled. */
+  /** Secret of a factor that is being enrolled. */
   readonly sealedSecret: string | null;
   readonly expiresAt: Date;
 }
@@ -61,7 +61,7 @@ export async function findState(executor: Executor, key: Key, now: Date): Promis
   return living(executor, key, now).first<SignInState | undefined>(STATE);
 }
 
-/** As `findState`, for a change. To be called with the user locked: in this order everyone locks the two. */
+/** Like `findState`, for a change. Call it with the user locked: everyone locks the two in this order. */
 export async function lockState(trx: Executor, key: Key, now: Date): Promise<SignInState | undefined> {
   return living(trx, key, now).forUpdate().first<SignInState | undefined>(STATE);
 }

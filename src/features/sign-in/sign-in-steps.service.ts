@@ -32,12 +32,12 @@ export const byPassword = (checked: PasswordCheck): FirstStep =>
     ? { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: checked.user.authenticatedAt, isDone: checked.isDone }
     : { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: present(), expired: checked.user };
 
-/** What the sign-in is for. */
+/** Purpose of the sign-in. */
 export interface Demand {
   readonly applicationId?: string | undefined;
   /** Requested authentication context classes, the best first. */
   readonly acrValues?: readonly string[] | undefined;
-  /** Where the sign-in goes on: its state token is worth nothing elsewhere. */
+  /** Place of the sign-in; its state token is refused elsewhere. */
   readonly place: string;
   /** Can a factor be enrolled there? Where not, the sign-in ends with what was proved, and the authorize endpoint asks for the rest. */
   readonly enrolls: boolean;
@@ -178,12 +178,12 @@ async function wait(
 export interface PendingStep {
   readonly next: SignInState['next'];
   readonly user: User;
-  /** What has been proved so far (RFC 8176). */
+  /** Authentication methods used so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly expiresAt: Date;
   /** Those that can be proved now. */
   readonly factors: readonly SecondFactor[];
-  /** Of the factor that is being enrolled, base32. */
+  /** Secret of the factor that is being enrolled, base32. */
   readonly secret: string | undefined;
 }
 
@@ -273,7 +273,7 @@ async function mustReplacePassword(trx: Executor, user: User, { amr, stepsUp }: 
   return amr.includes('pwd') && !stepsUp && isExpired(user, await readPasswordPolicy(trx), present());
 }
 
-/** Whose password has expired, and not been taken from them, gets as far as to choose another one. */
+/** A user with an expired password can continue until they choose another one. */
 const mayGoOn = ({ status, passwordHash }: User, { next, amr, stepsUp }: SignInState): boolean =>
   status === 'ACTIVE' ||
   (status === 'PASSWORD_EXPIRED' && passwordHash !== null && (next === 'FACTOR' || next === 'PASSWORD') && amr.includes('pwd') && !stepsUp);

@@ -1,7 +1,7 @@
 /**
- * Who a user name and a password belong to, for the sign-in page, the API's `authn` and the password grant alike. Every failure looks and lasts the
- * same, a lock too, so that nobody learns which accounts exist (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). What is asked
- * beside the password is not here (features/sign-in/sign-in-steps.service.ts): by a right one alone nobody has signed in yet.
+ * Verifies user name and password for the sign-in page, the API's `authn` and the password grant. All failures, including locks, look the same and
+ * take equally long, so that nobody learns which accounts exist (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). Further
+ * steps are in features/sign-in/sign-in-steps.service.ts: a correct password alone does not sign in.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -53,10 +53,10 @@ interface RightPassword {
   readonly isDone: boolean;
 }
 
-/** What a password or an identity provider has proved. */
+/** Result of a password or identity provider. */
 export interface FirstStep {
   readonly user: { readonly id: string; readonly login: string; readonly profile?: User['profile'] };
-  /** How (RFC 8176); with `mfa` no second factor is asked for. */
+  /** Authentication methods (RFC 8176); with `mfa`, no second factor is required. */
   readonly amr: readonly string[];
   readonly authenticatedAt: Date;
   /** The external provider that has proved it. */
@@ -77,7 +77,7 @@ export interface InactiveUser {
   readonly kind: 'inactive';
 }
 
-/** As they were when their password was compared. */
+/** The user's state when the password was verified. */
 type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
 
 /**
@@ -97,8 +97,8 @@ export async function authenticatePassword(
 }
 
 /**
- * As `authenticate`, where an expired password can be replaced.
- * @param purpose what they sign in for: where nothing but the password is asked, the sign-in is noted with it. Absent: that is left to the caller
+ * Like `authenticate`, where an expired password can be replaced.
+ * @param purpose purpose of the sign-in: if only the password is required, the sign-in is recorded with it. Absent: the caller records it
  * @throws {TooManyFailures}
  */
 export async function checkPassword(
@@ -111,7 +111,7 @@ export async function checkPassword(
   return checked?.kind === 'inactive' ? undefined : checked;
 }
 
-/** As `checkPassword`, and tells a right password of a user who is not active. Guesses are limited as for active users. */
+/** Like `checkPassword`, but also confirms a correct password of an inactive user. Attempts are limited as for active users. */
 export async function tellPassword(
   services: Services,
   credentials: PasswordCredentials,
@@ -131,7 +131,7 @@ export async function tellPassword(
     user !== undefined && compared === PASSWORD_ELSEWHERE
       ? await verifyElsewhere(services, user, credentials.password, begins, request)
       : await verifyPassword(compared ?? null, credentials.password, begins);
-  // Where an identity provider is required, no password is right. It is compared all the same, and takes as long.
+  // If an identity provider is required, every password is refused, after a comparison that takes the same time.
   const right = isCompared && user?.requiredProvider === null;
   const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
   const policy = await currentSettings(services, 'password');
@@ -249,7 +249,7 @@ const afterAYear = (now: Date): Date => new Date(now.getTime() + LIFETIMES.devic
 export const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
   status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
 
-/** Of a password (RFC 8176 section 2). */
+/** amr of a password (RFC 8176 section 2). */
 export const PASSWORD_AMR: readonly string[] = ['pwd'];
 
 /**

@@ -13,11 +13,11 @@ import type { User } from '../users/users.resource.ts';
 import { composedName, USER_AMONG_OTHERS } from '../users/users.store.ts';
 import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.store.ts';
 
-/** What the user is known by beside their own row. */
+/** User with the data needed for a sign-in. */
 export interface SignInCandidate extends User {
   /** Does the user have a second factor? */
   readonly enrolled: boolean;
-  /** Of this browser's attempts; null: none are counted. */
+  /** Lock of this browser; null: its attempts are not counted. */
   readonly deviceLockedUntil: Date | null;
   /** Until when this browser counts as theirs; null: they have not signed in with it. */
   readonly deviceExpires: Date | null;
@@ -40,7 +40,7 @@ const COLUMNS = Object.entries(USER_AMONG_OTHERS)
 const HAS_FACTOR = (user: string) =>
   `coalesce((SELECT true FROM user_factors WHERE user_id = ${user} LIMIT 1), (SELECT true FROM passkeys WHERE user_id = ${user} LIMIT 1),
     ${hasMessageFactor(user)}, false)`;
-/** As rate-limiter-flexible keeps them: `expire` in epoch milliseconds. */
+/** Format of rate-limiter-flexible: `expire` in epoch milliseconds. */
 const FAILURES = (key: string, now: string, most: string) =>
   `FROM failures_by_address WHERE key = ${key}::text AND (expire > ${now}::bigint OR expire IS NULL) AND points >= ${most}::integer`;
 
@@ -129,7 +129,7 @@ const SIGN_IN = {
 
 /** A right password, and what is written with it. */
 export interface PlainSignIn {
-  /** As they were when their password was compared. */
+  /** The user's state when the password was verified. */
   readonly user: Pick<User, 'id' | 'passwordChanged' | 'lastUpdated'>;
   readonly deviceHash: string;
   /** Until when the browser counts as theirs. */
@@ -137,7 +137,7 @@ export interface PlainSignIn {
   readonly address: AddressCount | undefined;
   readonly now: Date;
   readonly event: AuditEvent;
-  /** Where the browser is new to them, and they have signed in before; undefined: there is nobody to be told. */
+  /** Set if the browser is new to a user who signed in before; undefined: no notification. */
   readonly notice: NewEntry | undefined;
 }
 

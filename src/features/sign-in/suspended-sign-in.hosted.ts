@@ -10,7 +10,7 @@ import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 
 const COOKIE = 'gatehouse-left';
-/** Where the mailed link leads. */
+/** Target of the mailed link. */
 const PATH = '/choose-password';
 const NAMES = /^([\w-]{1,100})\/([\w-]{1,100})$/;
 
@@ -22,7 +22,7 @@ export const rememberSignIn = (
 ): void => keep(ctx, config.secure, `${serverId}/${uid}`, LIFETIMES.resetLink);
 
 interface LeftSignIn extends Pick<InteractionDetails, 'redirectOrigins'> {
-  /** Where it goes on. */
+  /** Address to continue at. */
   readonly address: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the sign-up form asks beside the e-mail address: attributes that users may change themselves, those of the product and those that the operator added. */
+/** Fields of the sign-up form beside the e-mail address: built-in and custom attributes that users can change. */
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { choicesOf, isEmptyValue, valueProblem } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
@@ -10,7 +10,7 @@ export interface AskedField {
   readonly required: boolean;
   /** `lines`: a list, one value a line; `checks`: a list to choose from. */
   readonly kind: 'text' | 'number' | 'check' | 'choice' | 'lines' | 'checks';
-  /** Of one of the product's attributes; absent: `title`. */
+  /** Label of a built-in attribute; absent: use `title`. */
   readonly label?: MessageKey;
   readonly title?: string;
   readonly autocomplete: string;
@@ -45,7 +45,7 @@ function addedField(attribute: Attribute, required: boolean): AskedField {
   return { ...common, kind: type === 'string' ? 'text' : 'number' };
 }
 
-/** What was typed, for the form that is shown again; of a list, one value a line. */
+/** Submitted values for showing the form again; lists have one value per line. */
 export type TypedFields = Readonly<Record<string, string>>;
 
 interface AskedProblem {

@@ -31,7 +31,7 @@ export async function askableAttributes(services: Services): Promise<readonly { 
   return [...OWN_ATTRIBUTES.map((name) => ({ name })), ...attributes.filter(mayBeAsked).map(({ name, title }) => ({ name, title }))];
 }
 
-/** How many accounts wait for an administrator, for administrators of the whole service. */
+/** Number of sign-ups waiting for approval, for administrators of the whole service. */
 export const waitingSignUps = ({ database }: Pick<Services, 'database'>): Promise<number> => countWaitingSignUps(database.knex);
 
 async function refuseUnknown(services: Services, { fields = [], groups = [], organization }: Given): Promise<void> {

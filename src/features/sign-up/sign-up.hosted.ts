@@ -57,7 +57,7 @@ export async function showSignUp(deps: SignInDeps, ctx: Koa.Context, place: Sign
   return true;
 }
 
-/** What the password of the form must be; undefined: users sign in without one. */
+/** Password rule of the form; undefined: users sign in without a password. */
 async function passwordRule({ services }: SignInDeps) {
   const { methods, passwordOptional } = await currentSettings(services, 'sign-in');
   if (!methods.includes('password')) return undefined;

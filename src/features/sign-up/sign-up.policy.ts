@@ -1,17 +1,17 @@
-/** Who may create an account: where the page is open, and with which e-mail addresses. */
+/** Decides who may create an account: where sign-up is on, and for which e-mail addresses. */
 interface SignUpField {
-  /** Of an attribute that users may change themselves. */
+  /** Name of an attribute that users can change. */
   readonly name: string;
   readonly required: boolean;
 }
 
 export interface SignUpSettings {
   readonly enabled: boolean;
-  /** What the form asks beside the e-mail address, in this order. */
+  /** Fields beside the e-mail address, in order. */
   readonly fields: readonly SignUpField[];
   /** The address is proved before anything is stored under it. */
   readonly emailVerification: 'REQUIRED';
-  /** Of e-mail addresses, in lower case; none: all. */
+  /** Allowed e-mail domains in lower case; empty: all. */
   readonly allowedDomains: readonly string[];
   readonly blockedDomains: readonly string[];
   /** The ids of groups that new users join. */
@@ -25,7 +25,7 @@ export interface SignUpSettings {
   readonly approval: 'NONE' | 'ADMIN';
 }
 
-/** What an application says of its own sign-in page. INHERIT: as settings/registration. */
+/** Sign-up on an application's sign-in page. INHERIT: as in settings/registration. */
 export const APPLICATION_REGISTRATION = ['INHERIT', 'ON', 'OFF'] as const;
 export type ApplicationRegistration = (typeof APPLICATION_REGISTRATION)[number];
 

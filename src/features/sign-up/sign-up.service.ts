@@ -34,7 +34,7 @@ import { createUser } from '../users/users.service.ts';
 import { composedName, findTakenNames, findUserByName } from '../users/users.store.ts';
 import { type ApplicationRegistration, isDomainAllowed, isSignUpOpen, type SignUpSettings } from './sign-up.policy.ts';
 
-/** What waits until the address is proved. */
+/** Data stored until the address is confirmed. */
 const form = z.object({
   profile: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()])),
   passwordHash: z.string().optional(),
@@ -206,7 +206,7 @@ async function make(
     awaitsApproval: approval === 'ADMIN',
     orgId: organization ?? undefined,
     groupIds: await existingGroupIds(trx, groups),
-    // What users may not give themselves cannot be demanded of them.
+    // Attributes that users cannot set cannot be required of them.
     isByMachine: true,
   };
   // The service acts: what the new user may not decide, as groups, is the settings'.

@@ -1,4 +1,4 @@
-/** What receivers write to the endpoints of the Shared Signals Framework 1.0, and what they read there. */
+/** Schemas of requests and responses at the Shared Signals Framework 1.0 endpoints. */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
@@ -22,7 +22,7 @@ export const givenStream = z.object({
   events_requested: requestedEvents.optional(),
   delivery: receiverDelivery.optional(),
 });
-/** What the transmitter says of a stream may come back, as it is. */
+/** Fields set by the transmitter; receivers may send them back unchanged. */
 export const SUPPLIED = ['iss', 'aud', 'events_supported', 'events_delivered', 'min_verification_interval'] as const;
 export const changedStream = givenStream.extend({
   stream_id: streamId,

@@ -116,7 +116,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
     });
   }
 
-  /** Nobody is there any more. */
+  /** The receiver has gone. */
   async function disable({ id }: SignalStream): Promise<void> {
     await database.transaction(async (trx) => {
       const before = await lockSignalStream(trx, id);
@@ -178,7 +178,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
       const refused: string[] = [];
       for (const event of events) {
         const token = await sign(stream, event);
-        // As events of a paused stream: they are no longer made when they are too old (eventsFor).
+        // Like events of a paused stream, they are dropped when they are too old (eventsFor).
         if (token === undefined) throw new Postponed('the application is inactive', WHILE_PAUSED);
         const reason = await deliver(stream, token);
         if (reason !== undefined) refused.push(reason);
@@ -210,7 +210,7 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
   }
 }
 
-/** What a receiver says in its own words is not repeated: it could be anything. */
+/** Never repeat free text of a receiver. */
 const told = z.object({ err: z.string().regex(/^\w{1,60}$/) });
 
 /** RFC 8935 section 2.4: its settings are wrong, and not the token; each attempt is signed by the present key. */

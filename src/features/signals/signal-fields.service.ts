@@ -1,10 +1,10 @@
-/** What the fields of a signal stream may be, in the management API and at the endpoints of receivers. */
+/** Schemas of signal streams for the management API and the receiver endpoints. */
 import { z } from 'zod';
 import { text } from '../../platform/validation/text.ts';
 import { calledUri } from '../applications/application-settings.service.ts';
 import { SIGNAL_TYPES } from './signals.policy.ts';
 
-/** As `Authorization` has it (RFC 9110 section 11.6.2). */
+/** Syntax of `Authorization` (RFC 9110 section 11.6.2). */
 const authorizationHeader = z
   .string()
   .min(1)
@@ -16,7 +16,7 @@ export const streamDescription = text({ most: 1024 });
 /** Event types that there are not are kept, as a receiver may ask for them (SSF 1.0 section 8.1.1). */
 export const requestedEvents = z.array(text({ least: 1, most: 255 })).max(50);
 
-/** As a receiver writes it; where the events are polled, the transmitter says. */
+/** Delivery as requested by a receiver; the transmitter sets the address for polling. */
 export const receiverDelivery = z.discriminatedUnion('method', [
   z.object({ method: z.literal('urn:ietf:rfc:8935'), endpoint_url: calledUri, authorization_header: authorizationHeader.optional() }),
   z.object({ method: z.literal('urn:ietf:rfc:8936') }),

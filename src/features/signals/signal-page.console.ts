@@ -29,7 +29,7 @@ const STANDING: Readonly<Record<StreamStatus, Status>> = {
 };
 export const standingOfStream = ({ status }: SignalStream): Status => STANDING[status];
 
-/** What each event is, in words. */
+/** Description of each event. */
 export const SIGNAL_WORDS = {
   [SIGNAL_TYPES[0]]: 'Sessions were revoked',
   [SIGNAL_TYPES[1]]: 'A password or second factor changed',
@@ -91,7 +91,7 @@ export async function streamFields(visit: ConsoleRequest, typed: Typed, stream?:
   ];
 }
 
-/** What was typed, as the service takes it. @throws {ApiError} validation */
+/** Parses the form. @throws {ApiError} validation */
 export async function streamInput(visit: ConsoleRequest, form: URLSearchParams): Promise<StreamInput> {
   const typed = typedValues(await streamFields(visit, { values: form } as Typed), form) as Readonly<Record<string, unknown>>;
   const header = String(form.get('authorizationHeader') ?? '');

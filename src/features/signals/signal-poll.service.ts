@@ -16,7 +16,7 @@ export const MOST_SETS = 100;
 /** Polls of one process that wait for events at the same moment; a further one is answered at once. */
 const MOST_POLLS = 200;
 let polls = 0;
-/** Of one stream: nobody takes the places of all others. */
+/** Limit per stream, so that one cannot take the places of all others. */
 const MOST_POLLS_OF_ONE = 2;
 const pollsOf = new Map<string, number>();
 
@@ -25,7 +25,7 @@ interface Poll {
   readonly returnImmediately: boolean;
   /** The `jti` of what the receiver has. */
   readonly ack: readonly string[];
-  /** Of what it refuses, and why. */
+  /** Refused events and reasons. */
   readonly setErrs: Readonly<Record<string, { readonly err: string }>>;
 }
 

@@ -1,4 +1,4 @@
-/** What is to be told to receivers of signals, as entries of the outbox: an entry refers to the audit event, and what it says is decided when it is sent. */
+/** Queue of signals: outbox entries refer to the audit event; their content is decided at delivery. */
 import type { Executor } from '../../platform/database/database.ts';
 import { STREAM_UPDATED, VERIFICATION } from './signal-streams.resource.ts';
 

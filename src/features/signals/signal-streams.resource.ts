@@ -8,7 +8,7 @@ export type StreamStatus = (typeof STREAM_STATUSES)[number];
 export const STREAM_UPDATED = 'https://schemas.openid.net/secevent/ssf/event-type/stream-updated';
 export const VERIFICATION = 'https://schemas.openid.net/secevent/ssf/event-type/verification';
 
-/** What a security event token says. */
+/** Content of a security event token. */
 export interface SecurityEvent {
   readonly jti: string;
   /** Tells which events have one cause. */
@@ -32,13 +32,13 @@ export interface SignalStream {
   readonly statusReason: string | null;
   /** RFC 8935 or RFC 8936. */
   readonly method: 'PUSH' | 'POLL';
-  /** Where events are pushed to; null: they are polled. */
+  /** Address for pushed events; null: events are polled. */
   readonly endpointUrl: string | null;
   /** Sealed: the value of the header `Authorization`. null: none is sent. */
   readonly authorization: string | null;
-  /** As the receiver asked, types that there are not among them. */
+  /** As requested by the receiver, possibly with unknown types. */
   readonly eventsRequested: readonly string[];
-  /** What it gets. */
+  /** Delivered event types. */
   readonly events: readonly SignalType[];
   /** The types of audit events that these come from. */
   readonly sources: readonly string[];

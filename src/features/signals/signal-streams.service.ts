@@ -1,7 +1,4 @@
-/**
- * What can be done with signal streams (Shared Signals Framework 1.0): by administrators, and by the receivers whose streams they are. How events reach a receiver is
- * in signal-delivery.service.ts.
- */
+/** Operations on signal streams (Shared Signals Framework 1.0) for administrators and receivers. Delivery is in signal-delivery.service.ts. */
 import { randomUUID } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -31,7 +28,7 @@ import {
 import { deleteGoneSubjects } from './signal-subjects.store.ts';
 import { knownTypes, sourcesOf } from './signals.policy.ts';
 
-/** Of one application. */
+/** Limit per application. */
 export const MOST_STREAMS = 10;
 /** Seconds between two verifications that a receiver asks for. */
 export const VERIFICATION_INTERVAL = 30;
@@ -42,13 +39,13 @@ export interface StreamInput {
   readonly delivery: GivenDelivery;
 }
 
-/** Where the events of a stream are polled. */
+/** Address for polling events of a stream. */
 export const pollAddress = ({ baseUrl }: Pick<Config, 'baseUrl'>, id: string): string => `${baseUrl}/ssf/v1/poll/${encodeURIComponent(id)}`;
 
 const receiver = (id: string) => ({ kind: SIGNAL, orderingKey: id });
 const missing = (id: string) => notFound(id, 'SignalStream');
 
-/** Where the authorization header of a stream is sealed. */
+/** Encryption context of a stream's authorization header. */
 export const streamAuthorizationContext = (streamId: string): string => `signal_stream:${streamId}:authorization`;
 
 /**
@@ -105,7 +102,7 @@ function requireOwn(id: string, stream: SignalStream | undefined, applicationId:
   return stream;
 }
 
-/** What is on its way to a stream, or waits to be polled. */
+/** Events on their way to a stream, or waiting to be polled. */
 export async function waitingForStream({ database }: Services, { id, method }: SignalStream): Promise<Waiting> {
   const queued = await waitingFor(database.knex, receiver(id));
   if (method === 'PUSH') return queued;
@@ -154,7 +151,7 @@ async function forget(trx: Executor, id: string): Promise<void> {
 const HURRIED_AGAIN = 10;
 const hurriedAgain = (): Date => new Date(present().getTime() + HURRIED_AGAIN * 1000);
 
-/** What waits is tried at once, whatever pauses it had; what is under way is left alone. */
+/** Makes waiting entries due at once; entries in progress are not changed. */
 export const hurryStream = (trx: Executor, id: string): Promise<void> =>
   hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + SIGNAL_TAKEN_FOR * 1000));
 

@@ -12,10 +12,10 @@ import { changeSignalStream, streamEvent } from './signal-streams.service.ts';
 import { updateSignalStreamRow } from './signal-streams.store.ts';
 import { countRemovedSubjects, deleteRemovedSubject, insertRemovedSubject } from './signal-subjects.store.ts';
 
-/** Of one stream. */
+/** Limit per stream. */
 const MOST_REMOVED_SUBJECTS = 10_000;
 
-/** What a receiver says about a user. */
+/** Change of a user by a receiver. */
 export interface SubjectChange {
   readonly streamId: string;
   readonly applicationId: string;

@@ -1,7 +1,4 @@
-/**
- * Which security events an audit event is (CAEP 1.0, RISC 1.0), and what each says. An event says that something ended, never what it was: no names, addresses
- * or devices.
- */
+/** Maps audit events to security events (CAEP 1.0, RISC 1.0). An event says that something ended, never what: no names, addresses or devices. */
 
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type';
 const RISC = 'https://schemas.openid.net/secevent/risc/event-type';
@@ -36,7 +33,7 @@ export const sourcesOf = (types: readonly SignalType[]): string[] =>
 /** Those of the types that exist; a receiver may ask for others too (SSF 1.0 section 8.1.1). */
 export const knownTypes = (requested: readonly string[]): SignalType[] => SIGNAL_TYPES.filter((type) => requested.includes(type));
 
-/** What is read of an audit event. */
+/** Parts of an audit event that are used. */
 interface SourceEvent {
   readonly published: Date;
   readonly eventType: string;

@@ -52,12 +52,12 @@ const WELL_KNOWN = '/.well-known/ssf-configuration';
 /** KiB. */
 const LARGEST_BODY = 64;
 
-/** Who presents an access token. */
+/** Client that presents an access token. */
 interface SignalReceiver {
   readonly applicationId: string;
   readonly label: string;
   readonly scopes: ReadonlySet<string>;
-  /** As its settings say now. */
+  /** From the application's current settings. */
   readonly mayManage: boolean;
 }
 

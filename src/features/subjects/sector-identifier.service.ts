@@ -9,7 +9,7 @@ import { sectorProblem } from './pairwise.policy.ts';
 const FIELD = 'settings.oauthClient.sector_identifier_uri';
 const members = z.array(z.string().max(2048)).max(1000);
 
-/** What a document said. */
+/** Content of a sector document. */
 export interface SectorDocument {
   readonly uri: string;
   /** undefined: it cannot be read. */

@@ -69,7 +69,7 @@ export async function countPhoneMessage(
 
 export interface SentMessage {
   readonly problem?: PhoneProblem | undefined;
-  /** What the webhook was asked and answered; absent: it was not asked. */
+  /** Request and response of the webhook; absent: not called. */
   readonly told?: CallFacts | undefined;
   readonly reason?: HookProblem | 'REFUSED' | undefined;
 }

@@ -21,7 +21,7 @@ const shown = ({ url, secret, prefixes, mostPerDay }: TelephonySettings): ShownT
   secretSet: secret !== null,
 });
 
-/** As they are now, from the database. */
+/** Current settings from the database. */
 export const readTelephony = async (services: Pick<Services, 'database'>): Promise<ShownTelephony> =>
   shown(await readSettings(services, 'telephony'));
 

@@ -17,7 +17,7 @@ export interface TriedTelephony {
   readonly body?: string | undefined;
 }
 
-/** Nobody waits for it. */
+/** Sample code that works nowhere. */
 const SAMPLE_CODE = '00000000';
 
 /**

@@ -1,4 +1,4 @@
-/** How an e-mail looks, in light and in dark: a picture drawn of HTML, and its plain text. */
+/** Preview of an e-mail in light and dark, drawn in HTML, and its plain text. */
 import type { Drawn } from '../../pages/console/page.ts';
 import type { Mail } from '../mail/templates.ts';
 import { previewStylesheet } from '../settings/brand-stylesheet.service.ts';

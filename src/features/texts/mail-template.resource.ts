@@ -16,7 +16,7 @@ export const TEMPLATE_PARTS = {
 export type TemplatePart = keyof typeof TEMPLATE_PARTS;
 const PARTS = Object.keys(TEMPLATE_PARTS) as readonly TemplatePart[];
 
-/** What an e-mail says; without a button it has no link. */
+/** Texts of an e-mail; without a button text it has no link. */
 export type TemplateTexts = Readonly<Partial<Record<TemplatePart, string>>>;
 
 /** All kinds of e-mails that have texts, in the order of views/locales. */

@@ -28,7 +28,7 @@ const CRUMBS: readonly Crumb[] = [
   { label: 'Templates', href: HOME },
 ];
 
-/** What each e-mail is called here; one that is missing is called by its subject. */
+/** Names of e-mails; missing ones use their subject. */
 const NAMES: Readonly<Record<string, string>> = {
   invitation: 'Invitation',
   activation: 'Activation',

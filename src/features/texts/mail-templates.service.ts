@@ -114,12 +114,12 @@ const ASKED: ReadonlySet<string> = new Set<AskedMail>([
   'organization-invitation',
 ]);
 
-/** What a preview and a test have in the place of real values. */
+/** Example values for previews and test e-mails. */
 const exampleFacts = (kind: string, baseUrl: string, login: string): MailFacts => ({
   login,
   values: { application: 'Example', organization: 'Example', provider: 'Example', address: 'ada@example.com', code: '12345678' },
   link: `${baseUrl}/example-link`,
-  // What users asked for themselves tells them neither when nor where.
+  // E-mails that users requested themselves show no time and place.
   ...(!ASKED.has(kind) && { occurred: { at: present(), ipAddress: '192.0.2.1', browser: 'Firefox, Linux' } }),
 });
 

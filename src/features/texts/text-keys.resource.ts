@@ -1,4 +1,4 @@
-/** Which texts an operator may change, and what a changed text may be: plain text with the variables of the original. */
+/** Texts that operators can change, and rules for changed texts: plain text with the variables of the original. */
 import { z } from 'zod';
 import { MESSAGE_KEYS, type MessageKey, originalText } from '../../platform/i18n/messages.ts';
 import { shownText } from '../../platform/validation/text.ts';
@@ -29,7 +29,7 @@ const FAMILIES: readonly (readonly [prefix: string, page: string])[] = [
   ['mail.', 'All e-mails'],
 ];
 
-/** What the log calls things, and what is a template's. */
+/** Texts of the log and of templates, which cannot be changed. */
 const CLOSED: readonly RegExp[] = [/^account\.event\./, /^mail\.[\w-]+\.[\w-]+$/];
 
 /** @returns the page that the text is on; undefined: it is not the operator's */
@@ -48,7 +48,7 @@ export const variablesIn = (message: string): readonly string[] => [
   ...new Set([...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)),
 ];
 
-/** Where users decide, they must be told what about: these keep all their variables. */
+/** Texts of decisions must keep all their variables, so that users know what they decide. */
 const DECISIONS = /^(consent|verify|logout)\./;
 
 export const variablesOf = (key: MessageKey): { readonly allowed: readonly string[]; readonly required: readonly string[] } => {

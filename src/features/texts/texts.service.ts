@@ -30,7 +30,7 @@ export async function changeTexts(
   const set = Object.fromEntries(keys.map((key) => [key, values[key] === originalText(language, key) ? undefined : values[key]]));
   await database.transaction(async (trx) => {
     const now = present();
-    // Of two changes the second sees the first.
+    // Of two concurrent changes, the second sees the first.
     await lockSettings(trx, TEXTS, now);
     const before = (await findTexts(trx))[language] ?? {};
     await updateTexts(trx, language, set, now);
@@ -52,7 +52,7 @@ export interface PageText {
   readonly id: string;
   readonly language: string;
   readonly key: string;
-  /** Where it stands. */
+  /** Page of the text. */
   readonly page: string;
   readonly text: string;
   readonly default: string;

@@ -22,7 +22,7 @@ export async function findTexts(executor: Executor): Promise<ChangedTexts> {
   return byLanguage(await executor('texts').select<Row[]>('language', 'key', 'value'));
 }
 
-/** As they were committed, whatever transaction is under way. */
+/** Committed texts, regardless of the current transaction. */
 export async function findCommittedTexts(pool: pg.Pool): Promise<ChangedTexts> {
   const { rows } = await pool.query<Row>({ name: 'find-texts', text: 'SELECT language, key, value FROM texts' });
   return byLanguage(rows);

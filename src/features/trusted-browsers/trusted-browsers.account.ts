@@ -7,7 +7,7 @@ import { browserName } from '../sessions/browser-name.policy.ts';
 import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';
 import { endOwnTrust, listOwnTrustedBrowsers } from './trusted-browsers.service.ts';
 
-/** What the page shows of them. */
+/** Data shown on the page. */
 export async function trustedBrowsersOn({ services }: AccountDeps, { text }: Language, userId: string, day: (at: Date) => string) {
   const browsers = await listOwnTrustedBrowsers(services, userId);
   return {

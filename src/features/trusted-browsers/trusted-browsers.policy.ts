@@ -3,7 +3,7 @@ import type { DemandReason } from '../second-factors/second-factor.policy.ts';
 
 /** Days. */
 export const LONGEST_TRUST = 90;
-/** Of one user: the oldest ends when another one is added. */
+/** Limit per user: adding another one ends the oldest. */
 export const MOST_TRUSTED_BROWSERS = 20;
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@
 export interface TrustedBrowser {
   readonly id: string;
   readonly userId: string;
-  /** As the browser called itself. */
+  /** User-Agent of the browser. */
   readonly userAgent: string;
   readonly ipAddress: string | null;
   readonly created: Date;

@@ -1,4 +1,4 @@
-/** Whether operators may have the attributes that they want: what the schema of a body cannot say of them. */
+/** Rules for custom attributes that the schema of a body cannot express. */
 import type { FieldProblem } from '../../platform/errors/errors.ts';
 import { regularExpressionProblem } from '../../platform/validation/patterns.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
@@ -8,7 +8,7 @@ import type { Attribute, UserSchema } from './attributes.resource.ts';
 export const MOST_ATTRIBUTES = 200;
 /** Each costs a row of an index for every user. Okta has the same limit. */
 export const MOST_UNIQUE = 5;
-/** Of a string that says so itself. */
+/** Maximum length that a string attribute can be configured with. */
 export const LONGEST_STRING = 1024;
 
 /** Columns of files of users that are no attributes, and names of users themselves. */

@@ -21,7 +21,7 @@ export const attributeFields = z.strictObject({
   title: shownText({ least: 1, most: 100 }).meta({ description: 'What forms call it' }),
   description: shownText({ most: 500 }).nullish(),
   type: z.enum(ATTRIBUTE_TYPES),
-  /** Of an array: strings, which may be chosen from. */
+  /** For arrays: string elements, optionally from a list. */
   items: z.strictObject({ type: z.literal('string'), enum: attributeChoices.nullish(), oneOf: titledAttributeChoices.nullish() }).nullish(),
   required: z.boolean().nullish().meta({ description: 'false unless given' }),
   enum: attributeChoices.nullish().meta({ description: 'Values to choose from' }),

@@ -19,7 +19,7 @@ export const SELF_WORDS: Readonly<Record<SelfPermission, string>> = {
   HIDE: 'Users do not see it',
 };
 
-/** Where services say what is wrong with a field of the attribute. */
+/** Paths of the attribute's fields in service errors. */
 const at = (name: string, field: string): readonly string[] => [`definitions.custom.properties.${name}.${field}`];
 
 /** A choice as a line of the form: its value, and after an equals sign the words for it. */
@@ -130,7 +130,7 @@ function choicesTyped(lines: readonly string[], areNumbers: boolean): object {
   return { oneOf: pairs.map(([value = '', title]) => ({ const: choiceValue(value), title: title ?? value })) };
 }
 
-/** What an attribute demands of its values, in words. */
+/** Description of the attribute's rules. */
 export const rulesInWords = ({ required, unique, enum: values, oneOf }: Attribute) => [
   ...(required ? [{ text: phrase('Required') }] : []),
   ...(unique ? [{ text: phrase('Unique') }] : []),

@@ -1,10 +1,10 @@
-/** Whether users may have the values that are given for attributes of one's own. */
+/** Validates values of custom attributes. */
 import type { FieldProblem } from '../../platform/errors/errors.ts';
 import { matchesExpression } from '../../platform/validation/patterns.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { Attribute, AttributeValue, UserSchema } from './attributes.resource.ts';
 
-/** Of a string, unless its attribute says otherwise, and of each element of an array. */
+/** Default maximum length of a string and of array elements. */
 export const LONGEST_VALUE = 255;
 export const MOST_ELEMENTS = 100;
 /** Bytes of all values of a user together, in JSON. */

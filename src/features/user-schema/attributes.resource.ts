@@ -6,7 +6,7 @@ export type AttributeValueType = (typeof ATTRIBUTE_TYPES)[number];
 
 export type AttributeValue = string | number | boolean | readonly string[];
 
-/** What users may do with their own value: change it, see it, or neither. */
+/** Permission of users for their own value: change, read, or none. */
 export const SELF_PERMISSIONS = ['READ_WRITE', 'READ_ONLY', 'HIDE'] as const;
 export type SelfPermission = (typeof SELF_PERMISSIONS)[number];
 
@@ -16,7 +16,7 @@ interface AttributeChoice {
   readonly title: string;
 }
 
-/** What a value may be. */
+/** Rules for values. */
 interface ValueRules {
   /** Values to choose from; of an array, its elements. Where both are given, a value is in both. */
   readonly enum?: readonly (string | number)[] | undefined;
@@ -40,7 +40,7 @@ export interface Attribute extends ValueRules {
   readonly self: SelfPermission;
 }
 
-/** As it is stored, the oldest attribute first. */
+/** Stored schema, oldest attribute first. */
 export interface UserSchema {
   readonly attributes: readonly Attribute[];
   /** Names of removed attributes of which users may still have values. */

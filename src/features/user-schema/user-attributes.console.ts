@@ -43,7 +43,7 @@ function addedField(attribute: Attribute, value: AttributeValue | undefined): Fi
   return { ...common, value: textOf(value) };
 }
 
-/** What was typed, in the types of the attributes; null: nothing. What is no number is judged as it was typed. */
+/** Submitted values, converted to the attribute types; null: empty. Invalid numbers are validated as text. */
 export function addedTyped(attributes: readonly Attribute[], form: URLSearchParams): Readonly<Record<string, AttributeValue | null>> {
   const typed = typedValues(addedFields(attributes), form);
   return Object.fromEntries(attributes.map((attribute) => [attribute.name, valueTyped(attribute, typed[fieldName(attribute.name)])]));

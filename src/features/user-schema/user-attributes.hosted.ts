@@ -48,7 +48,7 @@ export const attributeFieldModels = (
     };
   });
 
-/** What was sent for these attributes; null: nothing. One that the form does not have is left out. */
+/** Submitted values of these attributes; null: empty. Attributes missing in the form are left out. */
 export function attributesSent(attributes: readonly Attribute[], form: URLSearchParams): Record<string, AttributeValue | null> {
   const sent: Record<string, AttributeValue | null> = {};
   for (const attribute of attributes) {
@@ -65,7 +65,7 @@ export function attributesSent(attributes: readonly Attribute[], form: URLSearch
   return sent;
 }
 
-/** As facts: what users may see of themselves, and not change. */
+/** Read-only attributes that users can see. */
 export const shownAttributes = (
   attributes: readonly Attribute[],
   values: Readonly<Record<string, AttributeValue>>,

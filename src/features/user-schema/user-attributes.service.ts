@@ -49,7 +49,7 @@ export async function takenAttribute(
   return taken;
 }
 
-/** As `takenAttribute`. @throws {ApiError} conflict when another user has a value that must be unique */
+/** Like `takenAttribute`. @throws {ApiError} conflict when another user has a value that must be unique */
 export async function claimAttributes(trx: Executor, schema: UserSchema, user: Pick<User, 'id' | 'profile'>): Promise<void> {
   const taken = await takenAttribute(trx, schema, user);
   if (taken !== undefined) throw conflict({ field: `profile.${taken}`, message: 'another user has this value. Choose another one' });

@@ -130,7 +130,7 @@ export const userSchemaEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-/** What was read may be sent back. @throws {ApiError} validation */
+/** Unchanged base attributes may be sent back. @throws {ApiError} validation */
 function refuseChangedBase(given: Readonly<Record<string, unknown>>): void {
   const is: Readonly<Record<string, unknown>> = Object.fromEntries(
     Object.entries(baseProperties()).map(([name, attribute]) => [name, presentProperty(attribute)]),

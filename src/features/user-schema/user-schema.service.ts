@@ -23,7 +23,7 @@ import {
 /** By the pool: services within a transaction have a database of their own, but this one of the process. */
 const caches = new WeakMap<Services['database']['pool'], CachedValue<UserSchema>>();
 
-/** As this process knows it: a change made here counts at once, one made elsewhere once it is notified. */
+/** Schema cached in this process: local changes apply at once, others when the notification arrives. */
 export function currentUserSchema({ database, notifications }: Pick<Services, 'database' | 'notifications'>): Promise<UserSchema> {
   const known = caches.get(database.pool);
   if (known !== undefined) return known.current();
@@ -35,7 +35,7 @@ export function currentUserSchema({ database, notifications }: Pick<Services, 'd
   return cache.current();
 }
 
-/** As it is now, from the database. */
+/** Current schema from the database. */
 export const readUserSchema = ({ database }: Pick<Services, 'database'>): Promise<UserSchema> => findUserSchema(database.knex);
 
 /**
@@ -103,7 +103,7 @@ function refuseTooMany({ attributes }: UserSchema): void {
   if (count > MOST_UNIQUE) throw validation([{ field: AT, message: `must have at most ${MOST_UNIQUE} attributes that are unique` }]);
 }
 
-/** What exists stays in its place; what is new comes last. */
+/** Existing attributes keep their order; new ones are appended. */
 function changed({ attributes, removing }: UserSchema, changes: ReadonlyMap<string, Attribute | null>): UserSchema {
   const kept = attributes.flatMap((attribute) => changes.get(attribute.name) ?? (changes.has(attribute.name) ? [] : [attribute]));
   const names = new Set(attributes.map(({ name }) => name));
@@ -134,7 +134,7 @@ async function carryThrough(trx: Executor, before: UserSchema, changes: Readonly
   }
 }
 
-/** Of a schema, the attributes that change, for the audit log. */
+/** Changed attributes for the audit log. */
 const named = ({ attributes }: UserSchema, changes: ReadonlyMap<string, unknown>) => ({
   attributes: Object.fromEntries(attributes.filter(({ name }) => changes.has(name)).map(({ name, ...attribute }) => [name, attribute])),
 });

@@ -9,7 +9,7 @@ export const USER_SCHEMA = 'user-schema';
 
 const schemaOf = (stored: object | undefined): UserSchema => ({ ...NO_ATTRIBUTES, ...stored });
 
-/** As it was committed, whatever transaction is under way. */
+/** Committed schema, regardless of the current transaction. */
 export const findCommittedUserSchema = async (pool: pg.Pool): Promise<UserSchema> =>
   schemaOf(await findCommittedSettings(pool, USER_SCHEMA));
 

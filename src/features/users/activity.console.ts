@@ -1,4 +1,4 @@
-/** What a user did and what was done to them: the audit events that name them, the newest first. */
+/** Activity of a user: audit events that name them, newest first. */
 
 import type { Piece } from '../../pages/console/detail-page.ts';
 import { momentOf } from '../../pages/console/moments.ts';

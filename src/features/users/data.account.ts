@@ -34,7 +34,7 @@ export const downloadData = change<AccountDeps>(async (deps, ctx, { accountId })
   ctx.body = JSON.stringify({ ...portable(exported, hidden), permissions, activity: events }, undefined, 2);
 }, 'data');
 
-/** What an application holds, by consent or by trust. */
+/** Permissions of an application, by consent or as a trusted application. */
 const permitted = ({ applicationId, label, serverId, serverName, since, scopes }: OwnPermission) => ({
   ...{ applicationId, label, serverId, serverName, since },
   scopes: scopes.map(({ scope }) => scope),
@@ -42,7 +42,7 @@ const permitted = ({ applicationId, label, serverId, serverName, since, scopes }
 
 const madeBy = ({ transports, multiDevice, backedUp, aaguid }: Passkey) => ({ transports, multiDevice, backedUp, aaguid });
 
-/** What leaves the service: named one by one, so that nothing comes along by itself. */
+/** Exported fields, listed one by one so that new ones are not exported by accident. */
 const portable = (
   {
     user,

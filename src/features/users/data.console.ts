@@ -1,4 +1,4 @@
-/** What the service holds about a user, as a file for the user who asks for it (Regulation (EU) 2016/679, articles 15 and 20). */
+/** Download of a user's data on their request (Regulation (EU) 2016/679, articles 15 and 20). */
 
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { exportUserData } from './user-data.service.ts';

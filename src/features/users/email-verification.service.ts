@@ -109,7 +109,7 @@ export async function sendVerification(services: Services, idOrLogin: string, re
   });
 }
 
-/** Whose address a link verifies. */
+/** User and address that a link verifies. */
 export interface PendingVerification {
   readonly user: User;
   readonly email: string;

@@ -1,4 +1,4 @@
-/** What applications and authorization servers are called that are known by their ids alone. */
+/** Names of applications and authorization servers that are known by ID only. */
 
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { getApplication } from '../applications/applications.service.ts';

@@ -50,7 +50,7 @@ const FILTERS = new Map([
   [SIGN_UPS, 'approvalRequested pr and status eq "STAGED"'],
 ]);
 
-/** What the address asks for. */
+/** Parses the filters in the address. */
 function askedIn({ query }: ConsoleRequest) {
   const q = (query.get('q') ?? '').trim();
   const status = query.get('status') ?? '';

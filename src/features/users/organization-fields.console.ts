@@ -1,4 +1,4 @@
-/** Where a user belongs, in a form: an organization, and one of its departments. */
+/** Form fields for a user's organization and department. */
 
 import { departmentsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import type { Field } from '../../pages/console/form.ts';

@@ -41,7 +41,7 @@ interface OwnEvent {
   readonly failed: boolean;
   /** Done by an administrator or the service. */
   readonly byOther: boolean;
-  /** Where it came from; undefined when somebody else did it. */
+  /** Browser; undefined for actions of others. */
   readonly userAgent: string | undefined;
   readonly ipAddress: string | undefined;
   /** The application, where it is about one. */
@@ -50,7 +50,7 @@ interface OwnEvent {
 
 export interface OwnActivity {
   readonly events: readonly OwnEvent[];
-  /** Where the older ones begin. */
+  /** Cursor of the older events. */
   readonly next: string | undefined;
 }
 

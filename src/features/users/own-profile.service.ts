@@ -1,4 +1,4 @@
-/** Which attributes of their profile a user changes themselves, and how. The login, the e-mail address and what an organization says of them are not among them. */
+/** Attributes that users can change themselves. User name, e-mail address and organization data are excluded. */
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -36,7 +36,7 @@ export const OWN_ATTRIBUTES = [
 
 export type OwnAttribute = (typeof OWN_ATTRIBUTES)[number];
 
-/** What helps a browser to fill the fields in (HTML section 4.10.18.7). */
+/** Autocomplete values (HTML section 4.10.18.7). */
 export const OWN_AUTOCOMPLETE: Readonly<Record<OwnAttribute, string>> = {
   firstName: 'given-name',
   middleName: 'additional-name',
@@ -72,7 +72,7 @@ export function isTimeZone(zone: string): boolean {
 
 export type OwnProfile = Readonly<Partial<Record<OwnAttribute, string>>>;
 
-/** What keeps the value of an attribute that the operator has added. */
+/** Problem with a custom attribute's value. */
 type AddedProblem = 'wrong' | 'required' | 'taken';
 
 export interface OwnProblems {
@@ -81,7 +81,7 @@ export interface OwnProblems {
   readonly added: ReadonlyMap<string, AddedProblem>;
 }
 
-/** What users may do with the attributes that the operator has added. */
+/** Users' permissions for custom attributes. */
 export async function ownAddedAttributes(services: Services) {
   const { attributes } = await currentUserSchema(services);
   return {
@@ -126,7 +126,7 @@ export function checkOwnProfile(wanted: OwnProfile): {
   return { wrong: OWN_ATTRIBUTES.filter((name) => wrong.has(name)), given, profile };
 }
 
-/** What a page says of an attribute that is not good. */
+/** Message for an invalid attribute. */
 export const ownAttributeProblem = (name: OwnAttribute): MessageKey =>
   name === 'profileUrl' ? 'account.profile.wrong-url' : name === 'zoneinfo' ? 'account.profile.wrong-zone' : 'account.profile.wrong';
 

@@ -111,7 +111,7 @@ export const attributeField = ({ name, label, hint }: Attribute, value: string |
   value,
 });
 
-/** What was typed, without what was left empty: the schema of profiles has nothing to say of an attribute that is not set. */
+/** Submitted values without empty ones: the profile schema has no rule for unset attributes. */
 export const givenAttributes = (typed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(typed).filter(([, value]) => typeof value === 'string' && value.trim() !== ''));
 

@@ -22,7 +22,7 @@ import {
   TIME_ZONES,
 } from './own-profile.service.ts';
 
-/** What most users fill in. */
+/** Fields that most users fill in. */
 const GROUPS = [
   { legend: 'account.profile.name', attributes: ['firstName', 'lastName', 'displayName'] },
   { legend: 'account.profile.reach', attributes: ['mobilePhone'] },

@@ -1,4 +1,4 @@
-/** What the service holds about one user, in one piece (Regulation (EU) 2016/679, articles 15 and 20); the audit events with their data apart, in pages. */
+/** All data about a user in one document (Regulation (EU) 2016/679, articles 15 and 20); audit events separately, in pages. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

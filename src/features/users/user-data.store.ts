@@ -1,4 +1,4 @@
-/** What the database holds about one user, for that user: data without secrets and hashes, and the audit events. Reads only. */
+/** Reads all data about a user for that user: without secrets and hashes, plus audit events. Reads only. */
 
 import type { Executor } from '../../platform/database/database.ts';
 import { EVENT } from '../audit/audit.store.ts';

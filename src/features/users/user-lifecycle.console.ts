@@ -114,7 +114,7 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { user, name, status, crumbs } = await subjectToChange(visit);
-    // What it would do else is to deactivate.
+    // Otherwise the step would deactivate the user.
     if (status !== 'DEPROVISIONED') throw notFound('delete', 'Step');
     const title = phrase('Delete {name}?', { name });
     const facts = [

@@ -92,7 +92,7 @@ export async function refuseSignUp(
   });
 }
 
-/** Nobody is told where no mail can be sent: what was decided counts all the same. */
+/** Without a mail server no e-mail is sent, but the decision still applies. */
 async function mailDecision(
   trx: Executor,
   services: Services,
@@ -124,7 +124,7 @@ export async function reactivateUser(
 }
 
 /**
- * Who was invited has proved themselves in another way than by the link: they are active, and the link ends.
+ * An invited user authenticated in another way than by the link: activate them and end the link.
  * @param user locked in the transaction
  */
 export async function acceptInvitation(trx: Executor, user: User, request: RequestContext): Promise<User> {
@@ -200,7 +200,7 @@ async function carryOut<T>(
     const user = await applyStep(trx, before, step, request);
     return { id: user.id, result: await also(trx, user, before) };
   });
-  // What was being written meanwhile. In a repeatable call this is not after the commit yet: then the return to ACTIVE ends the rest.
+  // Also end what was created meanwhile. In an idempotent call the commit comes later: then the return to ACTIVE ends the rest.
   await ENDINGS[step]?.(services.database.knex, id);
   return result;
 }
@@ -258,7 +258,7 @@ async function endEverything(executor: Executor, userId: string): Promise<void> 
   await endOAuthTokens(executor, userId);
 }
 
-/** What ends with each step. With the return to ACTIVE ends whatever a request under way wrote while the user was leaving. */
+/** Ended with each step. The return to ACTIVE also ends what a concurrent request created while the user was leaving. */
 const ENDINGS: Readonly<Partial<Record<LifecycleStep, (executor: Executor, userId: string) => Promise<void>>>> = {
   activate: endEverything,
   refuse: endEverything,

@@ -21,11 +21,11 @@ export interface UserQuery {
 
 interface Selected {
   readonly selection: UserSelection;
-  /** What its filters were read with. */
+  /** Columns used to parse the filters. */
   readonly columns: AttributeColumns;
 }
 
-/** As in Okta, DEPROVISIONED users appear only where `search` or `filter` is given. @throws {ApiError} validation of search or filter */
+/** As in Okta, DEPROVISIONED users appear only with `search` or `filter`. @throws {ApiError} validation of search or filter */
 async function selectionOf(services: Services, { q, search, filter }: UserQuery, request: RequestContext): Promise<Selected> {
   const columns = userAttributes((await currentUserSchema(services)).attributes, present());
   const filters = Object.entries({ search, filter }).flatMap(([field, expression]) =>

@@ -1,4 +1,4 @@
-/** What the pages about one user share: the user, the tabs, and the menu of actions. */
+/** Shared by all pages of a user: the user, the tabs and the actions. */
 
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';

@@ -1,6 +1,7 @@
 /**
- * What is told of a user when they are made or changed. The profile: the attributes of Okta's base profile, and those of the claims `zoneinfo`, `picture`,
- * `website`, `gender` and `birthdate` (OpenID Connect Core section 5.1); every value but `emailVerified` is a string, only the login is demanded. The credentials: a password, or its hash.
+ * Schemas for creating and changing users. Profile: the attributes of Okta's base profile and of the claims `zoneinfo`, `picture`, `website`,
+ * `gender` and `birthdate` (OpenID Connect Core section 5.1); every value but `emailVerified` is a string, only the login is required. Credentials: a
+ * password or its hash.
  */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -24,7 +25,7 @@ const url = text({ most: 2048 }).refine(
   'must be a URL that begins with https:// or http://',
 );
 
-/** As the claim `birthdate` is written (OpenID Connect Core section 5.1): the year may be left out as 0000, or stand alone. */
+/** Format of the claim `birthdate` (OpenID Connect Core section 5.1): the year can be 0000, or stand alone. */
 const birthdate = text().regex(/^\d{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))?$/, 'must be a date like 1815-12-10, 0000-12-10 or 1815');
 
 /** By what one signs in; it must not pass for another's: composed, as it is looked for (RFC 8265 section 3.3), and all of it to be seen. */
@@ -37,13 +38,13 @@ const email = name()
   .refine((value) => z.regexes.unicodeEmail.test(value), { abort: true, error: 'must be an e-mail address' })
   .refine(isOneSpelling, 'must be spelled as mail servers read it: no “=?…?=”, and the domain in ordinary letters and dots');
 
-/** What else is called so could be taken for a user. */
+/** No other name may look like a user ID. */
 export const isUserId = (value: string): boolean => /^usr_[0-9A-Za-z]{20}$/.test(value);
 
 /** In a path a user is named by id or login: a login may not be taken for an id. */
 const login = name({ least: 1 }).refine((value) => !isUserId(value), 'must not have the form of a user ID');
 
-/** Of attributes that operators add; which of them there are, and what each may hold, is judged where a user is written. */
+/** Custom attributes; their names and values are validated when the user is written. */
 const added = z
   .union(
     [

@@ -1,4 +1,7 @@
-/** Which user a call names, and whether its caller may see them or change them. How far an administrator reaches is decided in features/administrators/administration.policy.ts. */
+/**
+ * Finds the user that a call names and checks the caller's access. features/administrators/administration.policy.ts defines the reach of
+ * administrators.
+ */
 
 import type { Executor } from '../../platform/database/database.ts';
 import { forbidden, notFound } from '../../platform/errors/errors.ts';
@@ -26,7 +29,7 @@ export async function findVisibleUser(executor: Executor, idOrLogin: string, req
 }
 
 /**
- * As `findVisibleUser`, for what tells where the user goes: nobody sees it who may only see the user as one of several organizations' members.
+ * Like `findVisibleUser`, for data about a user's whereabouts: refused to callers who see the user only as a member of one of several organizations.
  * @throws {ApiError} not found, forbidden
  */
 export async function findCloselyVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {

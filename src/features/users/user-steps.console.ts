@@ -8,7 +8,7 @@ interface Step {
   readonly label: string;
   readonly does: string;
   readonly notice: PageNotice;
-  /** What ends with it does not come back. */
+  /** The effect cannot be undone. */
   readonly danger?: boolean;
 }
 

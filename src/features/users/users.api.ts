@@ -14,7 +14,7 @@ import { changeUser, createUser, getUser, profileFields } from './users.service.
 
 const link = z.object({ href: z.url(), method: z.literal('POST') });
 
-/** What Okta calls the links to the life cycle; only those that the user's status offers are there. */
+/** Okta's names of lifecycle links; a user has only those that their status allows. */
 const STEP_LINKS: Readonly<Record<LifecycleStep, string>> = {
   activate: 'activate',
   refuse: 'refuse',

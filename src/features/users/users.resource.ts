@@ -41,7 +41,7 @@ export const BASE_ATTRIBUTES = [
 ] as const;
 export type BaseAttribute = (typeof BASE_ATTRIBUTES)[number];
 
-/** What is set, the attributes that operators add among it (features/user-schema). */
+/** Set attributes, including custom ones (features/user-schema). */
 export type ProfileValues = Readonly<{ [N in BaseAttribute]?: string }> & Readonly<Record<string, AttributeValue>>;
 
 /** null: not set, or has not come yet. */
@@ -51,7 +51,7 @@ export interface User {
   readonly login: string;
   readonly email: string | null;
   readonly emailVerified: boolean;
-  /** As it is stored; see `statusAt` for who is locked out. */
+  /** Stored status; `statusAt` adds locks. */
   readonly status: UserStatus;
   /** After too many wrong passwords; may have passed. */
   readonly lockedUntil: Date | null;
@@ -68,7 +68,7 @@ export interface User {
   readonly lastUpdated: Date;
 }
 
-/** What users can be sorted by. */
+/** Sort orders of users. */
 export type UserOrder = 'login' | 'name' | 'email' | 'status' | 'created' | 'lastLogin';
 
 /** A user as a member of something. */

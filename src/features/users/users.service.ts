@@ -1,4 +1,4 @@
-/** What can be done with users: create, read, list, change. Their life cycle, roles, sessions and consents have files of their own. */
+/** Operations on users: create, read, list, change. Lifecycle, roles, sessions and consents have their own files. */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
@@ -99,7 +99,7 @@ export const getUser = (services: Services, idOrLogin: string, request: RequestC
 export const isUserChangeable = (services: Services, { id }: User, request: RequestContext): Promise<boolean> =>
   mayChangeUser(services.database.knex, id, request);
 
-/** What of a user changes. */
+/** Changes to a user. */
 export interface UserChange extends GivenPassword {
   /** The whole profile, or some of its attributes; null removes one. */
   readonly profile?: { readonly replaceBy: UserProfile } | { readonly merge: ProfileChanges } | undefined;
@@ -159,7 +159,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     return after;
   });
   if (change.passwordHash !== undefined) noteImported(services.database);
-  // What was being written meanwhile.
+  // Also end sessions that were created meanwhile.
   if (passwordHash !== null) await endSignIns(services.database.knex, user.id);
   return user;
 }
@@ -171,7 +171,7 @@ export const profileFields = ({ login, email, emailVerified, profile }: User) =>
   ...profile,
 });
 
-/** What was reached with the password before. */
+/** Ends everything that was obtained with the old password. */
 async function endSignIns(executor: Executor, userId: string): Promise<void> {
   await endBrowserSessions(executor, userId);
   await endOAuthTokens(executor, userId);
@@ -249,7 +249,7 @@ function withPassword({ status, statusChanged, activated }: User, passwordHash: 
 }
 
 /**
- * Who may not sign in yet is invited when they are activated.
+ * A user who cannot sign in yet is invited on activation.
  * @throws {ApiError} wrong state where the invitation cannot be mailed
  */
 async function welcome(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {

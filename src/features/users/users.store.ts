@@ -79,7 +79,7 @@ export async function findUserByUniqueEmail(executor: Executor, email: string): 
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** As at sign-in: the user of that login, else the only one of that address. */
+/** As at sign-in: the user with that login, otherwise the only one with that address. */
 export async function findUserByName(executor: Executor, name: string): Promise<User | undefined> {
   if (name === '' || !isPrintable(name)) return undefined;
   return (await findUserByLogin(executor, name)) ?? (await findUserByUniqueEmail(executor, name));
@@ -134,8 +134,8 @@ const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
   WHERE name IS NOT NULL ORDER BY 1) AS keys`;
 
 /**
- * Which of the names that a user signs in by belong to another one: their login as an e-mail address, their e-mail address as a login, or as one.
- * Until the transaction ends, nobody else gets these names: two users made at once would not see each other.
+ * Names of a user that another user already has: the login as an e-mail address, or the e-mail address as a login or address. Locks the names until
+ * the transaction ends: two users created concurrently would not see each other.
  */
 export async function findTakenNames(
   trx: Executor,
@@ -146,7 +146,7 @@ export async function findTakenNames(
   return new Set(rows.map(({ name }) => name));
 }
 
-/** How many sign-ups wait for an administrator, by the index users_by_approval. */
+/** Counts sign-ups waiting for approval, using the index users_by_approval. */
 export async function countWaitingSignUps(executor: Executor): Promise<number> {
   const query = executor('users').where({ status: 'STAGED' }).whereNotNull('approval_requested');
   return (await query.count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
@@ -157,7 +157,7 @@ export async function deleteUserRow(executor: Executor, id: string): Promise<voi
   await executor('users').where({ id }).delete();
 }
 
-/** Which users a list holds; each that is given narrows it. */
+/** Filter of users; all conditions must match. */
 export interface UserSelection {
   /** Each word begins a word of a name or of the e-mail address. */
   readonly words?: string | undefined;
@@ -167,7 +167,7 @@ export interface UserSelection {
   readonly orgIds?: ReadonlySet<string> | undefined;
 }
 
-/** As in the index users_by_words; qualified, for statements that join other tables. */
+/** Same expressions as the index users_by_words; qualified, for joins. */
 const NAMES = [
   'users.login',
   'users.email',
@@ -211,9 +211,9 @@ function addedColumn({ name, type }: Pick<Attribute, 'name' | 'type'>): Attribut
 }
 
 /**
- * Where the attributes of a user are found that a filter may name.
- * @param added by operators
- * @param now who is locked out at that moment has the status LOCKED_OUT
+ * Columns of filterable user attributes.
+ * @param added custom attributes
+ * @param now users who are locked at that time have the status LOCKED_OUT
  */
 export const userAttributes = (added: readonly Pick<Attribute, 'name' | 'type'>[], now: Date): AttributeColumns => ({
   id: { sql: 'id', type: 'text' },
@@ -268,7 +268,7 @@ export const readUsersSlice = (
   slice: Slice,
 ): Promise<NumberedPage<User>> => readSlice<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, slice);
 
-/** As they are listed where nothing else is asked for: without those who are deactivated. */
+/** Counts users as in the default list, without deactivated ones. */
 export async function countUsers(executor: Executor): Promise<number> {
   const row = await executor('users').whereNot({ status: 'DEPROVISIONED' }).count<{ count: number }[]>({ count: '*' }).first();
   return row?.count ?? 0;

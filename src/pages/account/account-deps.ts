@@ -1,4 +1,4 @@
-/** What each of the user's own pages is given. */
+/** Dependencies of the account pages. */
 import type { IncomingMessage } from 'node:http';
 import type { HostedDeps } from '../hosted/deps.ts';
 import type { ApplicationLink } from '../hosted/page-models.ts';

@@ -31,7 +31,7 @@ const MENU: readonly (readonly [AccountPage, MessageKey])[] = [
 
 const TITLES = Object.fromEntries(MENU) as Readonly<Record<AccountPage, MessageKey>>;
 
-/** Who looks at their own pages. */
+/** Request for an account page. */
 export interface AccountRequest {
   readonly session: SignedInSession;
   readonly user: User;
@@ -157,7 +157,7 @@ function decoded(value: string): string {
   }
 }
 
-/** How a page writes moments for its user: in their language and, where they have told it, their time zone. */
+/** Formats times in the user's language and, if set, their time zone. */
 export function times({ lang }: Language, { profile }: User) {
   const own = profile.zoneinfo ?? profile.timezone ?? '';
   const zone = own !== '' && isTimeZone(own) ? own : 'UTC';

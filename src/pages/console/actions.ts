@@ -1,4 +1,4 @@
-/** What can be done on a page: each action with its icon, those that take something away red and last, and one that is the main one. */
+/** Actions of a page with icons: destructive ones are red and last, one is the primary action. */
 import type { IconName } from '../../platform/http/icons.ts';
 import type { Action } from './page.ts';
 
@@ -52,7 +52,7 @@ export interface DrawnAction extends Action {
 
 const pathOf = ({ href }: Action): string => href.split(/[?#]/, 1)[0] ?? '';
 
-/** What takes something away comes last; the others keep their order. */
+/** Destructive actions last; the others keep their order. */
 export const drawnActions = (actions: readonly Action[]): readonly DrawnAction[] =>
   actions
     .map((action): DrawnAction => {

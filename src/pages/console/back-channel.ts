@@ -9,7 +9,7 @@ import type { Config } from '../../platform/config/config.ts';
 /** Addresses that mean "every address of this machine": to listen at, not to speak to. */
 const UNSPECIFIED: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** Where this process can be reached from this machine. */
+/** Local address of this process. */
 export function ownOrigin({ host, port }: Pick<Config, 'host' | 'port'>): string {
   const address = UNSPECIFIED[host] ?? host;
   return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;

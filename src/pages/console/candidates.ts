@@ -1,4 +1,4 @@
-/** What forms let one choose among: organizations, departments, groups, applications. */
+/** Options for choosing organizations, departments, groups and applications in forms. */
 
 import { listApplications } from '../../features/applications/application-lists.service.ts';
 import { getApplication } from '../../features/applications/applications.service.ts';

@@ -1,11 +1,11 @@
-/** What a list is narrowed to, as chips above it: each leads to the list without it. */
+/** Filters of a list, shown as chips; each links to the list without it. */
 import { type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import type { Field } from './form.ts';
 
 interface Chip {
   readonly label: Text;
   readonly value: Text;
-  /** Of the address of the list without it. */
+  /** Query of the address without the filter. */
   readonly query: string;
 }
 

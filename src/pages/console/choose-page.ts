@@ -14,7 +14,7 @@ const CHOSEN = 'chosen';
 /** Rows of a page: more than a list has, so that a search and one press of the button are often enough. */
 const ROWS = 50;
 
-/** What is chosen, and what is said where none is found. */
+/** Nouns, and texts for empty results. */
 const NOUNS = {
   user: 'No users match. Try fewer or shorter words, or show all.',
   group: 'No groups match. Try fewer or shorter words, or show all.',

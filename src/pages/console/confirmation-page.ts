@@ -4,7 +4,7 @@ import { formPage } from './form.ts';
 import type { PageNotice } from './notices.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from './page.ts';
 
-/** What it is done with. */
+/** Subject of the confirmation. */
 export interface Subject {
   readonly name: string;
   readonly address: string;
@@ -15,13 +15,13 @@ export interface Subject {
 export interface Confirmation {
   /** Below the console's address, with `:id` for the subject's. */
   readonly path: string;
-  /** What is done, e.g. `Delete`. */
+  /** Label of the action, e.g. `Delete`. */
   readonly label: string;
   readonly facts: readonly Text[] | ((visit: ConsoleRequest) => Promise<readonly Text[]>);
   /** Takes something away that does not come back. */
   readonly danger?: boolean;
   readonly notice: PageNotice;
-  /** Where one goes afterwards; absent: to the subject. */
+  /** Next page; absent: the subject. */
   readonly goTo?: string;
   carryOut(visit: ConsoleRequest, id: string): Promise<unknown>;
 }

@@ -69,7 +69,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   const formTokens = createFormTokens(config, services.keyring);
   const kept = keptForms({ keys, secure: config.secure });
 
-  /** Whose request is it? Otherwise the prompt: they have to sign in, to do so again, or to prove a second factor that is required by now. */
+  /** Returns the user, or the required prompt: sign in, sign in again, or use a second factor. */
   async function whoIs(
     ctx: RouterContext,
     { needsFreshSignIn = false }: Pick<ConsolePage, 'needsFreshSignIn'>,

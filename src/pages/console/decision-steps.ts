@@ -1,7 +1,4 @@
-/**
- * What was decided about a request for tokens, and why, in plain sentences: of the simulator, and of whatever else has such a decision to explain. Pure:
- * the decisions themselves are made by policies.
- */
+/** Explains token decisions in plain sentences, for the simulator and the system log. Pure: policies make the decisions. */
 
 import type { HeldRole } from '../../features/application-roles/application-roles.resource.ts';
 import { type ApplicationSettings, consentMethodOf } from '../../features/applications/application-settings.policy.ts';
@@ -30,11 +27,11 @@ export interface Decided extends Simulation {
 
 export interface Verdict {
   readonly tone: Tone;
-  /** What happens, in one sentence. */
+  /** One-sentence summary. */
   readonly sentence: Phrase;
 }
 
-/** What the application is told, in the words of those who must put it right, by the reason of the refusal. */
+/** Explanations of refusals for those who must fix them, by reason. */
 const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
   'the authorization server is not active': ({ server }) =>
     phrase('the authorization server “{server}” is deactivated', { server: server.name }),
@@ -79,7 +76,7 @@ function refusalInWords(decided: Decided): Phrase {
   return REFUSALS[reason]?.(decided) ?? phrase(reason);
 }
 
-/** What the application gets, e.g. “an access token and an ID token”. */
+/** Tokens that the application gets, e.g. “an access token and an ID token”. */
 function tokensInWords({ tokens }: Simulation): readonly Phrase[] {
   return [
     ...(tokens?.accessToken === undefined ? [] : [phrase('an access token')]),
@@ -148,10 +145,10 @@ const ACCESS: Readonly<Record<AccessReason, string>> = {
   'no policy is for this client': 'No active policy applies to this application, so access is denied.',
 };
 
-/** What came of one look at a policy or rule. */
+/** Result of evaluating a policy or rule. */
 export const stepInWords = ({ reason }: AccessStep): Phrase => phrase(ACCESS[reason]);
 
-/** Which policy and rule decided, in one sentence. */
+/** Sentence naming the policy and rule that decided. */
 export function accessInWords({ allowed, policy, rule }: Pick<AccessDecision, 'allowed'> & NamedAccess): Phrase {
   if (allowed && policy && rule)
     return phrase('The rule “{rule}” of the access policy “{policy}” allows it.', { rule: rule.name, policy: policy.name });
@@ -202,7 +199,7 @@ export function consentInWords({ consent, outcome, grantType, application, promp
     : phrase('No consent page: the user allowed all of it before.');
 }
 
-/** What became of a scope that was asked for, or that is asked for by default. */
+/** Result for a requested or default scope. */
 export function scopeInWords(scope: string, { scopes, outcome, consent, grantType }: Decided): Phrase {
   if (scopes.refused.includes(scope))
     return grantType === 'client_credentials' || grantType === 'password'
@@ -224,5 +221,5 @@ const CLAIMS: Readonly<Record<ClaimReason, string>> = {
   'the user has no value for it': 'Left out: this user has no value.',
 };
 
-/** What became of a claim of the server's own. */
+/** Result for a custom claim. */
 export const claimInWords = ({ reason }: Pick<ClaimStep, 'reason'>): Phrase => phrase(CLAIMS[reason]);

@@ -16,9 +16,9 @@ export interface Piece {
   readonly text?: Text | number;
   readonly moment?: Moment | null;
   readonly href?: string | undefined;
-  /** As a badge. */
+  /** Shown as a badge. */
   readonly tone?: Tone;
-  /** As something that machines read. */
+  /** Machine-readable text. */
   readonly code?: boolean;
   /** In soft colour: what is missing, or beside the point. */
   readonly soft?: boolean;
@@ -37,31 +37,31 @@ export interface Fact {
 }
 
 export interface TableRow {
-  /** As many as there are columns; the first names the row. */
+  /** One cell per column; the first names the row. */
   readonly cells: readonly Content[];
-  /** What the row's check box sends, in a list that one chooses from; absent: it cannot be chosen. */
+  /** Value of the row's check box; absent: the row cannot be selected. */
   readonly value?: string;
   readonly chosen?: boolean;
-  /** Whose initials stand before its name. */
+  /** Name for the initials before it. */
   readonly avatar?: string;
-  /** What can be done with it. `label` is completed by the row's name for those who listen. */
+  /** Actions of the row. Screen readers get `label` followed by the row's name. */
   readonly actions?: readonly Action[];
-  /** What is done at once, without a page in between: that which the next click can undo. */
+  /** Actions that run at once without a confirmation page, because they can be undone. */
   readonly buttons?: readonly Button[];
 }
 
 /** A form of one button. */
 export interface Button {
   readonly label: Text;
-  /** Where it is posted to: a page that receives it. */
+  /** Address that receives the form. */
   readonly action: string;
   readonly name: string;
   readonly value: string;
 }
 
-/** What narrows a list: sent by GET to the page itself. */
+/** Filter form of a list; sent by GET to the page itself. */
 interface Search {
-  /** Of the field `q`; absent: the list cannot be searched by words. */
+  /** Label of the field `q`; absent: no text search. */
   readonly label?: Text;
   readonly q?: string;
   readonly hint?: Text;
@@ -84,7 +84,7 @@ export interface Pager {
   readonly previous?: string | undefined;
   readonly next?: string | undefined;
   readonly words?: Text | undefined;
-  /** How many rows a page may have. */
+  /** Choices for the number of rows per page. */
   readonly sizes?: readonly { readonly label: string; readonly href: string; readonly current: boolean }[];
 }
 
@@ -93,7 +93,7 @@ export type Column = Text | { readonly label: Text; readonly href: string; reado
 
 /** Rows are chosen by check boxes and sent with one button. */
 export interface Choosing {
-  /** Where the chosen are posted to. */
+  /** Address that receives the selection. */
   readonly action: string;
   /** The field that holds each chosen row's value. */
   readonly name: string;
@@ -107,7 +107,7 @@ interface PartHead {
   readonly title?: Text;
   readonly lead?: Text;
   readonly actions?: readonly Action[];
-  /** What is done at once. */
+  /** Actions that run at once. */
   readonly buttons?: readonly Button[];
 }
 
@@ -118,13 +118,13 @@ export interface FactsPart extends PartHead {
 
 export interface TablePart extends PartHead {
   readonly kind: 'table';
-  /** What it is a list of, for those who listen. */
+  /** Name of the list for screen readers. */
   readonly name: Text;
   /** In small type, each row on one line where there is room. */
   readonly isDense?: boolean;
   readonly columns: readonly Column[];
   readonly rows: readonly TableRow[];
-  /** How many rows there are on all pages, in words. */
+  /** Total number of rows, as text. */
   readonly count?: Text | undefined;
   readonly choosing?: Choosing | undefined;
   /** Told where there is no row: what that means, and what to do next. */
@@ -139,7 +139,7 @@ export interface TextPart extends PartHead {
   readonly kind: 'text';
   /** Unique on the page, fit for an HTML id. */
   readonly id: string;
-  /** What it is, for those who listen, and for the button. */
+  /** Name for screen readers and the button. */
   readonly name: Text;
   readonly text: string;
 }
@@ -168,7 +168,7 @@ interface FormPart extends PartHead {
   readonly submit: Text;
 }
 
-/** How far something is that goes on by itself; the page is read again while it does. */
+/** Progress of a background job; the page reloads while it runs. */
 interface ProgressPart extends PartHead {
   readonly kind: 'progress';
   readonly label: Text;

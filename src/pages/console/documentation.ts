@@ -1,4 +1,4 @@
-/** Which page of the documentation explains a page of the console. */
+/** Documentation page for each console page. */
 
 /** The first that fits; of the pages below `docs`. */
 const PAGES: readonly (readonly [path: RegExp, page: string])[] = [

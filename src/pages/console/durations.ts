@@ -8,7 +8,11 @@ export const UNIT_NAMES: Readonly<Record<Unit, string>> = { second: 'seconds', m
 /** The field of the unit beside the number's. */
 export const unitField = (name: string): string => `${name}-unit`;
 
-/** What a form shows. @param value a whole number of `unit`s, as text; what is no number stays as it was typed @param chosen the unit that was typed with it */
+/**
+ * Values shown in the form.
+ * @param value a whole number of `unit`s as text; invalid numbers are shown as submitted
+ * @param chosen the submitted unit
+ */
 export function shownDuration(value: string, unit: Unit, chosen: string | null) {
   const offered = UNITS.slice(UNITS.indexOf(unit));
   const options = offered.map((one) => ({ value: one, label: UNIT_NAMES[one] }));

@@ -1,4 +1,4 @@
-/** Where the fields of a form stand: what few need is folded away, and what has a meaning only with a choice stands below that choice. */
+/** Layout of a form: rarely used fields are collapsed, dependent fields are placed below the choice they depend on. */
 
 /** A choice of `radios`, or a `check` with the value `true`. */
 import type { Phrase, Text } from '../../platform/i18n/phrase.ts';

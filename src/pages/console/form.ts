@@ -31,11 +31,11 @@ interface Common {
 /** A line of text; `secret`: never shown again, `number`: an integer, `date-time`: in UTC, `colour`: `#rrggbb`, typed or picked, `file`: its text. */
 export interface LineField extends Common {
   readonly kind?: 'line' | 'file' | 'secret' | 'number' | 'date-time' | 'colour' | 'email' | 'url';
-  /** What it holds at first; empty unless given. */
+  /** Initial value; default: empty. */
   readonly value?: string | undefined;
   /** Words that the browser offers while one types. */
   readonly suggestions?: readonly string[];
-  /** What a script looks up while one types, in the addresses of the console, e.g. `users` (views/public/suggest.js). */
+  /** Source of suggestions while typing, as in console addresses, e.g. `users` (views/public/suggest.js). */
   readonly suggest?: string;
   /** WHATWG HTML section 4.10.18.7; `off` unless given. */
   readonly autocomplete?: string;
@@ -84,10 +84,10 @@ export interface DurationField extends Common {
 /** Things chosen out of very many, by their ids (pick-many.ts). */
 export interface PickField extends Common {
   readonly kind: 'pick';
-  /** What they are, in the addresses of the console, e.g. `users`. */
+  /** Kind of the objects, as in console addresses, e.g. `users`. */
   readonly what: string;
   readonly picked: readonly Option[];
-  /** What the search found, without what is picked already. */
+  /** Search results that are not selected yet. */
   readonly found: readonly Option[];
   readonly q: string;
   readonly options?: never;
@@ -96,18 +96,18 @@ export interface PickField extends Common {
 export type Field = LineField | LongField | ChoiceField | ChecksField | CheckField | DurationField | PickField;
 
 export interface Form extends Omit<Drawn, 'view' | 'locals'> {
-  /** What is to be known before one decides. */
+  /** Facts to know before deciding. */
   readonly facts?: readonly Text[];
   readonly fields?: readonly Field[];
   readonly hidden?: Readonly<Record<string, string>>;
-  /** What is to be typed elsewhere, each with a button that copies it. */
+  /** Values to enter elsewhere, each with a copy button. */
   readonly copies?: readonly { readonly label: Text; readonly text: string }[];
   readonly submit: Text;
   /** A second button: the form is sent with `step` of this value, and nothing is changed yet. */
   readonly also?: { readonly label: Text; readonly step: string };
   /** Takes something away that does not come back. */
   readonly danger?: boolean;
-  /** Where one goes without sending it. */
+  /** Target of the cancel link. */
   readonly cancel: string;
 }
 
@@ -139,7 +139,7 @@ export function formPage(
 export const suggestScripts = (fields: readonly Field[]): readonly string[] =>
   fields.some((field) => 'suggest' in field) ? ['suggest.js'] : [];
 
-/** What is wrong, ready to be drawn. */
+/** A problem ready for display. */
 interface Problem {
   readonly field?: string;
   readonly message: Phrase;
@@ -180,7 +180,7 @@ function drawnField(field: Field, values: URLSearchParams) {
 
 const namesOf = ({ name, alias = [] }: Field): readonly string[] => [name, ...(typeof alias === 'string' ? [alias] : alias)];
 
-/** What is wrong with a field that the form has not is told of the form; `redirect_uris.1` and `redirect_uris[1]` are of `redirect_uris`. */
+/** Problems with unknown fields are shown for the whole form; `redirect_uris.1` and `redirect_uris[1]` belong to `redirect_uris`. */
 function ofField({ field, message: told }: FieldMessage, fields: readonly Field[]): Problem {
   const message = typeof told === 'string' ? refusalText(told) : told;
   const found =
@@ -213,8 +213,8 @@ export const readFields = <S extends z.ZodRawShape>(schema: z.ZodObject<S>, form
   parse(schema, Object.fromEntries(Object.keys(schema.shape).map((name) => [name, form.get(name) ?? ''])));
 
 /**
- * What was typed, by the name of the field: text as a string, a number as a number (or, being none, as it was typed), an empty number or moment as
- * undefined, lines and boxes as lists of strings, one box as a boolean. To be judged by a schema.
+ * Submitted values by field name, for validation by a schema: strings; numbers (invalid ones as submitted); undefined for empty numbers and times;
+ * lists of strings for lines and check boxes; a boolean for a single check box.
  */
 export function typedValues(fields: readonly Field[], form: URLSearchParams): Readonly<Record<string, unknown>> {
   return Object.fromEntries(fields.map((field) => [field.name, typedValue(field, form)]));

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { sealing } from '../../platform/crypto/sealed.ts';
 import type { Keys } from '../../platform/crypto/secrets.ts';
 
-/** As long as a sign-in may take. */
+/** Same as the time limit of a sign-in. */
 const SECONDS = 900;
 /** Browsers keep cookies of 4,096 octets, name included. */
 const LONGEST = 3900;

@@ -6,7 +6,7 @@ import { seeOther } from '../../platform/http/forms.ts';
 import { askedLanguage, consoleLanguage, keepLanguage, LANGUAGE_PARAMETER } from '../../platform/i18n/page-language.ts';
 import { type Translator, translatorsFor } from '../../platform/i18n/translator.ts';
 
-/** What every view of the console finds. */
+/** Variables of every console view. */
 interface LanguageLocals extends Translator {
   readonly lang: string;
   readonly dir: string;

@@ -1,4 +1,4 @@
-/** What an address says of a list: its page, how many rows it has, and what it is sorted by. The columns and the pager are links that change one of them. */
+/** List state in an address: page, page size and sort order. Column headers and pager link to variations of it. */
 
 import type { NumberedWindow, Sort } from '../../platform/database/paging.ts';
 import { counted, type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';

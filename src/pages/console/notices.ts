@@ -1,4 +1,4 @@
-/** What a page says of the step before: fixed texts, named in a cookie that the next page takes, so that it shows once and no link can show it. */
+/** Notices about the previous step: fixed texts named in a cookie, so that a notice appears once and no link can trigger it. */
 import type Koa from 'koa';
 
 const NOTICES = {

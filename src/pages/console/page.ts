@@ -1,7 +1,6 @@
 /**
- * What a page of the console is: its address, whom it is open to, what it shows and, where it has a form, what becomes of the posted form. A form
- * is posted to the address of its own page, so that whoever must sign in meanwhile comes back to it. How pages are drawn and refused is in
- * console.ts.
+ * Definition of a console page: address, access, content and handling of its form. A form is posted to its own page, so that a user who must sign in
+ * meanwhile returns to it. console.ts renders and refuses pages.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -18,7 +17,7 @@ import type { PageNotice } from './notices.ts';
 export interface ConsoleRequest {
   readonly services: Services;
   readonly person: ConsoleUser;
-  /** Who asks, for the services. */
+  /** Caller for the services. */
   readonly request: RequestContext & { readonly roles: readonly Role[] };
   readonly req: IncomingMessage;
   readonly params: Readonly<Record<string, string>>;
@@ -61,7 +60,7 @@ export interface Drawn {
   /** Heading and title. */
   readonly title: Text;
   readonly lead?: Text;
-  /** Whose initials stand before the title. */
+  /** Name for the initials before the title. */
   readonly avatar?: string;
   /** The state of the thing, beside its name. */
   readonly status?: Status | undefined;
@@ -78,7 +77,7 @@ export interface Drawn {
   readonly locals?: Readonly<Record<string, unknown>>;
 }
 
-/** Where to look after a form was carried out. */
+/** Next page after a form. */
 export interface GoTo {
   readonly goTo: string;
   readonly notice?: PageNotice;
@@ -90,7 +89,7 @@ export interface FieldMessage {
   readonly message: Text;
 }
 
-/** What was typed before, and what is wrong with it. */
+/** Submitted values and their problems. */
 export interface Typed {
   readonly values: URLSearchParams;
   readonly problems: readonly FieldMessage[];
@@ -98,9 +97,9 @@ export interface Typed {
 
 export const NOTHING_TYPED: Typed = { values: new URLSearchParams(), problems: [] };
 
-/** What a page gives to be kept: answered at its address with `/download` behind it. */
+/** Downloads of a page, at its address followed by `/download`. */
 interface Download {
-  /** Of the file; letters, digits and `._-`. */
+  /** File name; letters, digits and `._-`. */
   readonly name: string;
   /** Media type. */
   readonly type: string;

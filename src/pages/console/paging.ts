@@ -6,7 +6,7 @@ export const LIMIT = 20;
 
 const PARAMETER = 'after';
 
-/** Where the piece before ended; undefined: from the beginning. */
+/** Cursor of the page; undefined: first page. */
 export function afterIn(query: URLSearchParams): number | undefined {
   const after = query.get(PARAMETER) ?? '';
   return /^\d{1,15}$/.test(after) ? Number(after) : undefined;

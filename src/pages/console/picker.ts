@@ -16,12 +16,12 @@ const FOUND = 50;
 export interface Candidate {
   readonly id: string;
   readonly label: string;
-  /** What a list shows instead of the name. */
+  /** Text shown instead of the name. */
   readonly shown?: Phrase;
 }
 
 export interface Candidates {
-  /** What they are, in the addresses of the console, e.g. `users`; absent: the search everywhere does not find them. */
+  /** Kind, as in console addresses, e.g. `users`; absent: not part of the global search. */
   readonly what?: string;
   /** Those that match the words, at most so many; without words: any. */
   find(words: string, most: number): Promise<readonly Candidate[]>;
@@ -29,7 +29,7 @@ export interface Candidates {
 }
 
 export interface PickerField extends Omit<ChoiceField, 'options' | 'kind'> {
-  /** What choosing nothing means; absent: one must be chosen. */
+  /** Label of the empty choice; absent: a choice is required. */
   readonly none?: Text;
 }
 

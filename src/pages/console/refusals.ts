@@ -1,4 +1,4 @@
-/** What the services refuse, in the words of the console: on the form where it can be put right, as a page of its own where it cannot. */
+/** Shows service refusals in the words of the console: at the form if it can be corrected there, otherwise on a page of its own. */
 
 import { LAST_SUPER_ADMIN } from '../../features/users/user-lifecycle.policy.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
@@ -8,7 +8,7 @@ import type { Drawn, FieldMessage } from './page.ts';
 const CAUSE = /^([\w.-]+): ([\s\S]*)$/;
 const WRONG_STATE = 'E0000038';
 
-/** What the services say in the words of the API. */
+/** Console texts for API messages. */
 const PLAIN: Readonly<Record<string, Phrase>> = {
   'mail is not set up: ask for the link with sendEmail=false': phrase(
     'This service can no longer send e-mail. Choose to have the link shown to you.',

@@ -11,7 +11,7 @@ import { backChannel } from './back-channel.ts';
 
 const TIMEOUT_SECONDS = 10;
 
-/** Who signs in is all that the console wants to know; what he may do is asked of the database at each request. */
+/** The console needs only the user's identity; permissions are read from the database with each request. */
 const SCOPE = 'openid';
 
 export interface ConsoleCredentials {
@@ -19,7 +19,7 @@ export interface ConsoleCredentials {
   readonly clientSecret: string;
 }
 
-/** What must be remembered between the authorization request and its response. */
+/** State kept between the authorization request and its response. */
 export interface Secrets {
   readonly state: string;
   readonly nonce: string;
@@ -40,7 +40,7 @@ export interface ConsoleClient {
    * @throws {ProtocolProblem} when the server refused, or what came cannot be believed
    */
   redeem(credentials: ConsoleCredentials, secrets: Secrets, query: string): Promise<{ readonly userId: string; readonly idToken: string }>;
-  /** Where the browser goes to sign out. @param idToken absent: the server asks before it signs out */
+  /** Sign-out address. @param idToken absent: the server asks for confirmation */
   endSessionUrl(credentials: ConsoleCredentials, idToken: string | undefined): URL;
 }
 

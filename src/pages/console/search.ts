@@ -16,7 +16,7 @@ import { detailPage, type Part, type Piece } from './detail-page.ts';
 import { menuFor } from './navigation.ts';
 import type { ConsolePage, ConsoleRequest } from './page.ts';
 
-/** Of each kind; the list has the others. */
+/** Limit per kind; the list shows the rest. */
 const MOST = 5;
 const LONGEST = 100;
 const REQUEST_ID = /^[\w.:-]{8,}$/;

@@ -1,6 +1,6 @@
 /**
- * How the browser signs in to the console and out of it: off to the authorization server, back with a code, the console's own cookie, and on to
- * the page that was wanted. What goes wrong on the way is a page that says so and lets one begin again: nothing here is repeated by itself.
+ * Sign-in and sign-out of the console: redirect to the authorization server, return with a code, set the console's own cookie and continue to the
+ * requested page. Errors show a page with a link to start again; nothing is retried automatically.
  */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
@@ -109,7 +109,7 @@ export function consoleSignIn({ config, pages, log, languages, keys, sessions, c
           secrets,
           prompt === 'login' || prompt === 'again' ? 'login' : undefined,
         );
-        // Whatever the server knows of the sign-in policy by now: an answer without the factor would only be sent back to it.
+        // Request the factor even if the policy may not require it: a response without it would only be sent back.
         if (prompt === 'factor') address.searchParams.set('acr_values', TWO_FACTORS);
         const formLost = ctx.method === 'POST';
         const wanted = prompt === 'login' || url.length > LONGEST_ADDRESS ? '/admin' : formLost ? ctx.path : url;

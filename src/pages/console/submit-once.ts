@@ -26,7 +26,7 @@ export async function submitOnce<T>(
   if (!/^[\w-]{43}$/.test(key)) throw validation([{ field: 'key', message: 'of the form is missing: open the page again' }]);
   const call = { userId: person.id, key: `console ${key}`, content: JSON.stringify(content) };
   const { answer } = await once(services, call, work).catch((error: unknown) => {
-    // What else is in conflict has a field of its own.
+    // Other conflicts have a field of their own.
     const isKey = error instanceof ApiError && error.status === 409 && error.causes.some((cause) => cause.startsWith('Idempotency-Key'));
     throw isKey ? new ApiError(error.errorCode, error.status, SENT_BEFORE) : error;
   });

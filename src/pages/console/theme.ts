@@ -13,7 +13,7 @@ const themeOf = (value: unknown): Theme | undefined => (value === 'light' || val
 
 const LABELS = { '': 'As the system', light: 'Light', dark: 'Dark' } as const;
 
-/** What the frame draws: the style sheet of the theme, and the same page in each theme. */
+/** Theme of the layout: the stylesheet, and links to the page in each theme. */
 export function consoleTheme(ctx: Koa.Context) {
   const chosen = themeOf(cookieIn(ctx, COOKIE, ctx.secure, PATH));
   const themes = (['', 'light', 'dark'] as const).map((value) => {

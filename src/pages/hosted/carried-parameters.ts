@@ -1,6 +1,6 @@
 /**
- * What the addresses of a sign-in carry from page to page: the application, so that a page that comes too late still knows the way back,
- * and the language chosen on the way. Both are only ever read as ids of what is registered here, never as addresses.
+ * Parameters carried between pages of a sign-in: the application, so that an expired page still links back, and the chosen language. Both are read
+ * only as IDs of registered objects, never as addresses.
  */
 import type Koa from 'koa';
 import { LANGUAGE_PARAMETER } from '../../platform/i18n/page-language.ts';
@@ -31,5 +31,5 @@ export const DOMAIN_PARAMETER = 'domain';
 export const beginningAt = (address: string, domain: string | undefined): string =>
   domain === undefined ? address : `${address}?${new URLSearchParams({ [DOMAIN_PARAMETER]: domain })}`;
 
-/** Where a user manages second factors, passkeys and connected accounts. */
+/** Page for second factors, passkeys and connected accounts. */
 export const SECURITY_PAGE = '/account/security';

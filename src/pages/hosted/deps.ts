@@ -1,4 +1,4 @@
-/** What every page for end users is given, in whichever wing it stands. */
+/** Dependencies of all pages for end users. */
 
 import { createUpstream, type Upstream } from '../../features/identity-providers/upstream-exchange.service.ts';
 import type { UpstreamCall } from '../../features/identity-providers/upstream-metadata.service.ts';
@@ -11,7 +11,7 @@ import type { Transactions } from '../../platform/http/transactions.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { BrowserSessions } from './sessions.ts';
 
-/** What the pages are built on. */
+/** Dependencies to create the pages. */
 export interface HostedDepsInput {
   readonly services: Services;
   readonly sessions: BrowserSessions;
@@ -21,7 +21,7 @@ export interface HostedDepsInput {
   readonly outbound: UpstreamCall;
 }
 
-/** What each page is given. */
+/** Dependencies of each page. */
 export interface HostedDeps extends Omit<HostedDepsInput, 'outbound'> {
   readonly formTokens: FormTokens;
   readonly passkeyChallenges: PasskeyChallenges;

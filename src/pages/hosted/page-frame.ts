@@ -1,12 +1,12 @@
 /** Pages that stand within a sign-in, in its narrow layout, and in the user's own pages, in their frame: how the account has them drawn there. */
 
-/** What was wrong, and the id of the field to try again with. */
+/** The problem, and the ID of the field to correct. */
 export interface FormProblem {
   readonly field: string;
   readonly message: string;
 }
 
-/** What the frame puts around a page, in the place of the page's own. */
+/** Parts that the layout replaces. */
 interface Framing {
   readonly heading: string;
   readonly problems?: readonly FormProblem[] | undefined;

@@ -25,7 +25,7 @@ export interface AccountFacts {
   readonly name: string;
 }
 
-/** How an account is written on a page. */
+/** Text that identifies an account. */
 export const accountLabel = ({ login, name }: Pick<AccountFacts, 'login' | 'name'>): string =>
   name === '' || name === login ? login : `${name} (${login})`;
 

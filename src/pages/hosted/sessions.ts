@@ -12,7 +12,7 @@ export interface BrowserSessions {
         /** Names the session inside the service, and opens nothing. */
         readonly uid: string;
         readonly accountId: string;
-        /** How the user was authenticated (RFC 8176). */
+        /** Authentication methods (RFC 8176). */
         readonly amr: readonly string[];
         /** The external identity provider by which the user signed in. */
         readonly idp?: string | undefined;

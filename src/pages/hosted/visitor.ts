@@ -1,4 +1,4 @@
-/** Who makes a request: for the audit log, and for the mails that come of it. */
+/** The sender of a request, for the audit log and e-mails. */
 import type Koa from 'koa';
 import { NOBODY, type RequestContext } from '../../features/audit/audit-event.policy.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -7,7 +7,7 @@ import { clientAddress, isForwarded, requestId } from '../../platform/http/reque
 import { trustTokensOf } from '../../platform/http/trust-cookie.ts';
 import { wishedLanguage } from '../../platform/i18n/page-language.ts';
 
-/** Who asks, before anybody is signed in. */
+/** Request context before sign-in. */
 export const visitor = (ctx: Koa.Context, config: Config): RequestContext => ({
   actor: NOBODY,
   ipAddress: clientAddress(ctx.req, config.trustProxy),

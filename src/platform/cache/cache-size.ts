@@ -1,4 +1,4 @@
-/** How large the caches of a process may grow. */
+/** Cache limits of a process. */
 
 /**
  * For an `LRUCache` that seldom holds much: it grows with its entries. With `max` it would set aside room for all of them when it is made, megabytes for

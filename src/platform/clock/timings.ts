@@ -13,7 +13,7 @@ export interface HashCost {
   readonly parallelism: number;
 }
 
-/** How long a mail server is waited for. */
+/** Timeouts of mail servers. */
 export interface MailPatience {
   /** For the connection, and for the greeting. */
   readonly connection: number;
@@ -24,7 +24,7 @@ export interface MailPatience {
 }
 
 export interface Timings {
-  /** Of a password's hash: what OWASP's Password Storage Cheat Sheet names first. */
+  /** Parameters of the password hash: first choice of OWASP's Password Storage Cheat Sheet. */
   passwordHash: HashCost;
   /** A comparison with an imported hash may take so many times as long as the one that was measured, when the machine has other work. */
   comparisonMargin: number;

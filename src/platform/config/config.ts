@@ -141,7 +141,7 @@ export interface Config {
   readonly databaseDirectUrl: string | undefined;
   /** A replica that introspection and userinfo may read, and how old it may be in milliseconds. Absent: they read what is newest. */
   readonly readDatabase: { readonly url: string; readonly maxLag: number } | undefined;
-  /** How changes by other processes are noticed: by LISTEN on a direct connection, or by looking for them, also through a pooler. */
+  /** How changes by other processes are detected: LISTEN on a direct connection, or polling, which also works through a pooler. */
   readonly notifications: 'listen' | 'poll';
   /** Absolute path. */
   readonly dataDir: string;
@@ -155,7 +155,7 @@ export interface Config {
   readonly workers: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly rateLimits: boolean;
-  /** How certificates of clients arrive (RFC 8705); absent: none do. */
+  /** Client certificates from a proxy (RFC 8705); absent: none. */
   readonly mtls:
     | {
         /** The header that a proxy hands them over in, in lower case. */
@@ -164,7 +164,7 @@ export interface Config {
         readonly proxies: readonly string[];
         /** Authorities that issue certificates to clients, PEM; absent: only certificates that are registered one by one count. */
         readonly caFile: string | undefined;
-        /** Where the proxy asks for a certificate, if that is another address than `baseUrl`. */
+        /** Address at which the proxy requests certificates, if it differs from `baseUrl`. */
         readonly baseUrl: string | undefined;
       }
     | undefined;

@@ -84,7 +84,7 @@ export const TELEMETRY_VARIABLES = {
 
 type Variables = z.output<z.ZodObject<typeof TELEMETRY_VARIABLES>>;
 
-/** Where the one or the other goes. */
+/** Export target of a signal. */
 export interface OtlpTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -97,7 +97,7 @@ export interface OtlpTarget {
 export interface TelemetryConfig {
   readonly traces: OtlpTarget | undefined;
   readonly metrics: OtlpTarget | undefined;
-  /** Of every span and metric: `service.name`, and what the operator adds. */
+  /** Resource attributes of all spans and metrics: `service.name` and the operator's own. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: { readonly isParentBased: boolean; readonly root: 'always_on' | 'always_off' | 'traceidratio'; readonly ratio: number };
   /** Is `traceparent` sent with outbound calls, and read where a trusted proxy is in front? */

@@ -1,6 +1,6 @@
 /**
- * What the browser keeps for the service, sealed: a JWE (RFC 7516, `dir`, A256GCM) that opens for a limited time, here only, and only as
- * what it was sealed as. Nothing of it is stored in the service.
+ * Sealed values that the browser stores: a JWE (RFC 7516, `dir`, A256GCM) that can be opened for a limited time, by this service only, and only for
+ * its purpose. The service stores nothing.
  */
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import type { z } from 'zod';
@@ -21,7 +21,7 @@ export interface SealOptions<T> {
   readonly schema: z.ZodType<T>;
   /** 32 bytes each. */
   readonly keys: Keys;
-  /** How long it opens. */
+  /** Lifetime. */
   readonly seconds: number;
 }
 

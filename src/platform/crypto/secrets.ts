@@ -1,6 +1,6 @@
 /**
- * What the service keeps secret and how: values it must recognise are stored as SHA-256 (RFC 6819 section 5.1.4.1.3), values it
- * must use again (client secrets, private keys) are sealed with AES-256-GCM under SECRET_KEY, cookie keys are derived from it.
+ * Storage of secrets: values to recognize are stored as SHA-256 (RFC 6819 section 5.1.4.1.3), values to use again (client secrets, private keys) are
+ * encrypted with AES-256-GCM under SECRET_KEY, and cookie keys are derived from it.
  */
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 

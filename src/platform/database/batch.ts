@@ -50,7 +50,7 @@ function queue<Question, Answer>(
   let refusal: NodeJS.Timeout | undefined;
   const isFree = (): boolean => underWay === heldUp && underWay < MOST_UNDER_WAY;
 
-  /** Where the database does not keep up, or does not answer, what waits must not grow for ever. One timer, for anyone who waits longest, looks again. */
+  /** If the database is slow or does not respond, the queue must not grow without limit. One timer checks for the longest waiting request. */
   function refuseLate(): void {
     const latest = performance.now() - timings.databaseTurn;
     const timely = waiting.findIndex(({ since }) => since > latest);
@@ -90,7 +90,7 @@ function queue<Question, Answer>(
     } catch (error) {
       // Each of those who wait would wait as long again.
       if (isUnanswered(error)) for (const { reject } of waiting.splice(0)) reject(error);
-      // Where the database is away it would be so for each of them, and what became of a statement whose answer was lost is not known.
+      // If the database is down, retrying each one would fail too; and the outcome of a statement with a lost response is unknown.
       if (batch.length === 1 || (isUnavailable(error) && !wasHeldUp(error))) for (const { reject } of batch) reject(error);
       // At once, so that one that waits for a lock holds up none of the others.
       else await Promise.all(batch.map(alone));

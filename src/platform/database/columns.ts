@@ -1,4 +1,4 @@
-/** How a resource's fields are named as columns: one map for reading (knex aliases) and writing. */
+/** Maps fields of a resource to columns: one map for reading (knex aliases) and writing. */
 
 export type Columns<T> = { readonly [K in keyof T]-?: string };
 

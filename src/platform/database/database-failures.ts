@@ -48,7 +48,7 @@ export class ReadOnly extends Error {
 /** SQLSTATE read_only_sql_transaction: a write was refused for that reason. */
 export const READ_ONLY_STATE = '25006';
 
-/** Of the servers of the database no one takes writes at the moment. @param reasons what they said instead */
+/** No database server accepts writes at the moment. @param reasons responses of the servers */
 export class NoWritableServer extends Error {
   override readonly name = 'NoWritableServer';
   constructor(reasons: readonly string[]) {

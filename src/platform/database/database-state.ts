@@ -1,13 +1,13 @@
-/** How the database itself is set up: what the doctor asks of it (PostgreSQL, "Server Configuration"). Holds nothing about the service's data. */
+/** Settings of the database server for the doctor (PostgreSQL, "Server Configuration"). No data of the service. */
 import type { Database } from './database.ts';
 
 export interface DatabaseState {
   readonly version: string;
-  /** As `server_version_num`: 150004 is 15.4. */
+  /** Same as `server_version_num`: 150004 is 15.4. */
   readonly versionNumber: number;
   readonly fsync: string;
   readonly fullPageWrites: string;
-  /** As it is for connections of ours. */
+  /** Value for connections of the service. */
   readonly synchronousCommit: string;
   readonly maxConnections: number;
   /** Kept for administrators. */

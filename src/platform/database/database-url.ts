@@ -12,7 +12,7 @@ export function serversIn(url: string): string[] {
   return servers.length > 1 ? servers : [url];
 }
 
-/** What `target_session_attrs` may ask for, as the service writes. */
+/** Values of `target_session_attrs` that allow writes. */
 export const WRITING = ['read-write', 'primary'];
 
 /** @returns what is asked for; without a word the same */

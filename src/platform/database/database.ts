@@ -44,7 +44,7 @@ export interface ReadReplica {
   ): Promise<T | undefined>;
 }
 
-/** What a store function takes first: the database, or the transaction it shall be part of. */
+/** First parameter of store functions: the database, or the transaction to join. */
 export type Executor = Knex | Knex.Transaction;
 
 const POOL_SIZE = 10;
@@ -93,7 +93,7 @@ export async function openDatabase(options: {
     },
   });
   pool.on('error', options.onError);
-  // Whether it may write, a connection learns when it is opened: one that was refused would be so still when the database takes writes again.
+  // A connection learns whether it can write only when it opens: one that was refused would stay so when the database accepts writes again.
   pool.on('release', (_error, client) => {
     if (client instanceof PreparingClient && client.wasReadOnly) client.end().catch(() => {});
   });

@@ -1,4 +1,4 @@
-/** What every service works with; made once, in main.ts. */
+/** Services available everywhere; created once at start. */
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Keyring } from '../crypto/secrets.ts';

@@ -102,7 +102,7 @@ type Leaf = Exclude<Filter, { op: 'and' | 'or' } | { op: 'not' | 'any' }>;
 
 const NOT_A_FILTER = 'is not a filter as RFC 7644 section 3.4.2.2 writes them, e.g. name sw "A" and not (name eq "Ada")';
 
-/** What may be asked of an attribute, besides whether it is there; only equality of booleans (RFC 7644, table 3). */
+/** Operators for each attribute type, besides presence; booleans support equality only (RFC 7644, table 3). */
 const FITTING: Readonly<Record<AttributeType, readonly ScimFilter['op'][]>> = {
   text: ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'],
   time: ['eq', 'ne', 'gt', 'ge', 'lt', 'le'],

@@ -1,7 +1,7 @@
 /** Filters of lists (RFC 7644 section 3.4.2.2) as conditions of SQL. How an expression is read stands in platform/database/filter-syntax.ts. */
 import type { Knex } from 'knex';
 
-/** What an attribute holds: text is compared whatever the case of its letters, a time as a moment. */
+/** Attribute type: text is compared without case, times as points in time. */
 export type AttributeType = 'text' | 'time' | 'boolean' | 'number';
 
 /** Each comparison fits the type of its attribute. */
@@ -17,7 +17,7 @@ export type Filter =
       readonly value: string | Date | boolean | number;
     };
 
-/** Where an attribute is found. */
+/** SQL expression of an attribute. */
 export interface AttributeColumn {
   /** An expression without parameters, e.g. `profile->>'firstName'`. */
   readonly sql: string;
@@ -34,7 +34,7 @@ export interface AttributeColumn {
 interface AttributeTerms {
   /** The expression of the index. */
   readonly sql: string;
-  /** What the terms of the attribute begin with. */
+  /** Name at the start of a condition. */
   readonly name: string;
 }
 
@@ -77,7 +77,7 @@ function condition(filter: Filter, columns: AttributeColumns): Condition {
 
   const column = columns[filter.attribute];
   if (column === undefined) throw new Error(`there is no column for ${filter.attribute}`);
-  // Of several values `ne` means that none is equal, and of none it is true: it is what `eq` is not.
+  // For several values, `ne` means that none is equal: the negation of `eq`.
   if (filter.op === 'ne') return negation(condition({ ...filter, op: 'eq' }, columns));
   const one = filter.op === 'pr' ? presence(column) : comparison(column, filter.op, filter.value);
   const any = column.among === undefined ? one : { sql: `EXISTS (SELECT FROM ${column.among} WHERE ${one.sql})`, bindings: one.bindings };
@@ -112,7 +112,7 @@ function narrowed(
   return { sql: `(${sql} @@ ${query} AND ${exact.sql})`, bindings: [name, String(value), ...exact.bindings] };
 }
 
-/** What is neither true nor false, since a value is missing, counts as false. */
+/** NULL (a missing value) counts as false. */
 const negation = ({ sql, bindings }: Condition): Condition => ({ sql: `NOT coalesce(${sql}, false)`, bindings });
 
 const presence = ({ sql, type }: AttributeColumn): Condition => ({

@@ -1,6 +1,6 @@
 /**
- * Whom policies and rules name: applications, users, groups. A name that is locked here is not deleted until the transaction ends, so that none is
- * written down after its deletion looked for it.
+ * Locks applications, users and groups that policies and rules name, until the transaction ends. A locked object cannot be deleted, so no name is
+ * stored after its deletion searched for it.
  */
 import type { Executor } from './database.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What one process tells the others through PostgreSQL's LISTEN and NOTIFY: that something they may hold in a cache has changed.
- * A message can be missed while the connection is lost, hence 'everything' after it; caches live by a short time limit besides.
+ * Notifications between processes through PostgreSQL's LISTEN and NOTIFY about changes of cached data. A lost connection can miss messages, so
+ * 'everything' follows it; caches also have a short time limit.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';

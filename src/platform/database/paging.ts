@@ -1,16 +1,16 @@
 /** Lists in pieces: rows in the order of their creation, each piece begun after the last row of the one before. New rows move none of them. */
 import type { Knex } from 'knex';
 
-/** Which piece of a list. */
+/** A page of a list. */
 export interface Window {
   readonly limit: number;
-  /** Where the piece before ended; absent: from the beginning. */
+  /** Cursor of the previous page; absent: first page. */
   readonly after?: number | undefined;
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where this piece ended; undefined: nothing comes after it. */
+  /** Cursor of the next page; undefined: last page. */
   readonly next: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export interface Slice {
   readonly total?: number | undefined;
 }
 
-/** As `readNumberedPage`, from any row on. */
+/** Like `readNumberedPage`, from any row. */
 export async function readSlice<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,

@@ -69,7 +69,7 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
         [missed, lookedAt] = [false, present().getTime()];
       } catch (error) {
         if (closed.signal.aborted) return;
-        // How long the database stays away is not known: what was changed meanwhile may be out of the window then.
+        // The outage may outlast the window of stored changes.
         missed = true;
         log.warn({ err: error }, 'changes could not be looked for');
       }

@@ -14,8 +14,8 @@ const MOST_PREPARED = 150;
 const LONGEST = 4000;
 
 /**
- * What is never prepared (PostgreSQL manual, "PREPARE"): where what comes out is not spelled out, for a later migration may add to it; a search by a
- * pattern, whose good plan depends on the pattern; and what locks a batch of many rows, whose good plan depends on how many there are.
+ * Statements that must not be prepared (PostgreSQL manual, "PREPARE"): those that return `*`, because a migration may add columns; pattern searches,
+ * whose best plan depends on the pattern; and batch locks, whose best plan depends on the number of rows.
  */
 const UNFIT = /\bskip\s+locked\b|\blimit\s+\$\d+\s+for\s+update\b|\breturning\s+\*|(\bselect|\bdistinct|,)\s*\*|\.\*|\bi?like\b/i;
 

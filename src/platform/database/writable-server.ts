@@ -9,7 +9,7 @@ import { tracedStatement } from '../telemetry/tracing.ts';
 import { isUnanswered, NoWritableServer, READ_ONLY_STATE } from './database-failures.ts';
 import { mayRepeat, pauseAfterAttempt } from './repetition.ts';
 
-/** How the service reaches its database. */
+/** Connection settings of the database. */
 export interface Connection extends pg.ClientConfig {
   /** Several servers, or one that has to take writes: a URL for each. Absent: `connectionString` or the other options name it. */
   readonly servers?: readonly string[];
@@ -19,7 +19,7 @@ export interface Connection extends pg.ClientConfig {
 
 /** The server found last, by the list of all. It is asked first: one that comes back after it was replaced shall not be written to. */
 const preferred = new Map<string, string>();
-/** Who connects at the same moment looks once. */
+/** Concurrent connections share one lookup. */
 const looking = new Map<string, Promise<string>>();
 
 /** Why a server is not to be used; undefined where it takes writes. */
@@ -116,7 +116,7 @@ export class WritableClient extends pg.Client {
       const settle = (error: unknown, result: unknown): void => (error ? reject(error) : resolve(result));
       this.#ask(send, args, tracedStatement(args[0], settle));
     }).catch((error: Error) => {
-      // As pg does: the stack of its reader says nothing about who asked.
+      // As in pg: the stack of the reader does not show the caller.
       Error.captureStackTrace(error);
       throw error;
     });

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 /** Milliseconds for one server, and how often each is asked. */
 const PATIENCE = { timeout: 2000, tries: 2 };
 
-/** What a server answers where there is no such name, or no such record. */
+/** Error codes for a missing name or record. */
 const NOTHING: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** @returns the records of the name, each as one string; `unreachable`: no server has answered */

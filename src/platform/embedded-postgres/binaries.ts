@@ -16,12 +16,12 @@ export interface SystemUser {
   readonly gid?: number;
 }
 
-/** What keeps the embedded database from running, in one line for the operator. */
+/** Reason why the embedded database cannot run, in one line. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** How to run one of PostgreSQL's programs. Its environment is bare: the service's own holds secrets. */
+/** Process options for PostgreSQL's programs. The environment is minimal because the service's own contains secrets. */
 export const surroundings = (user: SystemUser) => ({ ...user, cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
 
 /** The service runs as root, which PostgreSQL refuses to do. */

@@ -21,7 +21,7 @@ import {
 
 /** The major version is part of the name: the files of one are not those of another. */
 export const CLUSTER = 'pg18';
-/** Where a database goes whose DATA_DIR the server's user cannot reach. */
+/** Alternative folder if the server's user cannot access DATA_DIR. */
 const REFUGE = '/var/lib/gatehouse';
 /** The file in DATA_DIR that names the place it went to. */
 const RECORD = 'postgres-directory';
@@ -36,7 +36,7 @@ export interface Cluster {
   readonly log: string;
   readonly superuser: string;
   readonly password: string;
-  /** Who runs the server. */
+  /** System user of the server. */
   readonly user: SystemUser;
   readonly binaries: string;
 }
@@ -62,7 +62,7 @@ export async function openCluster(dataDir: string, say: (line: string) => void):
   };
 }
 
-/** Where the files of a DATA_DIR are or shall be, and whose they are. */
+/** Folder and owner of the database files of a DATA_DIR. */
 function findPlace(dataDir: string, say: (line: string) => void): { readonly directory: string; readonly user: SystemUser } {
   makeFolder(dataDir);
   const recorded = readRecord(dataDir);
@@ -192,7 +192,7 @@ function persistNames(folder: string): void {
   fs.closeSync(handle);
 }
 
-/** What starts left behind that were killed, or were slower, while they made a cluster. */
+/** Removes files of starts that were killed, or lost the race, while creating a cluster. */
 function removeRemains(directory: string): void {
   for (const name of fs.readdirSync(path.dirname(directory))) {
     if (name.startsWith(`${CLUSTER}.new-`)) discard(path.join(path.dirname(directory), name));

@@ -29,7 +29,7 @@ export interface EmbeddedPostgres {
   readonly superuser: pg.ClientConfig;
   /** The server already ran. */
   readonly adopted: boolean;
-  /** Where the data really lies. */
+  /** Actual data folder. */
   readonly directory: string;
   /** Leaves the server, and stops it when no other service uses it. */
   stop(): Promise<void>;

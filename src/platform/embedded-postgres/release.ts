@@ -4,9 +4,9 @@ export const EMBEDDED_RELEASE = { version: '18.4', released: '2026-05-14' } as c
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * How old the embedded PostgreSQL is. PostgreSQL publishes security fixes every three months, and the packages follow later.
- * @param version as the server tells it
- * @returns what to add to the version; empty for another release, whose date is not known here
+ * Age of the embedded PostgreSQL. PostgreSQL publishes security fixes every three months, and the packages follow later.
+ * @param version as reported by the server
+ * @returns a suffix for the version; empty for a release with an unknown date
  */
 export function ageOfEmbedded(version: string, now: Date): string {
   if (version !== EMBEDDED_RELEASE.version) return '';

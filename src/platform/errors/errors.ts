@@ -51,7 +51,7 @@ export const authenticationFailed = (): ApiError => new ApiError('E0000004', 401
 /** The state token of a sign-in by API is unknown, was used, has expired, or saw too many wrong codes. */
 export const invalidStateToken = (): ApiError => new ApiError('E0000011', 401, 'Invalid token provided');
 
-/** As Okta tells it. Whether the code is wrong or the user's codes are locked is not told. */
+/** Same response as Okta, for wrong codes and locked users alike. */
 export const wrongPassCode = (): ApiError =>
   new ApiError('E0000068', 403, 'Invalid Passcode/Answer', ["passCode: doesn't match our records, or was used before"]);
 

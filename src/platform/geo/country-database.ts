@@ -53,7 +53,7 @@ export async function currentCountryDatabase(file: string, failed: (error: unkno
   const before = opened.get(file);
   const known = await before;
   if (known !== undefined && performance.now() - known.lookedAt < LOOK_MS) return known.database;
-  // Of many requests at once, one looks.
+  // Of concurrent requests, one loads the file.
   if (opened.get(file) === before) opened.set(file, look(file, known, failed));
   return (await opened.get(file))?.database;
 }

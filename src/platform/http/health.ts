@@ -44,7 +44,7 @@ export function health({ registry, hasExemplars, ping, accepting, mayReadMetrics
         return;
       }
       try {
-        // Where processes are summed up, prom-client leaves exemplars out.
+        // prom-client omits exemplars when it aggregates processes.
         const withExemplars = hasExemplars && !cluster.isWorker && ctx.get('Accept').includes('application/openmetrics-text');
         ctx.body = await (withExemplars ? openMetrics(registry) : metrics());
         ctx.type = withExemplars ? Registry.OPENMETRICS_CONTENT_TYPE : registry.contentType;

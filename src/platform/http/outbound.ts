@@ -31,7 +31,7 @@ export function isPublicAddress(address: string): boolean {
   // `process` also takes the IPv4 address out of an IPv4-mapped one; the other ways to wrap one (NAT64, 6to4, Teredo) are ranges of their own.
   if (!ipaddr.isValid(address) || COMPATIBLE.test(address)) return false;
   const parsed = ipaddr.process(address);
-  // Of IPv6 only 2000::/3 is given out; `unicast` is also what nobody has a use for.
+  // Only 2000::/3 of IPv6 is assigned; `unicast` also includes unassigned addresses.
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || GLOBAL_UNICAST.test(parsed.toString()));
 }
 
@@ -103,7 +103,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     headers.set('accept-encoding', 'identity');
     for (const [name, value] of Object.entries(outboundTraceHeaders())) headers.set(name, value);
     const response = await request(url, { ...init, headers, signal, redirect: 'manual', dispatcher: agent });
-    // What is packed is bounded before it is unpacked only.
+    // Compressed bodies are limited only before decompression.
     if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity') {
       await response.body?.cancel();
       throw new OutboundRefused(`${new URL(url).origin} answered in an encoding`);
@@ -122,7 +122,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     });
 }
 
-/** Of the address its host alone: paths and queries may hold secrets. */
+/** Host of the address only: paths and queries can contain secrets. */
 function describeCall(url: string | URL, init: RequestInit | undefined): SpanFacts {
   const method = init?.method?.toUpperCase() ?? 'GET';
   const { hostname, port } = URL.canParse(String(url)) ? new URL(url) : { hostname: '', port: '' };

@@ -38,7 +38,7 @@ export function clientAddress(req: IncomingMessage, proxies: Config['trustProxy'
   return (forwarded.at(-proxies) ?? forwarded[0] ?? direct).replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 }
 
-/** What a proxy adds to a request: Forwarded (RFC 7239 section 4), Via (RFC 9110 section 7.6.3) and their informal kin. */
+/** Headers that proxies add: Forwarded (RFC 7239 section 4), Via (RFC 9110 section 7.6.3) and common variants. */
 const FORWARDING_HEADER = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/;
 
 /** Did the request come through a proxy, so that a loopback address says nothing about who sent it? */

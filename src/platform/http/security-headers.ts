@@ -7,12 +7,12 @@ import type Koa from 'koa';
 import helmet from 'koa-helmet';
 import type { Config } from '../config/config.ts';
 
-/** What one page may do beyond the strict policy that all share; sources of CSP level 3, section 2.3.1. */
+/** Sources that one page needs beyond the shared strict policy; CSP level 3, section 2.3.1. */
 export interface PageSources {
   /**
-   * Where the answer to a form of this page may lead, besides the service itself. Chromium applies `form-action` to the whole
-   * chain of redirects after a post, so a page on the way to an application names the origin of its validated redirect URI
-   * (`https://app.example`), or the scheme of a native application (`com.example.app:`).
+   * Allowed targets of the page's form besides the service itself. Chromium applies `form-action` to all redirects after a post, so pages of a
+   * sign-in list the origin of the application's validated redirect URI (`https://app.example`), or the scheme of a native application
+   * (`com.example.app:`).
    */
   readonly formAction?: readonly string[];
   /** Origins of pictures, e.g. of an application's logo. */

@@ -63,7 +63,7 @@ export function publicPath(name: string): string {
   return `${MOUNT}${name}?v=${file.version}`;
 }
 
-/** Where browsers look for an icon when a page names none: the one that posts an answer to an application, and plain JSON. */
+/** Browsers request this icon for pages without one: the self-submitting form, and plain JSON. */
 const FAVICON = '/favicon.ico';
 
 /** Serves the public files by GET and HEAD; everything else goes on to the next middleware. */

@@ -1,7 +1,7 @@
 /**
- * What an application of this service must remember between its authorization request and the response (OpenID Connect Core 1.0 section
- * 3.1.2.1: state and nonce; RFC 7636 section 4.1: the code verifier; and what it likes beside). The browser keeps it, sealed, in one cookie per
- * state, so that two tabs do not disturb each other.
+ * State that an application of this service keeps between authorization request and response (OpenID Connect Core 1.0 section 3.1.2.1: state and
+ * nonce; RFC 7636 section 4.1: code verifier; and its own data). The browser stores it sealed, in one cookie per state, so that tabs do not
+ * interfere.
  */
 
 import type Koa from 'koa';
@@ -16,7 +16,7 @@ export const TRANSACTION_SECONDS = 600;
 const KEPT = 5;
 const STATE = /^[A-Za-z0-9_-]{43}$/;
 
-/** What every transaction holds. */
+/** Fields of every transaction. */
 export const transactionFields = { state: z.string().regex(STATE), nonce: z.string(), codeVerifier: z.string() };
 
 /** The sign-ins under way in one browser. */
@@ -32,7 +32,7 @@ export interface Transactions<T> {
 export interface TransactionOptions<T> extends Omit<SealOptions<T>, 'seconds'> {
   /** Cookies are named by it and the state: letters, digits, hyphen, underscore. */
   readonly prefix: string;
-  /** Where the application lives. */
+  /** Path of the application. */
   readonly path: string;
   /** Is the service reached by https? */
   readonly secure: boolean;

@@ -25,13 +25,13 @@ export interface PageOptions extends PageSources {
   readonly fixed?: boolean;
 }
 
-/** How the service presents itself on its pages; null: no such link. */
+/** Branding on pages; null: no such link. */
 interface Brand {
   readonly name: string;
   readonly logoUrl: string | null;
   readonly faviconUrl: string | null;
   readonly backgroundUrl: string | null;
-  /** What stands at the foot of the pages for end users. */
+  /** Footer links of the pages for end users. */
   links?(lang: string, words: Language['text']): readonly { readonly href: string; readonly label: string }[];
   /** @param own `#rrggbb`, of the application that a page is about @returns the address of a stylesheet with the colours; undefined: the pages' own */
   stylesheet?(own: string | undefined): string | undefined;
@@ -43,7 +43,7 @@ export interface PagesOptions {
   brand?(state: Koa.DefaultState): Promise<Brand>;
 }
 
-/** What each view finds besides its own locals. */
+/** Variables of every view, besides its own. */
 interface PageLocals extends Record<string, unknown> {
   readonly lang: string;
 }

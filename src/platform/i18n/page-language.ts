@@ -8,7 +8,7 @@ import type Koa from 'koa';
 import { cookieIn, prefixed } from '../http/cookie-names.ts';
 import { type ChangedTexts, ENGLISH, LANGUAGES, type Language, withChangedTexts } from './messages.ts';
 
-/** What is known of the language that a visitor wants; BCP 47 tags throughout. */
+/** Language preferences of a visitor; BCP 47 tags throughout. */
 export interface LanguageWishes {
   /** Chosen in this tab, on this page or one before it. */
   readonly chosen?: string | undefined;
@@ -16,7 +16,7 @@ export interface LanguageWishes {
   readonly uiLocales?: string | undefined;
   /** Chosen earlier, in this browser. */
   readonly remembered?: string | undefined;
-  /** What the browser accepts, the best first. */
+  /** Languages accepted by the browser, best first. */
   readonly accepted?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ interface LanguageLink extends Pick<Language, 'lang' | 'dir' | 'name'> {
   readonly current: boolean;
 }
 
-/** What a view and the layout around it write with. */
+/** Language functions of a view and its layout. */
 export interface PageLanguage extends Language {
   readonly languages: readonly LanguageLink[];
 }

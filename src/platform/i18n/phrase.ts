@@ -3,10 +3,10 @@
  * with values is a phrase, so that data is neither part of a key nor translated. translator.ts draws both in a language.
  */
 
-/** What fills a placeholder: a string is data, a number and a date follow the language, a list is joined with “and”. */
+/** Value of a placeholder: strings are inserted as is, numbers and dates are formatted, lists are joined with “and”. */
 export type Value = string | number | Date | Phrase | readonly Value[];
 
-/** How a phrase is looked up. `error`: among the refusals of the services, which come with their values filled in. `none`: it is data. */
+/** Lookup of a phrase. `error`: among service refusals, with their values filled in. `none`: data, no lookup. */
 type Lookup = 'page' | 'error' | 'none';
 
 /** A text of the console: a string as it stands, or a text with values. */
@@ -51,5 +51,5 @@ export const series = (values: readonly Value[]): Phrase =>
 /** “{name}”, in the quotation marks of the language. */
 export const quoted = (name: string): Phrase => phrase('“{name}”', { name });
 
-/** What a service refused, in the words of the API. */
+/** Refusal of a service, in the words of the API. */
 export const refusalText = (message: string): Phrase => new Phrase(message, {}, 'error');

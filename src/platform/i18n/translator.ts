@@ -61,7 +61,7 @@ function patternOf([template, translation]: [string, string]): Pattern {
   return { pattern, names, translation };
 }
 
-/** What a language's catalog says of refusals with values in them. The same for all translators of the language. */
+/** Patterns of refusals with values, from the language's catalog. Shared by all translators of the language. */
 const patternsOf = new Map<string, readonly Pattern[]>();
 function refusalPatterns(lang: string): readonly Pattern[] {
   let patterns = patternsOf.get(lang);

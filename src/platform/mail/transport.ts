@@ -18,7 +18,7 @@ export interface Message {
   readonly html: string;
   /** The same at every attempt, so that a mail that arrives twice is known as one (RFC 5322 section 3.6.4); without angle brackets. */
   readonly messageId: string;
-  /** Who the mail says that it comes from, where MAIL_FROM has no name of its own. */
+  /** Sender name if MAIL_FROM has none. */
   readonly senderName: string;
   /** BCP 47. */
   readonly language: string;
@@ -102,12 +102,12 @@ export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailPat
   };
 }
 
-/** What the types of nodemailer do not tell yet. */
+/** Missing in nodemailer's types. */
 interface Closing {
   close(how: { readonly force: boolean }): void;
 }
 
-/** What nodemailer tells of a connection that is to be opened, and wants to hear. */
+/** Connection request of nodemailer, and its callback. */
 type SocketWanted = { readonly host?: string; readonly port?: number; readonly secure?: boolean };
 type SocketOpened = (error: Error | null, opened?: { readonly connection: Socket }) => void;
 
@@ -145,16 +145,16 @@ function needsEncryption(smtpUrl: string): boolean {
   return (username !== '' || password !== '') && !isLoopbackHost(hostname);
 }
 
-/** What `MAIL_FROM` may be; it was checked at the start. */
+/** Parses `MAIL_FROM`; it was validated at start. */
 export function readSender(from: string): { readonly name: string; readonly address: string } {
   const [, name = '', bracketed] = /^(.*?)\s*<([^<>]+)>$/.exec(from.trim()) ?? [];
   return { name: name.replace(/^"(.*)"$/, '$1'), address: bracketed ?? from.trim() };
 }
 
-/** What went wrong between us and the mail server. */
+/** Failure of the connection to the mail server. */
 export interface MailFailure {
   readonly kind: 'no-such-server' | 'not-reached' | 'too-late' | 'not-secure' | 'login' | 'recipient' | 'mail' | 'other';
-  /** What the server said, or the network. */
+  /** Message of the server or network. */
   readonly words: string;
 }
 
@@ -169,7 +169,7 @@ export function failureOf(error: unknown): MailFailure {
   return { kind: kindOf(String(code), String(command), String(message)), words: words.slice(0, LONGEST_WORDS) };
 }
 
-/** Of the network; and what the guard refuses has none. */
+/** Network error codes. Refusals of the outbound guard have no code. */
 const NOT_REACHED = new Set(['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EPIPE']);
 
 /** Nodemailer's codes, and those of the connection. */

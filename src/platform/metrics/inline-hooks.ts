@@ -1,4 +1,4 @@
-/** How long inline hooks take and what comes of them. One for the process: requests, the sign-in and the management API ask hooks alike. */
+/** Duration and result of inline hooks. One metric per process: requests, sign-in and management API share it. */
 import { Histogram } from 'prom-client';
 
 export const inlineHookSeconds = new Histogram({

@@ -60,7 +60,7 @@ export async function deleteExpiredFailures(executor: Executor, now: number, lim
 
 const seconds = ({ msBeforeNext }: RateLimiterRes): number => Math.max(1, Math.ceil(msBeforeNext / 1000));
 
-/** Which count is whose, as the library names it: for a statement that looks at it along with something else. */
+/** Key of a counter, as named by the library, for statements that read it together with other data. */
 export const countedUnder = ({ prefix }: FailureLimit, key: string): string => `${prefix}:${key}`;
 
 /** It holds no state: what it counts is in the table, which migrations make and the sweep of expired rows clears. */

@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { Registry } from 'prom-client';
 
-/** Of one metric, as prom-client tells them. */
+/** Sample of a metric in prom-client. */
 interface Sample {
   readonly labels: Readonly<Partial<Record<string, string | number>>>;
   readonly value: number;

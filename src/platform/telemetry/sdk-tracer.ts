@@ -15,7 +15,7 @@ import {
 import { parseTraceParent, TRACE_PARENT_HEADER } from '@opentelemetry/core';
 import type { LiveSpan, OpenSpan, SpanAttributes, SpanFacts, TraceContext, Tracer } from './tracing.ts';
 
-/** Of several requests whose questions are asked together. */
+/** Contexts of requests that share a statement. */
 type Parents = readonly Context[];
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL, consumer: SpanKind.CONSUMER };

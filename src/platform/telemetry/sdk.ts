@@ -101,7 +101,7 @@ function samplerOf({ isParentBased, root, ratio }: TelemetryConfig['sampler']): 
   return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler;
 }
 
-/** What makes a request of traces, or of metrics. */
+/** Builds an export request of traces or metrics. */
 interface Signal<Items, Response> {
   readonly protobuf: ISerializer<Items, Response>;
   readonly json: ISerializer<Items, Response>;

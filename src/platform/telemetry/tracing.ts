@@ -1,6 +1,6 @@
 /**
- * Where spans are made, without the OpenTelemetry SDK: nothing of it is loaded, and each of these functions costs one comparison, until `useTracer` is called
- * (telemetry/sdk.ts). Spans have these attributes and no others: none holds a parameter, a path, a query or anything a user has typed.
+ * Creates spans without the OpenTelemetry SDK: it is not loaded, and each function costs one comparison, until `useTracer` is called
+ * (telemetry/sdk.ts). Spans have only these attributes; none contains a parameter, path, query or user input.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -43,10 +43,10 @@ export interface OpenSpan extends LiveSpan {
   end(name?: string): void;
 }
 
-/** Whose children the next spans are: opaque, and of several requests where their questions travel together. */
+/** Parent of the next spans: opaque; several requests if they share a statement. */
 export type TraceContext = object;
 
-/** What exports implement. */
+/** Interface for exporters. */
 export interface Tracer {
   /** A new span, child of the current one. */
   inSpan<T>(facts: SpanFacts, work: (span: LiveSpan) => Promise<T>): Promise<T>;
@@ -62,9 +62,9 @@ export interface Tracer {
   join(contexts: readonly (TraceContext | undefined)[]): TraceContext | undefined;
   /** Headers of an outbound call. */
   outboundHeaders(): Readonly<Record<string, string>>;
-  /** Of the current span, for the log; undefined outside. */
+  /** IDs of the current span for the log; undefined outside a span. */
   ids(): { readonly trace_id: string; readonly span_id: string } | undefined;
-  /** Of the current trace, where it is exported. */
+  /** ID of the current trace if it is exported. */
   sampledTrace(): string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Which networks an address belongs to (RFC 4632, RFC 4291 section 2.3). */
+/** Finds the networks that contain an address (RFC 4632, RFC 4291 section 2.3). */
 import ipaddr from 'ipaddr.js';
 
 /** @returns whether it is a network in CIDR notation, without bits behind its prefix */

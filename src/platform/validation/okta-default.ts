@@ -1,4 +1,4 @@
-/** What Okta's SDKs and its Terraform provider send unasked. Nothing here can differ from it, so only Okta's default is accepted and nothing is stored. */
+/** Fields that Okta's SDKs and Terraform provider always send. They cannot differ here: only Okta's default is accepted, and nothing is stored. */
 import { z } from 'zod';
 
 export const oktaDefault = <T extends boolean | string>(value: T) =>

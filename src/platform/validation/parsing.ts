@@ -24,7 +24,7 @@ export const unknownField = (path: readonly PropertyKey[]): FieldProblem => ({
   message: 'is not a field of this resource',
 });
 
-/** What zod says, in the words of the management API. A schema's own message goes before these. */
+/** Converts zod messages to the words of the management API. Custom messages of a schema take precedence. */
 export function inWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

@@ -1,10 +1,10 @@
-/** What a line of text may be wherever people name things. Markup and right-to-left script are data like any other. */
+/** Rules for single-line text. Markup and right-to-left script are ordinary data. */
 import { z } from 'zod';
 
 /** Control characters, and halves of surrogate pairs, which are no characters and which PostgreSQL cannot hold. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** What nobody sees, or sees as a space that it is not: two names that differ by it look the same (Unicode Technical Standard #39, section 4). */
+/** Invisible characters and unusual spaces: names that differ only by them look the same (Unicode Technical Standard #39, section 4). */
 export const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
 
 /** Can this be stored, and so be found? What cannot, names nothing. */
@@ -17,6 +17,6 @@ const REARRANGING = /[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 export const text = ({ least = 0, most = 255 }: { least?: number; most?: number } = {}) =>
   z.string().trim().min(least).max(most).refine(isPrintable, 'must not contain control characters');
 
-/** As `text`, for names that users read where they decide: the application and what it asks for. */
+/** Like `text`, for names that users see when they decide: applications and their requests. */
 export const shownText = (bounds: { least?: number; most?: number } = {}) =>
   text(bounds).refine((value) => !REARRANGING.test(value), 'must not contain characters that change the direction of text or begin a line');

@@ -70,9 +70,9 @@ interface Authentication {
 const SOURCES = ['AuthorizationCode', 'DeviceCode', 'BackchannelAuthenticationRequest', 'RefreshToken'] as const;
 
 /**
- * How and when the user of an access token signed in, for the APIs that ask (RFC 9470 section 6, RFC 9068 section 2.2.1). A refresh is no sign-in: it
- * repeats the first one.
- * @param token of the password grant it says so itself
+ * Claims about how and when the user of an access token signed in (RFC 9470 section 6, RFC 9068 section 2.2.1). A refresh keeps those of the original
+ * sign-in.
+ * @param token tokens of the password grant carry them
  * @returns nothing for a token without a user
  */
 export function authenticationClaims(
@@ -86,7 +86,7 @@ export function authenticationClaims(
   return { ...(acr !== undefined && { acr }), ...(authTime !== undefined && { auth_time: authTime }) };
 }
 
-/** Of a token that the authorize endpoint delivers itself. */
+/** For tokens issued by the authorize endpoint. */
 const ofSession = (oidc: KoaContextWithOIDC['oidc']): Authentication =>
   // The library's `acr` reads the session, and there is none at the token endpoint.
   oidc.session?.accountId === undefined ? {} : { acr: oidc.acr, authTime: oidc.session.authTime() };

@@ -33,7 +33,7 @@ export interface ProtocolSession {
   readonly uid: string;
   readonly accountId: string;
   readonly login: string;
-  /** How the user was authenticated (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   readonly amr: readonly string[];
   /** The external identity provider by which the user signed in. */
   readonly idp: string | undefined;
@@ -71,7 +71,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
   };
 
   return {
-    /** Who looks at a page is seen: their session notes it, at most once in some minutes. @returns undefined also when its user may not sign in any more */
+    /** Viewing a page updates the session's last use, at most every few minutes. @returns undefined also if the user can no longer sign in */
     async current(req: IncomingMessage, res: ServerResponse): Promise<ProtocolSession | undefined> {
       const { session } = await read(req, res);
       if (session.accountId === undefined) return undefined;

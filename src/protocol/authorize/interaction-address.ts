@@ -1,8 +1,8 @@
 import type { KoaContextWithOIDC, UnknownObject } from '../library/oidc-provider.ts';
 
 /**
- * Where the hosted pages ask the user. The application goes along, for the way back when the interaction is no more; so does the language
- * that the user chose in the step before.
+ * Address of the hosted page for an interaction. It carries the application, for the link back after the interaction expired, and the language chosen
+ * in the previous step.
  */
 export function interactionAddress(
   serverId: string,

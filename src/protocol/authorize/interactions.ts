@@ -51,14 +51,14 @@ export interface InteractionParts {
   readonly services: Services;
   /** Makes the error that the hosted pages understand. */
   gone(reason: Gone): Error;
-  /** What is known of the one who made the request, for the audit. */
+  /** The sender of the request, for the audit log. */
   describe(req: IncomingMessage): { readonly ipAddress?: string; readonly userAgent?: string; readonly requestId?: string };
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 export function createInteractions({ servers, services, gone, describe }: InteractionParts) {
-  /** Of requests under way, where nobody was signed in: it is not looked up again to be answered, for an answer finds nothing where it is over. */
+  /** Interactions of current requests without a session; responding does not look them up again, because it fails if the interaction has ended. */
   const looked = new WeakMap<IncomingMessage, readonly [BuiltServer, Interaction]>();
 
   /** @throws gone, when this browser may not carry this interaction on */
@@ -190,7 +190,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     await recordDenial(services, key, decisions, request);
   }
 
-  /** Whose consent it is, to what, and why he was asked. */
+  /** Consent data: user, targets and reason for asking. */
   async function consentOf(req: IncomingMessage, built: BuiltServer, { session, params, prompt }: Interaction) {
     const userId = session?.accountId;
     if (userId === undefined) throw gone('session-changed');
@@ -259,7 +259,7 @@ function whereFrom(client: Client, redirectUri: string | undefined): WhereFrom |
   return { from: 'host', host: hostOf(uri) || uri };
 }
 
-/** What the request says of external providers. */
+/** Identity provider parameters of the request. */
 function upstreamWishes(params: Interaction['params'], identityProviders: readonly string[] | undefined) {
   const maxAge = spaceSeparated(params.prompt).includes('login') ? 0 : params.max_age === undefined ? undefined : Number(params.max_age);
   return {

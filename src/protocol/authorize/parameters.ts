@@ -66,7 +66,7 @@ export function checkPushed({ oidc: { client, route, entities } }: KoaContextWit
     throw new errors.InvalidRequest('the application must push its requests to the endpoint par first, and come here with the request_uri');
 }
 
-/** What a profile accepts; all but `service` take what RFC 6749 appendix A.5 allows, and need none. */
+/** Characters that a profile accepts; all but `service` allow those of RFC 6749 appendix A.5, and require no state. */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 const ALLOWED: Readonly<Record<Profile, RegExp>> = { service: /^[A-Za-z0-9,._-]+$/, openid: PRINTABLE, fapi2: PRINTABLE };
 
@@ -126,7 +126,7 @@ export const withoutOpenid = (
 /** Gives both their own names back, behind the library's check. What is pushed is checked again when it is used, and keeps the others. @throws {errors.InvalidRequest} */
 export function restoreStepUp({ oidc: { params, prompts, route } }: KoaContextWithOIDC): void {
   const { [WITHOUT_OPENID.acr_values]: acr, [WITHOUT_OPENID.max_age]: age } = params ?? {};
-  // As the library says it of a request with openid.
+  // Same error as the library's for requests with openid.
   if (age !== undefined && !(/^\d+$/.test(String(age)) && Number.isSafeInteger(Number(age))))
     throw new errors.InvalidRequest('invalid max_age parameter value');
   if (params === undefined || route === 'pushed_authorization_request') return;

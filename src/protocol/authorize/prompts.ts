@@ -1,6 +1,6 @@
 /**
- * What an authorization request asks of its user in oidc-provider's terms: to sign in, to be one of the application's, to consent; and which grant
- * the request stands on. What consent is asked for is decided by features/consents/consent.policy.ts.
+ * Prompts of an authorization request in oidc-provider's terms: sign in, choose an organization, consent; and the grant of the request.
+ * features/consents/consent.policy.ts decides about consent.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -33,7 +33,7 @@ export const CREATE = 'create';
 
 const DECISIONS = 'gatehouseConsent';
 
-/** What the dialog of the current request asks for; nothing when it is not needed or was answered. */
+/** Consent that the current request needs; empty if none, or already answered. */
 const pending = (ctx: KoaContextWithOIDC): readonly ScopeDecision[] =>
   ctx.oidc.result?.consent ? [] : ((ctx.state[DECISIONS] ?? []) as readonly ScopeDecision[]).filter(({ ask }) => ask);
 

@@ -75,7 +75,7 @@ function onRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
 /** Requests without a redirect URI, state and nonce: those of devices (RFC 8628 section 3.1), and those that the user answers elsewhere (CIBA section 7.1). */
 const ELSEWHERE: readonly unknown[] = ['device_authorization', 'backchannel_authentication'];
 
-/** As `onRequest`, and on requests that are answered elsewhere. */
+/** Like `onRequest`, also for requests that are answered elsewhere. */
 function onUserRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
   if (!REQUEST_ROUTES.includes(ctx.oidc.route) && !ELSEWHERE.includes(ctx.oidc.route)) return undefined;
   const { refusal } = asRequested(ctx);

@@ -28,7 +28,7 @@ export type RequestParameters = Record<string, string | string[] | undefined>;
 
 /** RFC 9101 section 10.8: a JWT made for another purpose says so in its type, a media type in any case (RFC 7515 section 4.1.9). */
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
-/** How far its end may be ahead, in seconds: for so long a `jti` is remembered. */
+/** Maximum time until expiry in seconds, as long as a `jti` is remembered. */
 const LONGEST_LIFE = 86_400;
 
 export interface RequestObjectRules {
@@ -95,7 +95,7 @@ export function requestObjects(rules: RequestObjectRules) {
       // FAPI 2.0 Message Signing wants `nbf` in its place.
       requiredClaims: rules.isFapi2(client) ? ['iss', 'aud', 'exp'] : ['iss', 'aud', 'iat', 'exp'],
       currentDate: present(),
-      // Of `nbf`; an end is an end (read).
+      // Tolerance for `nbf`; expiry has none (read).
       clockTolerance: CLOCK_OFFSET,
     };
     try {

@@ -23,7 +23,7 @@ export interface AsRequested {
   readonly scope: string | undefined;
   readonly nonce: string | undefined;
   readonly state: string | undefined;
-  /** What is wrong with the request object, told by the first of our checks: by then the redirect URI is known to be good. */
+  /** Problem with the request object. Our first check reports it, when the redirect URI has been validated. */
   readonly refusal: errors.OIDCProviderError | undefined;
   readonly isSigned: boolean;
   /** Marks the request object as processed. Called when nothing else is wrong. @throws {errors.InvalidRequestObject} it was before */
@@ -36,7 +36,7 @@ const single = (value: string | string[] | undefined): string | undefined => (ty
 const unused = async (): Promise<void> => {};
 const NOTHING: AsRequested = { scope: undefined, nonce: undefined, state: undefined, refusal: undefined, isSigned: false, use: unused };
 
-/** What the request asked for before the library filtered it. A pushed one was judged when it was pushed, and asks for what was stored. */
+/** Parameters of the request before the library filtered them. A pushed request was validated when it was pushed, and uses the stored ones. */
 export function asRequested(ctx: Context): AsRequested {
   const { PushedAuthorizationRequest: pushed } = (ctx as KoaContextWithOIDC).oidc.entities;
   if (pushed === undefined || isPush(ctx)) return ctx.state[REQUESTED] ?? NOTHING;
@@ -68,7 +68,7 @@ function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): 
   // One parameter of one value, under a name that the library does not know: it takes `resource` for its own resource servers.
   prepared.audience = requestedAudiences(prepared).join(' ') || undefined;
   prepared.resource = undefined;
-  // Whatever error comes first, a state that no parameter may be is not sent back.
+  // An invalid state is never returned, whatever error comes first.
   if (typeof prepared.state === 'string' && !isReturnable(prepared.state)) prepared.state = undefined;
   return prepared;
 }
@@ -123,7 +123,7 @@ function takeTooLong(parameters: RequestParameters): errors.OIDCProviderError | 
   );
 }
 
-/** What OpenID Connect Core (sections 6.2 and 7.2) leaves to the server: oidc-provider refuses it too, but without a description. */
+/** Features that OpenID Connect Core (sections 6.2 and 7.2) leaves to the server: oidc-provider also refuses them, but without a description. */
 function takeNotOffered(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const { request_uri: byReference, registration } = parameters;
   if (typeof byReference === 'string') {
@@ -137,7 +137,7 @@ function takeNotOffered(parameters: RequestParameters): errors.OIDCProviderError
 
 const DISPLAYS: readonly unknown[] = [undefined, '', 'page', 'popup', 'touch', 'wap'];
 
-/** What the library lets pass: values outside a list, and twice what it does not know. Twice what it knows it refuses by itself. */
+/** Invalid parameters that the library accepts: unlisted values, and repeated unknown parameters. It refuses repeated known ones itself. */
 function takeInvalid(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const twice = repeated(Object.fromEntries(Object.entries(parameters).filter(([name]) => !PARAMETERS.has(name))));
   if (twice !== undefined) return new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
@@ -182,7 +182,7 @@ function byPush({ client_id, request_uri, request, ui_locales }: RequestParamete
   return Object.fromEntries(Object.entries({ client_id, request_uri, ui_locales }).filter(([, value]) => value !== undefined));
 }
 
-/** What proves the client is no parameter of the request. */
+/** Client authentication parameters are not part of the request. */
 const AUTHENTICATION = new Set(['client_secret', 'client_assertion', 'client_assertion_type']);
 
 /** Prepares a request that its client sends by itself: pushed (RFC 9126 section 2.1), or a device's (RFC 8628 section 3.1). What is wrong with it is told once its client has proved itself. */

@@ -33,7 +33,7 @@ export function checkScope(
   const yieldsCode = isElsewhere || spaceSeparated(params.response_type).includes('code');
   const refreshable = yieldsCode && client.grantTypeAllowed('refresh_token');
   const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable, origin });
-  // What is asked for can stand in details alone (RFC 9396 section 3).
+  // Authorization details alone are a valid request (RFC 9396 section 3).
   if (asked.length === 0 && params.authorization_details === undefined)
     throw invalidScope('no scope was requested, and the authorization server has no default one');
   const [unknown] = refused;

@@ -36,7 +36,7 @@ function isFormEncoded(part: string): boolean {
   }
 }
 
-/** Whom an assertion may be for. RFC 9126 section 2: the endpoint that a request is pushed to counts, too. @param path below the issuer */
+/** Accepted audiences of a client assertion. RFC 9126 section 2 adds the pushed authorization request endpoint. @param path below the issuer */
 export function assertionAudiences(
   { strictAssertionAudience }: Pick<Config, 'strictAssertionAudience'>,
   issuer: string,
@@ -55,7 +55,7 @@ export const noteAssertion = (ctx: object): void => void verified.add(ctx);
 export const clockTolerance = (ctx: KoaContextWithOIDC | undefined): number =>
   ctx?.oidc?.params?.client_assertion === undefined || verified.has(ctx) ? 0 : CLOCK_OFFSET;
 
-/** How far the end of an assertion may be ahead, in seconds: for so long it is remembered. */
+/** Maximum time until an assertion expires in seconds, as long as it is remembered. */
 const LONGEST_LIFE = 86_400;
 
 interface AssertionClaims {

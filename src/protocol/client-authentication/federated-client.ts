@@ -22,7 +22,7 @@ const TYPES = ['', 'jwt', 'jose'];
 
 interface Federation {
   readonly clientId: string;
-  /** What stands in the place of the assertion. */
+  /** Stored instead of the assertion. */
   readonly secret: string;
   /** Why the assertion is refused; undefined: it is right. */
   readonly refusal: string | undefined;
@@ -65,7 +65,7 @@ export async function prepareFederated(ctx: KoaContextWithOIDC, { findClient, is
   if (assertion === null || id === null || form.get('client_assertion_type') !== ASSERTION_TYPE) return;
   if (isSecond(ctx, form)) return;
   const claims = unverifiedClaims(assertion);
-  // What the client has signed itself names it (RFC 7523 section 3).
+  // Assertions that the client signed itself name it as issuer (RFC 7523 section 3).
   if (claims === undefined || claims.iss === id) return;
   const client = await findClient(id, ctx);
   const credentials = client === undefined ? [] : clientSettings(client).federated;

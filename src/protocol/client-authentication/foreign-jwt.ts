@@ -16,7 +16,7 @@ const ALGS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES
 
 /** Seconds that the clock of an issuer may be ahead. */
 const CLOCK_SKEW = 60;
-/** How far the end of a JWT may be ahead, in seconds. Kubernetes tokens live for up to a day. */
+/** Maximum time until a JWT expires in seconds. Kubernetes tokens live up to a day. */
 const LONGEST_LIFE = 86_400;
 
 /** Why a JWT of another issuer is refused, in words for the developer of its sender. */
@@ -66,7 +66,7 @@ export async function verifyForeignJwt(jwt: string, { issuer, audiences, types, 
     issuer,
     requiredClaims: ['iss', 'sub', 'aud', 'exp'],
     currentDate: present(),
-    // Of `nbf` and `iat`; an end is an end (below).
+    // Tolerance for `nbf` and `iat`; expiry has none (below).
     clockTolerance: CLOCK_SKEW,
   };
   const set = await found(issuer, keys);

@@ -8,7 +8,7 @@ import type { Outbound } from '../../platform/http/outbound.ts';
 
 const MOST_SETS = 500;
 const MOST_ISSUERS = 100;
-/** How long a discovery document is kept. Key sets are kept as long, and read again at an unknown key, at most every 30 seconds. */
+/** Cache time of discovery documents and key sets. Key sets are also read again for an unknown key, at most every 30 seconds. */
 const KEPT_MS = 600_000;
 
 /** OpenID Connect Discovery 1.0 section 3: what is used of the document. */

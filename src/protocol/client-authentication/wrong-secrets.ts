@@ -13,7 +13,7 @@ import { TooManyFailuresHere } from '../servers/errors.ts';
 const MOST_BARRED = 10_000;
 
 export interface WrongSecretsParts {
-  /** What counts as one address. */
+  /** Key of an address for the limit. */
   addressOf(req: IncomingMessage): string;
   /** @returns seconds for which the application is not heard from there any more; undefined: it is */
   count(clientId: string, address: string): Promise<number | undefined>;
@@ -22,7 +22,7 @@ export interface WrongSecretsParts {
 export class WrongSecrets {
   /** Epoch milliseconds of the end. */
   readonly #barred = new LRUCache<string, number>(atMost(MOST_BARRED));
-  /** Of the last that ends. */
+  /** End of the last entry. */
   #lastEnd = 0;
 
   constructor(readonly parts: WrongSecretsParts) {}

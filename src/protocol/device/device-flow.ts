@@ -28,7 +28,7 @@ type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow
 
 /** Eight of 20 consonants: 25 billion codes, without vowels that make words (RFC 8628 section 6.1). */
 const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
-/** Of an application's sign-in request. Nobody types it, and it opens nothing for another user. */
+/** Code of an application's sign-in request. Nobody enters it, and it works only for the requested user. */
 const REQUEST = /^[A-Z0-9]{26}$/;
 const MASK = '****-****';
 const MASKED = /^(.{4})(.{4})$/;
@@ -156,7 +156,7 @@ function keepUnsaved({ oidc: { session } }: KoaContextWithOIDC): void {
   if (session !== undefined && session.exp === undefined) Object.assign(session, { touched: false });
 }
 
-/** What a stored request asks for (RFC 9396). It was checked when it came. */
+/** Authorization details of a stored request (RFC 9396); already validated. */
 function detailsIn(params: unknown): readonly AuthorizationDetail[] {
   const read = readDetails((params as Readonly<Record<string, unknown>> | undefined)?.authorization_details);
   return 'details' in read ? read.details : [];

@@ -1,4 +1,4 @@
-/** What a discovery document says beside what oidc-provider knows (RFC 8414, OpenID Connect Discovery 1.0). */
+/** Additions to oidc-provider's discovery documents (RFC 8414, OpenID Connect Discovery 1.0). */
 import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
 import { RESPONSE_KINDS } from '../../features/applications/settings/response-algorithms.policy.ts';
 import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';

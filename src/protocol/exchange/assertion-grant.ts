@@ -90,7 +90,7 @@ async function verify(parts: AssertionParts, token: string, by: By) {
   const { own } = parts;
   const isIdJag = jwtType(token) === ID_JAG_HEADER;
   const issuer = String(unverifiedClaims(token)?.iss);
-  // What this installation says of a user for elsewhere must not open more here (section 8.3 of the draft).
+  // An assertion that this service issued for another server must not be accepted here (section 8.3 of the draft).
   if (parts.isOurs(issuer)) throw new AssertionRefused('it was issued by this service, which accepts those of others alone');
   const audiences = isIdJag ? [own.issuer] : assertionAudiences(parts, own.issuer, ROUTES.token);
   const requester = { ...by, grantType: JWT_BEARER_GRANT } as const;
@@ -103,7 +103,7 @@ async function verify(parts: AssertionParts, token: string, by: By) {
   return { user: identity.account, claims, idpId: provider.id };
 }
 
-/** What the claims say beside RFC 7519. A limit that is not understood must not be passed over. */
+/** Problems with claims beyond RFC 7519. Unknown restrictions must not be ignored. */
 function problemOf(claims: JWTPayload, isIdJag: boolean, clientId: string): string | undefined {
   const { jti, iat, client_id: madeFor, scope, resource, tenant } = claims;
   if (jti === undefined) return 'its jti is missing';

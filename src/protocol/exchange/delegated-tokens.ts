@@ -1,4 +1,4 @@
-/** What is known of tokens that are about to be issued on behalf of a user: who acts, when they end at the latest, and which details they may have. */
+/** Facts about tokens issued on behalf of a user: actor, latest expiry, and allowed details. */
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Act } from './presented-identity.ts';
@@ -13,7 +13,7 @@ interface Delegation {
   readonly act?: Act | undefined;
   /** Epoch seconds: the end of what was presented; undefined: the token may outlive it. */
   readonly expiresAt?: number | undefined;
-  /** What the subject token was granted (RFC 9396), or the assertion allows; undefined: it says nothing of it. */
+  /** Details granted to the subject token (RFC 9396) or allowed by the assertion; undefined: not restricted. */
   readonly details?: readonly AuthorizationDetail[] | undefined;
 }
 
@@ -24,7 +24,7 @@ export class DelegatedTokens {
     this.#known.set(token, delegation);
   }
 
-  /** What the token says beside what every token says. */
+  /** Additional claims of the token. */
   claimsOf(token: object): { readonly act?: Act } {
     const act = this.#known.get(token)?.act;
     return act === undefined ? {} : { act };

@@ -50,7 +50,7 @@ interface IdJagClaims {
 
 interface IdJagFor {
   readonly target: IdJagTarget;
-  /** What the ID-JAG says of where it is for. */
+  /** Claims of the ID-JAG about its target. */
   readonly claims: IdJagClaims;
 }
 

@@ -37,9 +37,9 @@ export interface PresentedIdentity {
   readonly account: Account | undefined;
   /** The application that the token was issued to; undefined: of a provider. */
   readonly clientId: string | undefined;
-  /** Of an access token; undefined: it opens nothing by itself. */
+  /** Scopes of an access token; undefined: other tokens have none. */
   readonly scopes: readonly string[] | undefined;
-  /** Of an access token (RFC 9396). */
+  /** Details of an access token (RFC 9396). */
   readonly details: readonly AuthorizationDetail[];
   /** The family of tokens that it ends with. */
   readonly grantId: string | undefined;
@@ -48,7 +48,7 @@ export interface PresentedIdentity {
   /** Epoch seconds. */
   readonly expiresAt: number;
   readonly act: Act | undefined;
-  /** How and when its user signed in, where this service knows. */
+  /** Authentication of the user, if this service knows it. */
   readonly acr: string | undefined;
   /** Epoch seconds. */
   readonly authTime: number | undefined;
@@ -78,11 +78,11 @@ export interface IdentityParts {
 interface Requester {
   readonly clientId: string;
   readonly grantType: AccessGrantType;
-  /** As requested. */
+  /** The requested scope. */
   readonly scope: unknown;
 }
 
-/** Who presents the token. */
+/** The client that presents the token. */
 export interface Presenter extends Requester {
   readonly client: object;
   /** Audiences of access tokens that it may present although they were issued to others: the APIs that it is. */
@@ -90,7 +90,7 @@ export interface Presenter extends Requester {
 }
 
 interface Presented {
-  /** Of the parameter, for errors. */
+  /** Parameter name for errors. */
   readonly name: 'subject_token' | 'actor_token';
   readonly token: string;
   readonly type: string;
@@ -178,7 +178,7 @@ async function ofAccessToken(
 const isBearer = ({ model, payload, consumedAt }: FoundModel): boolean =>
   (model === 'AccessToken' || model === 'ClientCredentials') && payload.kind === model && consumedAt === undefined;
 
-/** Of what is not stored. */
+/** Values for tokens that are not stored. */
 const UNKNOWN = {
   scopes: undefined,
   details: [],
@@ -237,7 +237,7 @@ export async function ofProvider(parts: IdentityParts, presented: ProviderToken,
 
 const methodsIn = ({ amr }: JWTPayload): string[] => (Array.isArray(amr) ? amr.filter((one) => typeof one === 'string') : []);
 
-/** Nobody can be asked for a second factor here. A provider whose tokens are trusted is believed that it asked for one. */
+/** No second factor can be requested here. A trusted provider is assumed to have done it. */
 async function requireSecondFactor(
   { demandsSecondFactor, denied }: IdentityParts,
   userId: string,

@@ -29,7 +29,7 @@ export const EXCHANGE_PARAMETERS = [
   'scope',
 ];
 
-/** How many actors a token names at most, one acting for the other. */
+/** Maximum length of the actor chain of a token. */
 const MOST_ACTORS = 5;
 
 export interface ExchangeParts extends IdentityParts {
@@ -55,7 +55,7 @@ interface Exchange {
   readonly user: { readonly id: string; readonly login: string };
   readonly act: Act;
   readonly scope: string;
-  /** Of an ID-JAG: the authorization server that it is for. */
+  /** ID-JAG: the target authorization server. */
   readonly audience?: string;
 }
 

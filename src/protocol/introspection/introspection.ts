@@ -49,7 +49,7 @@ interface StoredToken extends ClaimedToken {
   readonly iat?: number;
   readonly sid?: string;
   readonly deviceId?: string;
-  /** What it was granted (RFC 9396 section 9.2). */
+  /** Granted authorization details (RFC 9396 section 9.2). */
   readonly rar?: readonly object[];
   readonly extra?: Readonly<Record<string, unknown>>;
   /** Thumbprint of the key that it is bound to (RFC 9449 section 6). */
@@ -96,7 +96,7 @@ export async function introspectionResponse(
   // Deleting or deactivating a user ends all their tokens at once.
   if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
   const isRefreshToken = model === 'RefreshToken';
-  // What all applications share would tell who is behind a pairwise subject.
+  // Values shared by all applications would reveal the user behind a pairwise subject.
   const isPairwise = clientSettings(owner).sector !== undefined;
   const claims = isRefreshToken ? {} : presented === undefined ? (hooked ?? (await claimsOf(token, account))) : decodeJwt(presented);
   const sub = accountId === undefined ? clientId : await subjects.of(owner, accountId);
@@ -109,7 +109,7 @@ export async function introspectionResponse(
     jti: publicJti(handle),
     // A JWT keeps the audience it was issued for; an opaque token is for the server itself.
     aud: extra?.aud ?? issuer,
-    // As in the token response: a token without scopes has an empty scope.
+    // Same as in the token response: a token without scopes has an empty scope.
     scope: token.scope ?? '',
     authorization_details: token.rar,
     token_type: token.jkt === undefined || isRefreshToken ? 'Bearer' : 'DPoP',
@@ -133,7 +133,7 @@ export const wantsSigned = ({ headers }: IncomingMessage): boolean => headers.ac
 /** The one media type that a request is answered in. */
 export const acceptedIntrospection = (req: IncomingMessage): string => (wantsSigned(req) ? SIGNED : 'application/json');
 
-/** What takes the place of oidc-provider's response, once it has authenticated the client and found the token active or not. */
+/** Replaces oidc-provider's response after it has authenticated the client and looked up the token. */
 export async function introspectionAnswer(ctx: KoaContextWithOIDC, parts: IntrospectionParts): Promise<object> {
   const { format, findUser, subjects } = parts;
   const { entities, client, issuer } = ctx.oidc;

@@ -38,14 +38,14 @@ export interface ShortPathParts {
   readonly introspected: IntrospectionParts;
   readonly wrongSecrets: WrongSecrets;
   readonly uses: Pick<ApplicationUses, 'note'>;
-  /** Where an operator lets answers be old by so much. */
+  /** Replica that may answer with older data, if configured. */
   readonly replica: ReadReplica | undefined;
 }
 
 /** @returns the answer's body; undefined: it is not for here */
 type Answer = (parts: ShortPathParts, req: IncomingMessage) => Promise<object | undefined>;
 
-/** Of all servers together: functions that each server has of its own, each would have to grow fast by itself. */
+/** Shared by all servers: with functions per server, V8 would have to optimize each one separately. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   [`POST ${ROUTES.introspection}`]: introspection,
   [`GET ${ROUTES.userinfo}`]: userinfo,
@@ -54,7 +54,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
 /** Answers a request to one of the two endpoints of a server, if it can. @returns whether it did */
 export async function answerShortly(parts: ShortPathParts, req: IncomingMessage, res: ServerResponse, path: string): Promise<boolean> {
   const answer = ANSWERS[`${req.method} ${path}`];
-  // What a page of another origin may read depends on the application, and a query on what is in it.
+  // CORS depends on the application, and a query on its parameters.
   if (answer === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
   let body: object | undefined;
   try {

@@ -83,7 +83,7 @@ export interface PatchOptions {
   /** The algorithms that the server has keys for, retired ones among them. */
   readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
-  /** What the two endpoints answer, where the library makes a JWT of its own answer. */
+  /** Responses of the two endpoints before the library turns them into JWTs. */
   readonly answers: Readonly<Record<'introspection' | 'userinfo', (ctx: KoaContextWithOIDC) => Promise<object>>>;
   /** The address by which a request was called, of the URL of its endpoint. */
   aliasOf(req: IncomingMessage, url: string): string;
@@ -185,7 +185,7 @@ export function applyPatches(
     return name === this.route ? aliasOf(this.ctx.req, url) : url;
   };
 
-  // Which redirect URIs an implicit client may register was decided when the application was created.
+  // Redirect URIs of implicit clients were already validated when the application was created.
   const { invalidate } = Client.Schema.prototype;
   Client.Schema.prototype.invalidate = function unlessForgiven(message, code) {
     if (code === undefined || !FORGIVEN.has(code)) invalidate.call(this, message, code);
@@ -226,7 +226,7 @@ export function applyPatches(
     throw new errors.UnauthorizedClient('the application may not use this response_type');
   };
 
-  // What is issued begins with its minute (adapter/row-keys.ts).
+  // IDs of issued values begin with their minute (storage/row-keys.ts).
   for (const { prototype } of [AuthorizationCode, Grant, ...Object.values(models)]) {
     const { generateTokenId } = prototype;
     prototype.generateTokenId = function dated() {

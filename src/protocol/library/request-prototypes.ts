@@ -1,4 +1,4 @@
-/** What koa makes each request's objects from: the same for all servers, whichever one a request is for. */
+/** Prototypes of koa's request objects: shared by all servers. */
 import type { Provider } from 'oidc-provider';
 
 type Prototypes = Pick<Provider, 'context' | 'request' | 'response'>;

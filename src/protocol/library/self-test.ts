@@ -118,7 +118,7 @@ export async function selfTest(): Promise<void> {
     ['POST', '/token'],
   ] as const) {
     const visited = { app: provider };
-    // How far it comes without a request is all the same.
+    // The result without a request does not matter.
     await instance(provider)
       .router.match(method, path)
       ?.route.run(visited, async () => {})

@@ -94,7 +94,7 @@ async function registrantOf(uri: string, { provider, database }: LogoutParts): P
 
 function destination(uri: string | undefined, state: string | undefined, config: Config): string {
   if (uri === undefined) return `${config.baseUrl}/signin?signed-out`;
-  // As it is registered, to the letter; only the state is added.
+  // Exactly as registered; only the state is added.
   return state === undefined ? uri : `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;
 }
 

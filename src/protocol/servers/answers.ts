@@ -102,7 +102,7 @@ function challenge(ctx: KoaContextWithOIDC, { error, error_description: descript
   return isBound ? `DPoP ${words}, algs=${quoted(PROOF_ALGS.join(' '))}` : `Bearer ${words}`;
 }
 
-/** What a request to these endpoints begins. */
+/** Grant that a request to these endpoints starts. */
 const GRANT_OF: Readonly<Record<string, string>> = {
   [ROUTES.device_authorization]: DEVICE_GRANT,
   [ROUTES.backchannel_authentication]: CIBA_GRANT,

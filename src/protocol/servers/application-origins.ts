@@ -1,4 +1,4 @@
-/** Where a browser may go on its way back to an application: what its pages name in `form-action` (Content Security Policy level 3, section 6.4.1). */
+/** Targets for the browser on its way back to an application, for `form-action` (Content Security Policy level 3, section 6.4.1). */
 import type { Client } from '../library/oidc-provider.ts';
 import { clientSettings } from './client-settings.ts';
 

@@ -27,14 +27,14 @@ const NEARLY_DUE = 0.9;
 const MOST_KEPT = 500;
 const BASE = '/oauth/v1';
 
-/** Where a request is bound. */
+/** Target of a request. */
 export type Destination =
   | {
       readonly kind: 'endpoint';
       readonly serverId: string;
       readonly base: string;
       readonly path: string;
-      /** Where there is no such server: an alias of the built-in one. */
+      /** Used if the server does not exist: an alias of the built-in one. */
       readonly otherwise?: EndpointDestination;
     }
   | { readonly kind: 'elsewhere' };
@@ -63,7 +63,7 @@ export function destinationOf(path: string): Destination {
 
 interface Kept {
   readonly built: BuiltServer;
-  /** What the server was built from; a look-up that finds the same keeps it. */
+  /** Identifies the data that the server was built from; an unchanged one keeps the server. */
   readonly fingerprint: string;
   /** The database's mark of the same, from before it was looked up. */
   revision: string;
@@ -74,7 +74,7 @@ interface Kept {
 /** A question to the database which servers have changed. */
 interface Look {
   readonly ids: ReadonlySet<string>;
-  /** As of the moment when it was asked. */
+  /** Time of the check. */
   readonly checkedAt: () => number;
   readonly revisions: Promise<ReadonlyMap<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** What an application sets beyond the registered client metadata (RFC 7591); it rides on oidc-provider's client as one property. */
+/** Settings of an application beyond client metadata (RFC 7591), stored as one property of oidc-provider's client. */
 
 import type { ApplicationOrigin, IdJagTarget, Profile } from '../../features/applications/application-settings.policy.ts';
 import { profileInForce } from '../../features/applications/fapi2.policy.ts';
@@ -15,7 +15,7 @@ export interface ClientSettings {
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly consentMethod: ConsentMethod;
-  /** Who made the application. What introduced or registered itself is shown to users with its host. */
+  /** Origin of the application. Users see the host of applications that registered or introduced themselves. */
   readonly origin: ApplicationOrigin;
   /** The only server that knows it; null: every one does. */
   readonly registeredAt: string | null;
@@ -36,9 +36,9 @@ export interface ClientSettings {
   readonly requestObjectAlg: string | undefined;
   /** The external providers that its sign-in page offers; undefined: all. */
   readonly identityProviders: readonly string[] | undefined;
-  /** Of its pages. */
+  /** Brand color of its pages. */
   readonly brandColor: string | undefined;
-  /** Whose pairwise subjects it knows users by; undefined: by their IDs. */
+  /** Sector of pairwise subjects; undefined: public subjects (user IDs). */
   readonly sector: string | undefined;
   readonly introspectAny: boolean;
   /** May it manage its own signal streams? */

@@ -1,12 +1,12 @@
 /**
- * Which pages of other origins may read the answers of token, introspect, revoke and userinfo (Fetch standard, section 3.2, CORS protocol): those
- * of the application's `allowed_origins`. No cookie counts at these endpoints, so none may be sent. Discovery and keys are public: oidc-provider
- * lets every origin read them.
+ * Allows pages of other origins to read responses of token, introspect, revoke and userinfo (Fetch standard, section 3.2, CORS protocol): the
+ * application's `allowed_origins`. These endpoints use no cookies, so credentials are not allowed. Discovery and keys are public: oidc-provider
+ * allows every origin.
  */
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from './client-settings.ts';
 
-/** What a page may read besides the body: why it was refused, the nonce of its next DPoP proof, when to come again, and under which id to ask about it. */
+/** Response headers that pages can read: reason of a refusal, next DPoP nonce, time to retry, and request ID. */
 const EXPOSED = 'WWW-Authenticate, DPoP-Nonce, Retry-After, X-Request-Id';
 const OF_PREFLIGHTS = ['Access-Control-Allow-Methods', 'Access-Control-Allow-Headers', 'Access-Control-Max-Age'];
 

@@ -1,4 +1,4 @@
-/** What every authorization server of the process is built with. */
+/** Shared dependencies of all authorization servers of the process. */
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
@@ -21,7 +21,7 @@ import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { ClientDirectory } from '../storage/client-adapter.ts';
 import type { ProtocolPages } from './error-pages.ts';
 
-/** Whose request was rejected, and where. */
+/** Client and place of a rejected request. */
 type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
 
 /** Counts wrong user codes by address: they are short enough to be guessed at otherwise (RFC 8628 section 5.1). */
@@ -84,7 +84,7 @@ export interface ProviderParts {
   refuseDocument(refused: RefusedDocument, req: IncomingMessage): Promise<void>;
   /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
-  /** Where a request comes from. */
+  /** The sender of the request. */
   describe(req: IncomingMessage): { readonly ipAddress: string; readonly userAgent: string };
   /** The id that the outside knows a request by. */
   requestId(req: IncomingMessage): string;

@@ -26,7 +26,7 @@ export function deviceCookie(ctx: KoaContextWithOIDC, config: Config): () => voi
   const device = known ?? newDevice();
   const request = requestStateOf(ctx);
   if (request !== undefined) request.deviceId = deviceIdOf(device);
-  // What another site posts comes without cookies (SameSite=Lax): one that is there must not be replaced.
+  // Cross-site posts come without cookies (SameSite=Lax): an existing cookie must not be replaced.
   const isLacking = known === undefined && ctx.method === 'GET';
   return () => {
     const isGranted = request?.writes.inserts.some(({ model }) => model === 'AuthorizationCode');

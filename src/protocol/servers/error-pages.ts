@@ -26,7 +26,7 @@ export interface ProtocolPages {
 /** Why the page for codes is shown again. */
 export type DeviceProblem = 'unknown' | 'expired' | 'used' | 'denied';
 
-/** Where a request of a device came from, as far as it is known. */
+/** Origin of a device request, as far as known. */
 interface DevicePlace {
   /** Code of ISO 3166-1, by the operator's database of countries. */
   readonly country: string | undefined;
@@ -34,7 +34,7 @@ interface DevicePlace {
   readonly isSameNetwork: boolean;
 }
 
-/** What a request asks for exactly (RFC 9396); a type that was deleted meanwhile has no words of its own. */
+/** Requested authorization detail (RFC 9396); a type that was deleted meanwhile has no description. */
 interface RequestedDetail {
   readonly detail: AuthorizationDetail;
   readonly type: DetailType | undefined;
@@ -42,21 +42,21 @@ interface RequestedDetail {
 
 export interface DevicePage {
   readonly application: string;
-  /** As the device shows it. */
+  /** User code as the device shows it. */
   readonly userCode: string;
   readonly device: { readonly ipAddress: string; readonly userAgent: string };
   readonly place: DevicePlace;
   readonly details: readonly RequestedDetail[];
   /** Epoch seconds. */
   readonly requestedAt: number;
-  /** Where the form is posted to, with these fields. */
+  /** Address and fields of the form. */
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly uiLocales: string | undefined;
 }
 
 interface SignInRequestPage extends Pick<DevicePage, 'application' | 'requestedAt' | 'action' | 'fields' | 'uiLocales'> {
-  /** Of the application (CIBA section 7.1, `binding_message`). */
+  /** Message of the application (CIBA section 7.1, `binding_message`). */
   readonly message: string | undefined;
   /** Epoch seconds. */
   readonly expiresAt: number;

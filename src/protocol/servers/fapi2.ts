@@ -25,7 +25,7 @@ export function checkFapi2Assertion({ aud }: { readonly aud?: unknown }, { alg }
     throw new errors.InvalidClientAuth(`the client assertion must be signed by ${FAPI2_ALGS.join(', ')} (profile fapi2)`);
 }
 
-/** What a server of the profile announces in place of all that the service can do. */
+/** Metadata of a server with the profile, which is less than the service supports. */
 export const FAPI2_METADATA = {
   require_pushed_authorization_requests: true,
   response_types_supported: ['code'],

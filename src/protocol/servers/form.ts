@@ -5,7 +5,7 @@ import type { Context } from 'koa';
 import { describable, repeated } from '../authorize/parameters.ts';
 import { errors } from '../library/oidc-provider.ts';
 
-/** As oidc-provider's own limit. */
+/** Same limit as oidc-provider's own. */
 const BODY_LIMIT = 56 * 1024;
 
 const PLAIN_FORM = /^application\/x-www-form-urlencoded(; ?charset=utf-8)?$/i;
@@ -47,7 +47,7 @@ export function readText(req: IncomingMessage, limit: number): Promise<string | 
     });
     req.once('end', () => resolve(length > limit ? undefined : Buffer.concat(chunks).toString('utf8')));
     req.once('error', reject);
-    // Of one that broke off before, no more is told.
+    // After an early disconnect there is no further event.
     if (req.destroyed) reject(new Error('the request was cut off'));
   });
 }

@@ -1,4 +1,4 @@
-/** What is needed of an authorization server to judge a token that it has issued. */
+/** Parts of an authorization server that are needed to validate its tokens. */
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { Provider } from '../library/oidc-provider.ts';
 import type { ServerState } from '../storage/server-state.ts';

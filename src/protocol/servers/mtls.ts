@@ -6,7 +6,7 @@ import { namesSubject } from '../client-authentication/certificate-subject.ts';
 import type { Configuration } from '../library/oidc-provider.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 
-/** How an application authenticates by a certificate (RFC 8705 section 2). */
+/** Client authentication methods with a certificate (RFC 8705 section 2). */
 export const TLS_METHODS = ['tls_client_auth', 'self_signed_tls_client_auth'] as const;
 
 type MtlsFeature = NonNullable<NonNullable<Configuration['features']>['mTLS']>;
@@ -20,7 +20,7 @@ export function mtlsMetadata(issuer: string, { baseUrl, mtls }: Mtls): Record<st
   return { mtls_endpoint_aliases: Object.fromEntries(called.map(([name, path]) => [`${name}_endpoint`, base + path])) };
 }
 
-/** What a server does not say where no certificate can come. */
+/** Removes metadata about certificates if none can be received. */
 export function withoutMtls<T extends Readonly<Record<string, unknown>>>(document: T, { mtls }: Mtls): Record<string, unknown> {
   if (mtls !== undefined) return document;
   const { tls_client_certificate_bound_access_tokens: _, token_endpoint_auth_methods_supported: methods = [], ...rest } = document;

@@ -1,4 +1,4 @@
-/** What this service does on oidc-provider's events. */
+/** Handlers of oidc-provider's events. */
 import { answersBySession } from '../authorize/ended-session.ts';
 import type { Provider } from '../library/oidc-provider.ts';
 import { explainGrantError } from '../token/grant-errors.ts';

@@ -63,10 +63,10 @@ import { requestPipeline } from './request-pipeline.ts';
 import { responseAlgs } from './response-algorithms.ts';
 import { SigningKeyInProcess } from './signing-key.ts';
 
-/** What becomes tokens later. They are judged then. */
+/** Values exchanged for tokens later; policies are evaluated then. */
 const BEFORE_TOKENS: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode', 'BackchannelAuthenticationRequest']);
 
-/** What a server is built from. */
+/** Data that a server is built from. */
 export interface ServerFoundation extends AuthorizationServerParts {
   readonly signIn: SignInSettings;
 }

@@ -1,4 +1,4 @@
-/** What the authorization server refuses to a user who has signed in, or to an application that has proved itself, is noted in the audit log with what decided. */
+/** Records refusals of signed-in users and authenticated applications in the audit log, with the decision. */
 
 import type { IncomingMessage } from 'node:http';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
@@ -28,13 +28,13 @@ interface Judged {
   readonly userId: string | undefined;
   readonly grantType: AccessGrantType;
   readonly scopes: readonly string[];
-  /** Of a token exchange. */
+  /** Actor of a token exchange. */
   readonly actor?: string | undefined;
-  /** Of its authorization details. */
+  /** Types of the authorization details. */
   readonly detailTypes?: readonly string[] | undefined;
 }
 
-/** Of a token, or of the grant that an authorization request asks for. */
+/** Refusal of a token, or of an authorization request's grant. */
 type Denial = Judged &
   (
     | ({ readonly kind: 'access-policy' } & Pick<AccessRefused, 'steps' | 'left'>)
@@ -44,7 +44,7 @@ type Denial = Judged &
   );
 export type NoteDenial = (denial: Denial) => Promise<void>;
 
-/** Of an authorization request by its signed-in user. */
+/** Refusal of an authorization request of a signed-in user. */
 export type NoteRefusal = (
   ctx: KoaContextWithOIDC,
   refusal:
@@ -59,7 +59,10 @@ export interface Refusals {
   readonly refused: NoteRefusal;
 }
 
-/** What comes with the code is one grant, what comes from the authorize endpoint itself another; a device waits for a third, an application that asked the user elsewhere for a fourth. */
+/**
+ * Grant types of a request: the code is one grant, direct responses of the authorize endpoint another; devices and backchannel requests have their
+ * own.
+ */
 export function requestedGrants({ oidc: { params, entities } }: KoaContextWithOIDC): AccessGrantType[] {
   if (entities.DeviceCode !== undefined) return [isSignInRequest(entities.DeviceCode) ? CIBA_GRANT : DEVICE_GRANT];
   const types = spaceSeparated(params?.response_type);
@@ -109,7 +112,7 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
   };
 }
 
-/** What an application has to reckon with, or what is noted with what decided. */
+/** Routine errors, and those recorded with their decision elsewhere. */
 const ROUTINE = new Set([
   'login_required',
   'interaction_required',
@@ -132,12 +135,12 @@ const REQUESTS: ReadonlySet<string> = new Set([
   ROUTES.backchannel_authentication,
 ]);
 
-/** Where a request goes on after its user did something. */
+/** Paths on which a request continues after the user's action. */
 const RESUMED = /^\/(authorize|device)\/[^/]+$/;
 
 const noted = new WeakSet<IncomingMessage>();
 
-/** What the user did wrong is an event of the user's. */
+/** Mistakes of the user are recorded as events of the user. */
 export const noteElsewhere = ({ req }: KoaContextWithOIDC): void => void noted.add(req);
 
 interface AnsweredError {
@@ -167,14 +170,14 @@ export async function noteError(
   const clientId = oidc?.client?.clientId ?? waitingClient(oidc);
   const isRequest = REQUESTS.has(ctx.path) || RESUMED.test(ctx.path);
   const endpoint = isRequest ? 'authorize' : 'token';
-  // Of the other endpoints only that the application did not prove itself.
+  // At the other endpoints, only failed client authentication is recorded.
   const isTold = !noted.has(ctx.req) && !ROUTINE.has(error) && (isRequest || ctx.path === ROUTES.token || error === 'invalid_client');
   const redirectUri = error === 'invalid_redirect_uri' ? shortText(oidc?.params?.redirect_uri) : undefined;
   const rejected = isTold && clientId !== undefined ? ({ endpoint, clientId, server: { id, name }, redirectUri } as const) : undefined;
   await reject({ error, description }, rejected, ctx.req);
 }
 
-/** Whose request was about to go on. */
+/** Client of the pending request. */
 function waitingClient(oidc: KoaContextWithOIDC['oidc'] | undefined): string | undefined {
   const id = oidc?.entities.Interaction?.params.client_id;
   return typeof id === 'string' ? id : undefined;

@@ -1,4 +1,4 @@
-/** What runs before and after oidc-provider on each request to an authorization server, in this order. */
+/** Middleware before and after oidc-provider for each request to an authorization server, in this order. */
 import type { Context, Middleware } from 'koa';
 import { isOriginAllowed } from '../../features/applications/application-lists.service.ts';
 import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
@@ -68,7 +68,7 @@ export function requestPipeline(parts: PipelineParts): Middleware {
   };
 }
 
-/** What is told of a failure: wherever the database turned out to be away, that it is. */
+/** Reports database outages as temporarily unavailable wherever they occur. */
 const told = (failure: unknown): unknown => (isUnavailable(failure) ? new TemporarilyUnavailable(failure) : failure);
 
 /** Puts a signed request's parameters over those beside it. */

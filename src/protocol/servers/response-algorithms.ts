@@ -1,4 +1,4 @@
-/** What a server can sign and encrypt for its clients, as oidc-provider is configured. Of the signatures it takes those that the server has keys for. */
+/** Algorithms that a server can use for clients, in oidc-provider's configuration. Signatures are limited to those with a key. */
 import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from '../../features/applications/settings/response-algorithms.policy.ts';
 import { algsOf, type SigningChoice } from '../../features/authorization-servers/signing-algs.policy.ts';
 

@@ -22,7 +22,7 @@ interface Seen {
   [SESSION_DEVICE]?: SessionDevice;
 }
 
-/** What is to be noted of a session that is seen now. */
+/** Device data to store for the current request of a session. */
 export const deviceNow = ({ userAgent, ipAddress }: Omit<SessionDevice, 'seen'>): SessionDevice => ({
   userAgent: userAgent.slice(0, LONGEST),
   ipAddress,
@@ -65,7 +65,7 @@ interface Used {
 export const usedForOrganization = (session: object, orgId: string): number | undefined =>
   (session as Used)[SESSION_ORGANIZATIONS]?.[orgId];
 
-/** Of so many organizations the last use is kept; for others the sign-in counts. */
+/** Number of organizations whose last use is stored; for others the sign-in counts. */
 const MOST_ORGANIZATIONS = 20;
 
 export function noteUseForOrganization(session: object, orgId: string, now: number): void {

@@ -1,4 +1,4 @@
-/** Which receiver of signals presents an access token: an application that got it for itself, from the built-in authorization server. */
+/** Signal receivers: applications with an access token of the built-in authorization server, issued to themselves. */
 import { isForServer } from '../../features/authorization-servers/audience.policy.ts';
 import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { findOwnToken } from '../introspection/short-path.ts';

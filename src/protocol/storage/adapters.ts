@@ -1,4 +1,4 @@
-/** Where each of oidc-provider's models is stored. */
+/** Storage of each oidc-provider model. */
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Adapter } from '../library/oidc-provider.ts';
 import { DeviceCodeAdapter } from './device-code-adapter.ts';

@@ -45,11 +45,11 @@ export class ClientDirectory {
   #changes = 0;
   readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload; readonly checkedAt: number }>(atMost(MOST_KEPT));
 
-  /** Of clients that introduce themselves, also where there is none yet. In a place of their own: strangers choose how many there are. */
+  /** Cache for clients that introduce themselves, including unknown ones. Separate, because strangers decide their number. */
   readonly #rows = new LRUCache<string, { readonly row: Application | undefined; readonly checkedAt: number }>({
     ...atMost(MOST_INTRODUCED),
   });
-  /** What was made of a document or a record, as long as it is kept. */
+  /** Parsed metadata for each cached document or record. */
   readonly #introduced = new WeakMap<object, AdapterPayload>();
 
   constructor(
@@ -66,7 +66,7 @@ export class ClientDirectory {
     if (kept !== undefined && checkedAt - kept.checkedAt < timings.cache) return kept.metadata;
     const changes = this.#changes;
     const found = await this.#load(id);
-    // What has not changed stays the same object: every server has made its own of it.
+    // Unchanged metadata must stay the same object: every server has built its client from it.
     const metadata = isDeepStrictEqual(found, kept?.metadata) ? kept?.metadata : found;
     // Unknown ids are not kept: an attacker could fill the cache with them.
     if (metadata === undefined) this.#kept.delete(id);
@@ -213,7 +213,7 @@ function metadataOf(
 const optional = (values: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-/** What a server offers its clients. */
+/** Algorithms that a server offers its clients. */
 export interface ServerOffer {
   readonly signingAlgs: ReadonlySet<string>;
   /** Its own. */
@@ -224,7 +224,7 @@ export interface ServerOffer {
   readonly clientIdMetadata: ClientIdMetadataSettings;
 }
 
-/** What must be known of a request for a client that introduces itself. */
+/** Request data needed for a client that introduces itself. */
 export interface IntroductionRules {
   /** @returns undefined where nothing begins: introspection, userinfo, revocation and logout */
   askerOf(ctx: KoaContextWithOIDC): Asker | undefined;
@@ -237,7 +237,7 @@ export interface IntroductionRules {
  * not sign with gives way to its own, and a grant type that it does not know is left out.
  */
 export class ClientAdapter extends NoAdapter {
-  /** What was made of the metadata, as long as the directory holds the same. */
+  /** Converted metadata, as long as the directory returns the same object. */
   readonly #seen = new WeakMap<AdapterPayload, AdapterPayload>();
 
   constructor(

@@ -6,7 +6,7 @@ import type { Executor } from '../../platform/database/database.ts';
 
 const BATCH = 5000;
 
-/** Where the rows are, and their keys. Parts in sessions first, as anyone who ends a user's sessions and tokens does. */
+/** Tables and keys. Session parts first, in the same order as when a user's sessions and tokens are ended. */
 const PLACES = [
   ['browser_session_clients', 'session_uid, server_key, client_id'],
   ['oidc_payload', 'id, model, server_key'],

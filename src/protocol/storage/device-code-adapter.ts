@@ -26,7 +26,7 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 /** In the place of what is known of a device, for a request that comes from an application. */
 export interface SignInRequest {
   readonly isSignInRequest: true;
-  /** Of the application, for its user (CIBA section 7.1). */
+  /** Message of the application for the user (CIBA section 7.1). */
   readonly message?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ interface FoundDeviceCode {
   /** The hashed id of its row. */
   readonly key: string;
   readonly model: ModelName;
-  /** Whose answer a sign-in request waits for. */
+  /** User who must answer the sign-in request. */
   readonly accountId: string | undefined;
   readonly serverId: string;
   readonly payload: Record<string, unknown>;

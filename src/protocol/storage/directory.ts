@@ -1,6 +1,6 @@
 /**
- * What the protocol reads of the features: users, roles, groups, assignments, consents, identity providers and keys. Every look-up answers
- * "temporarily unavailable" when the database is away.
+ * Reads users, roles, groups, assignments, consents, identity providers and keys for the protocol. Every lookup reports "temporarily unavailable" if
+ * the database is down.
  */
 import { findRights } from '../../features/administrators/rights.store.ts';
 import { isAssigned } from '../../features/applications/application-assignments.store.ts';

@@ -99,7 +99,7 @@ export class ModelAdapter extends NoAdapter {
     await this.server.write((request) => request.endedGrants.add(grantId));
   }
 
-  /** What a code or refresh token keeps of its browser. */
+  /** Browser that a code or refresh token belongs to. */
   #device(request: RequestState): { readonly deviceId?: string } {
     if (!OF_BROWSERS.has(this.model)) return {};
     request.deviceId ??= freshDeviceId();
@@ -120,7 +120,7 @@ export class ModelAdapter extends NoAdapter {
     return { model: this.model, id: this.keyOf(id), serverKey: this.server.key };
   }
 
-  /** What a refresh token keeps of the one that it was given for (protocol/storage/refresh-leeway.store.ts). */
+  /** Predecessor of a rotated refresh token (protocol/storage/refresh-leeway.store.ts). */
   #predecessor({ writes }: RequestState): { readonly predecessor?: string } {
     const use = this.model === 'RefreshToken' ? writes.uses.find(({ model }) => model === 'RefreshToken') : undefined;
     return use === undefined ? {} : { predecessor: use.id };
@@ -136,7 +136,7 @@ export class ModelAdapter extends NoAdapter {
   }
 }
 
-/** What a token keeps of the organization that its user has signed in for: every token of a grant the same. */
+/** Organization that the user signed in for; the same for all tokens of a grant. */
 export function keptOrganization({ organizations }: RequestState, grantId: string | undefined): { readonly orgId?: string } {
   const orgId = grantId === undefined ? undefined : organizations.get(grantId);
   return orgId === undefined ? {} : { orgId };

@@ -44,7 +44,7 @@ export interface StoredModel extends StoredKey {
   readonly expiresAt: number;
 }
 
-/** What a token or a session needs to know of its user. */
+/** User data for a token or session. */
 export interface Account {
   readonly id: string;
   readonly login: string;
@@ -63,7 +63,7 @@ export interface FoundModel {
   /** Epoch seconds. */
   readonly expiresAt: number;
   readonly account: Account | undefined;
-  /** Of what yields refresh tokens: the policy of the organization that the user has signed in for; null: it has none, or there is no organization. */
+  /** For refresh: policy of the user's organization; null: no policy, or no organization. */
   readonly organizationPolicy: OrganizationPolicy | null;
 }
 
@@ -71,11 +71,11 @@ export interface FoundSession {
   readonly payload: Record<string, unknown>;
   readonly expiresAt: number;
   readonly account: Account | undefined;
-  /** What the session authorized at the one server, by client_id. */
+  /** Authorizations of the session at the server, by client_id. */
   readonly clients: Record<string, Record<string, unknown>>;
 }
 
-/** Of the numbers. */
+/** Model names by number. */
 export const MODEL_NAMES: ReadonlyMap<number, ModelName> = new Map<number, ModelName>(
   Object.entries(MODELS).map(([name, number]) => [number, name as ModelName]),
 );
@@ -108,8 +108,8 @@ function accountOf(row: ModelRow): Account | undefined {
 }
 
 /**
- * What is looked up at the same moment. With a limit that it cannot know beforehand PostgreSQL reckons with one row, keeps its plan and need not plan again
- * each time, which takes three times as long as the look-up.
+ * Concurrent lookups in one statement. With an unknown limit, PostgreSQL estimates one row and keeps its plan; planning each time would take three
+ * times as long as the lookup.
  */
 const asking = (value: string): string =>
   `(SELECT * FROM unnest($1::text[], $2::integer[], $3::float8[]) WITH ORDINALITY AS each (${value}, server_key, moment, place) LIMIT $4::integer) asked`;

@@ -15,7 +15,7 @@ export interface Extension extends StoredKey {
   readonly expiresAt: number;
 }
 
-/** What the user of a device says to its request: the first answer counts. */
+/** The user's answer to a device request; the first one counts. */
 export interface Answer extends StoredModel {
   /** The event of it (`eventRow`). */
   event?: string;
@@ -202,7 +202,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
         ON CONFLICT (session_uid, server_key, client_id) DO UPDATE SET authorization_state = excluded.authorization_state, exp_hour = excluded.exp_hour
         RETURNING (xmax = 0) AS is_new)`,
     );
-    // Of two first authorizations at once, one is the first.
+    // Of two concurrent first authorizations, only one is the first.
     if (client.event !== undefined && client === joining) {
       told.push(`SELECT ${put(client.event, 'text')} AS event FROM client${index} WHERE is_new`);
     }
@@ -235,7 +235,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   return { name: `write-${counts.join('-')}${variant}`, text, values };
 }
 
-/** How many rows the parts of this name have found, in SQL. @param first the number of the first of them */
+/** SQL for the number of rows that the parts of this name found. @param first number of the first part */
 const countOf = (name: string, parts: number, first = 0): string =>
   parts === 0 ? '0' : Array.from({ length: parts }, (_, index) => `(SELECT count(*) FROM ${name}${index + first})`).join(' + ');
 
@@ -243,7 +243,7 @@ const and = (conditions: readonly string[]): string => conditions.map((condition
 
 const onlyIf = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`);
 
-/** Of values that could not be used: is one still there, so that it was used before, and not revoked? */
+/** For values that could not be used: still stored, so used before and not revoked? */
 export async function wasUsed(pool: pg.Pool, uses: readonly SingleUse[]): Promise<boolean> {
   for (const { id, model, serverKey } of uses) {
     const { rowCount } = await pool.query({

@@ -1,6 +1,6 @@
 /**
- * What one request has read and will write. Reads are remembered, so that oidc-provider's several questions about one value cost one
- * statement; writes are collected and committed together before the answer leaves ("one read and one write per request").
+ * Reads and writes of one request. Reads are cached, so that oidc-provider's repeated lookups cost one statement; writes are collected and committed
+ * together before the response ("one read and one write per request").
  */
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
@@ -79,11 +79,11 @@ export class RequestState {
   readonly organizations = new Map<string, string>();
   /** The policies of these organizations, by the grant. */
   readonly organizationPolicies = new Map<string, OrganizationPolicy>();
-  /** Of the browser that the code or refresh token at hand came from (device.ts). */
+  /** Browser of the presented code or refresh token (device.ts). */
   deviceId: string | undefined;
   /** The ids of a user's groups, once they were asked for. */
   readonly groups = new Map<string, Promise<readonly string[]>>();
-  /** Where a user belongs, once it was asked for. */
+  /** Memberships of users, read on demand. */
   readonly belongings = new Map<string, Promise<Belongings>>();
   /** Families of tokens to end, each in a transaction of its own after the request's writes. */
   readonly endedGrants = new Set<string>();
@@ -96,13 +96,13 @@ export class RequestState {
 const KEY = 'gatehouseRequest';
 const looked = new WeakMap<IncomingMessage, { readonly id: string; readonly found: Promise<FoundModel | undefined> }>();
 
-/** What was looked up before the request's state began: it is not looked up again. @param id the hashed one */
+/** Passes on a lookup that started before the request state; it is not repeated. @param id the hashed one */
 export const noteLook = (req: IncomingMessage, id: string, found: Promise<FoundModel | undefined>): void =>
   void looked.set(req, { id, found });
 
 const failed = new WeakMap<IncomingMessage, unknown>();
 
-/** What went wrong before: it is told, and nothing is asked again. */
+/** Passes on an earlier failure; the lookup is not repeated. */
 export const noteFailure = (req: IncomingMessage, failure: unknown): void => void failed.set(req, failure);
 
 /** @throws what was noted, if anything was */

@@ -6,7 +6,7 @@
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 
-/** What a JWT access token is stored under is `jwt:<jti>`. Part of the keys of stored rows: another prefix would lose them. */
+/** Prefix of the storage key of JWT access tokens, `jwt:<jti>`. It is part of stored keys: changing it would lose them. */
 export const JWT_HANDLE = 'jwt:';
 
 /** Hexadecimal digits that count minutes until the year 2480, and stand in the order of time. */
@@ -23,7 +23,7 @@ export const withMinute = (random: string): string =>
 /** @param id a bearer value, or what a JWT is stored under; of an id without a minute, as of a session, the digest is all */
 export const rowKey = (id: string): string => (WITH_MINUTE.exec(id)?.[1] ?? '') + digest(id);
 
-/** What an interaction holds in place of the bearer value that it began with, a `request_uri` or a device code: the key of its row. */
+/** Prefix for the row key that an interaction stores instead of its `request_uri` or device code. */
 const ROW_HANDLE = 'row:';
 
 /** @param key of a row, as `rowKey` makes it */

@@ -1,4 +1,4 @@
-/** Whether authorization servers are still as they were when they were loaded, with all that one is built from: many by one statement. */
+/** Checks in one statement whether several authorization servers, and all the data they were built from, are unchanged since they were loaded. */
 import type pg from 'pg';
 
 /** The database marks a server again at every change of it and of its parts (migration 020); what all servers share is marked by its content. */

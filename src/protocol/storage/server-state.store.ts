@@ -7,7 +7,7 @@ import type { Executor } from '../../platform/database/database.ts';
 
 const PIECE = 5000;
 
-/** Where the rows are, and what the table is walked by. */
+/** Tables, and the order in which they are processed. */
 const PLACES = [
   ['oidc_payload', 'id'],
   ['browser_session_clients', 'session_uid'],

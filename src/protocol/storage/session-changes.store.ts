@@ -34,7 +34,7 @@ const RENEW = {
 interface Renewal {
   /** The hashed id, as it shall be. */
   readonly id: string;
-  /** Of the session, in place of what it has: how, when and where its user has signed in. */
+  /** Replaces how, when and where the session's user signed in. */
   readonly members: object;
   readonly expiresAt: number;
   /** When it ends at the latest. */

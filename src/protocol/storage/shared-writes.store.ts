@@ -97,9 +97,9 @@ const sendTogether = batch((pool, requests: readonly SharedWrite[]) => send(pool
 const sendWaiting = batch((pool, requests: readonly SharedWrite[]) => send(pool, requests, true), 1);
 
 /**
- * What travels with others waits for no row: it would hold theirs meanwhile, and anyone who removes many rows holds them in an order of their own. A use whose
- * row is held, or that failed, is asked again by itself, where nobody but its like waits behind it.
- * @returns whether the use succeeded, and the rows with it; without one, true
+ * Shared writes do not wait for locked rows: they would hold the others up meanwhile, and deletions of many rows lock in their own order. A use whose
+ * row is locked, or that failed, is retried alone, where only its kind waits behind it.
+ * @returns whether the use succeeded, and the rows with it; without a use, true
  */
 export async function writeShared(pool: pg.Pool, request: SharedWrite): Promise<boolean> {
   return (await sendTogether(pool, request)) || sendWaiting(pool, request);

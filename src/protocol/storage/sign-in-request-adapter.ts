@@ -74,7 +74,7 @@ export class SignInRequestAdapter extends ModelAdapter {
   }
 }
 
-/** What a row has beside the library's fields. */
+/** Columns beside the library's fields. */
 interface Waiting {
   readonly until: number;
   readonly code: string;

@@ -1,6 +1,6 @@
 /**
- * What of a payload may be written down. The database must hold nothing that opens a door: neither the value itself (`jti`), nor the
- * session cookie that an interaction carries, the `request_uri` or device code it began with, nor a token that came in as a hint (RFC 6819 section 5.1.4.1.3).
+ * Removes bearer values from a payload before it is stored: the value itself (`jti`), the session cookie of an interaction, the `request_uri` or
+ * device code that it started with, and token hints (RFC 6819 section 5.1.4.1.3).
  */
 import type { AdapterPayload } from '../library/oidc-provider.ts';
 import { rowHandle } from './row-keys.ts';

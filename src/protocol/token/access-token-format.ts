@@ -42,7 +42,7 @@ export const looksLikeJwt = (value: string): boolean => value.startsWith('eyJ') 
 /** RFC 9068 section 2.2 demands `client_id`. No ID token has it, and no claim of a server may have its name (features/claims/claim-settings.policy.ts). */
 const isAccessToken = (claims: object): boolean => 'client_id' in claims;
 
-/** What every ID token of ours has (library/patches.ts). An authorization response as a JWT has none of it, a signed userinfo response no `jti`. */
+/** Claims of every ID token of ours (library/patches.ts). JWT authorization responses have none of them, signed userinfo responses no `jti`. */
 const OF_ID_TOKENS = ['sub', 'iat', 'jti'];
 
 /** Access tokens can have the type `JWT` too. Logout tokens and introspection responses have types of their own. */

@@ -33,7 +33,7 @@ import { type NoteDenial, requestedGrants } from '../servers/refusals.ts';
 import { currentRequest } from '../storage/request-state.ts';
 import { belongingsOf, organizationOf } from './server-claims.ts';
 
-/** What is known of a token that is about to be issued. */
+/** Facts about a token to be issued. */
 export interface IssuedToken {
   readonly kind: string;
   readonly clientId?: string | undefined;
@@ -42,14 +42,14 @@ export interface IssuedToken {
   /** The grant that it comes from, and after a refresh that word too. */
   readonly gty?: string | undefined;
   scope?: string | undefined;
-  /** What the authorization request said of single claims. */
+  /** Parameter `claims` of the authorization request. */
   readonly claims?: { readonly id_token?: object | undefined } | undefined;
 }
 
 export interface AccessRules {
   /** @throws {errors.AccessDenied} */
   judgeToken(token: IssuedToken): Promise<void>;
-  /** Of a signed-in user. A hybrid request must be allowed for each grant type that it is made of. @throws {errors.AccessDenied} */
+  /** Evaluates the request of a signed-in user. A hybrid request must be allowed for each of its grant types. @throws {errors.AccessDenied} */
   judgeRequest(ctx: KoaContextWithOIDC): Promise<void>;
   /** @returns those of the rule that allowed the token */
   lifetimesOf(token: object): TokenLifetimes;
@@ -72,7 +72,7 @@ function hookIn({ policy, rule }: AccessDecision): RuleWithHook | undefined {
   return hookId === undefined || policy === undefined || rule === undefined ? undefined : { hookId, policyId: policy.id, ruleId: rule.id };
 }
 
-/** What a grant is called in `gty`, where that is not the grant's name. */
+/** Values of `gty` that differ from the grant type. */
 const GRANT_WORDS: Readonly<Record<string, AccessGrantType>> = {
   device_code: DEVICE_GRANT,
   ciba: CIBA_GRANT,
@@ -194,7 +194,7 @@ export function accessRules(
   };
 }
 
-/** Of the built-in server alone, for applications that may manage their signal streams (CAEP Interoperability Profile 1.0 section 2.7.2). */
+/** Scopes of the built-in server only, for applications that may manage their signal streams (CAEP Interoperability Profile 1.0 section 2.7.2). */
 const SIGNAL_SCOPES: readonly OfferedScope[] = ['ssf.manage', 'ssf.read'].map((name) => ({ name, consent: 'IMPLICIT', isDefault: false }));
 
 /**

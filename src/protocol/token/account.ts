@@ -18,7 +18,7 @@ import type { ServerClaims } from './server-claims.ts';
  */
 export const claimsByScope = (own: readonly string[]): Record<string, string[]> => ({
   ...Object.fromEntries(USERINFO_SCOPES.map((scope) => [scope, [...USER_CLAIMS, ...own]])),
-  // How and when the user was authenticated goes into every ID token, not only where it was asked for.
+  // Every ID token shows how and when the user authenticated, not only on request.
   openid: [...USER_CLAIMS, ...own, 'auth_time', 'amr', 'acr'],
 });
 

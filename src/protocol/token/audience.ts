@@ -22,7 +22,7 @@ export const requestedAudiences = ({ resource, audience }: Parameters): string[]
   [resource, audience].flatMap((value) => (Array.isArray(value) ? value : [value])).flatMap((value) => spaceSeparated(value));
 
 export interface AudienceRules {
-  /** Of a token that is about to be saved: its audience is among these. */
+  /** Limits the audience of a token to be saved. */
   limit(token: object, audiences: readonly string[]): void;
   /** Decides it for a token that is about to be saved. @throws {errors.InvalidTarget} */
   grant(token: object): void;
@@ -53,7 +53,7 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
     grant(token) {
       const { ctx } = Provider;
       const one = token as Granting;
-      // What is rotated, or comes from a code, remembers what that one did.
+      // Rotated tokens and tokens from a code keep its audiences.
       if (one.kind === 'RefreshToken' && one.gty !== 'password') return;
       const asked = ctx === undefined ? [] : askedBy(ctx);
       if (ISSUED_FOR_USE.has(one.kind)) decided.set(token, decide(asked, limits.get(token) ?? grantedBefore(ctx)));
@@ -75,7 +75,7 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
 export const askedBy = (ctx: KoaContextWithOIDC): string[] =>
   requestedAudiences((isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params) ?? {});
 
-/** What the code or refresh token at hand remembers; undefined: the request stands on neither. */
+/** Audiences of the presented code or refresh token; undefined: neither. */
 function grantedBefore(ctx: KoaContextWithOIDC | undefined): readonly string[] | undefined {
   const source = grantSource(ctx) as Granting | undefined;
   return source === undefined ? undefined : [source.resource ?? []].flat();

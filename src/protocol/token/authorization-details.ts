@@ -25,9 +25,9 @@ interface Granting {
 export interface DetailRules {
   /** Decides it for a code or token that is about to be saved. @throws {errors.OIDCProviderError} invalid_authorization_details */
   grant(token: object): void;
-  /** Of a request that a user answers. @throws {errors.OIDCProviderError} invalid_authorization_details, invalid_request */
+  /** Validates a request that a user answers. @throws {errors.OIDCProviderError} invalid_authorization_details, invalid_request */
   check(ctx: KoaContextWithOIDC): void;
-  /** What such a request asks of its user. */
+  /** Details that the user is asked about. */
   requested(ctx: KoaContextWithOIDC): readonly RequestedDetail[];
   /** @param judged a token that was granted its details, or the context of a request that a user answers @returns each type once */
   typesOf(judged: object): readonly string[];
@@ -72,7 +72,7 @@ export function detailRules(
     grant(token) {
       const { ctx } = Provider;
       const one = token as Granting;
-      // What is rotated, or comes from a code, remembers what that one did.
+      // Rotated tokens and tokens from a code keep its details.
       if (ctx === undefined || (one.kind === 'RefreshToken' && one.gty !== 'password')) return;
       const source = grantSource(ctx) as Granting | undefined;
       const granted = source === undefined ? subjectDetails(token) : (source.rar ?? []);
@@ -114,10 +114,10 @@ function judgedDetails({ kind, gty, rar = [] }: Granting): readonly Authorizatio
   return 'details' in read && read.details.length > 0 ? read.details : rar;
 }
 
-/** Of a token request the library keeps no parameter that it does not know. */
+/** The library drops unknown parameters of token requests. */
 const parameterOf = (ctx: KoaContextWithOIDC): unknown => (isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params)?.authorization_details;
 
-/** Of the password grant and of assertions: the user is not there to be asked. */
+/** For the password grant and assertions: the user cannot be asked. */
 function requireTrusted({ oidc: { client } }: KoaContextWithOIDC): void {
   if (client !== undefined && clientSettings(client).consentMethod !== 'TRUSTED')
     throw refuse("cannot be granted without the user's consent");

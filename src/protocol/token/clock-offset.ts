@@ -1,8 +1,8 @@
-/** How far the clock of an application may be ahead, in seconds (FAPI 2.0 Security Profile section 5.3.2.1): up to 10 is accepted, above 60 refused. */
+/** Accepted clock offset of an application in seconds (FAPI 2.0 Security Profile section 5.3.2.1): up to 10 is accepted, above 60 refused. */
 
-/** Of a beginning (`nbf`). */
+/** Tolerance for `nbf`. */
 export const CLOCK_OFFSET = 10;
-/** Of a time of issue (`iat`). */
+/** Tolerance for `iat`. */
 const FURTHEST_AHEAD = 60;
 
 /** @param iat epoch seconds, as it stands in a JWT @param now epoch seconds */

@@ -45,6 +45,6 @@ export function explainGrantError({ oidc }: KoaContextWithOIDC, error: unknown):
   error.error_description = DESCRIPTIONS[reason] ?? error.error_description;
 }
 
-/** What has expired is not found: by its minute it says so itself. */
+/** Expired codes are no longer stored; the minute in the code shows that it is old. */
 const isOld = (code: unknown): boolean =>
   epochSeconds() >= (minuteOf(String(code)) ?? Number.POSITIVE_INFINITY) + LIFETIMES.authorizationCode;

@@ -1,4 +1,4 @@
-/** How long each thing lives, in seconds, as oidc-provider asks for it: from the server's settings and config/defaults.ts. */
+/** Lifetimes in seconds for oidc-provider, from the server's settings and config/defaults.ts. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';

@@ -132,7 +132,7 @@ async function issueTokens(
   if (scopes.has('offline_access')) {
     const first = { ...given, ...signedIn, rotations: 0, iiat: epochSeconds() };
     const refreshToken = new provider.RefreshToken(first as unknown as ConstructorParameters<typeof provider.RefreshToken>[0]);
-    // Of a public client: a refresh token is worth nothing without the key.
+    // For public clients the refresh token is bound to the key.
     if (client.tokenEndpointAuthMethod === 'none')
       Object.assign(refreshToken, { jkt: accessToken.jkt, 'x5t#S256': accessToken['x5t#S256'] });
     ctx.oidc.entity('RefreshToken', refreshToken);

@@ -1,4 +1,4 @@
-/** How often a device, and an application that asked a user elsewhere, may poll while the user has not answered (RFC 8628 section 3.5, CIBA section 11). */
+/** Polling interval of devices and backchannel requests while the user has not answered (RFC 8628 section 3.5, CIBA section 11). */
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { notePoll } from '../storage/polls.store.ts';

@@ -55,7 +55,7 @@ export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, 
  */
 export async function prepareUserinfo(ctx: Context, format: AccessTokenFormat): Promise<void> {
   const { authorization = '' } = ctx.headers;
-  // Of another scheme, or with nothing behind it, the header brings no token (RFC 6750 section 3.1): 401, where oidc-provider says 400.
+  // With another scheme, or without a value, the header contains no token (RFC 6750 section 3.1): 401, where oidc-provider returns 400.
   if (!/^(Bearer|DPoP) +\S/i.test(authorization)) delete ctx.req.headers.authorization;
   const tokens = [presentedToken(authorization)];
   if (ctx.method === 'POST' && ctx.is('application/x-www-form-urlencoded')) {

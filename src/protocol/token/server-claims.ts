@@ -20,7 +20,7 @@ import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { Account } from '../storage/protocol-state.store.ts';
 import { currentRequest } from '../storage/request-state.ts';
 
-/** Of an access token, what its claims depend on. */
+/** Facts that the claims of an access token depend on. */
 export interface ClaimedToken {
   readonly grantId?: string | undefined;
   /** The organization that its user has signed in for, of a token as it is stored. */

@@ -64,9 +64,9 @@ const TOLD = [
 ];
 
 export function tokenHooks({ server, issuer, state, access, claims, audienceOf, readUser, runTokenHook }: TokenHooksParts): TokenHooks {
-  /** Of access tokens. */
+  /** Changes of access tokens. */
   const changed = new WeakMap<object, { readonly claims?: Values; readonly lifetime: number | undefined }>();
-  /** Of ID tokens, by their request. */
+  /** Changes of ID tokens, by request. */
   const ofRequest = new WeakMap<object, TokenChanges | undefined>();
 
   /** @throws where the hook refuses, or failed and is CLOSED */
@@ -153,7 +153,7 @@ export function tokenHooks({ server, issuer, state, access, claims, audienceOf, 
       }
       const changes = ofRequest.get(ctx);
       if (changes === undefined) return undefined;
-      // What the protocol says was refused when the answer was read; a claim that came since is of the protocol, too.
+      // Protocol claims were refused when the response was read; one that was added later is a protocol claim, too.
       const removed = changes.removed.filter((name) => !isProtocolClaim(name));
       return {
         payload: withChanges(payload, { set: changes.set, removed }),

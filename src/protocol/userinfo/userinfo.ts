@@ -62,7 +62,7 @@ export const userinfoRule =
   };
 
 export interface UserinfoParts {
-  /** Of all claims that the server may return, in the order of the response. */
+  /** Names of all claims that the server may return, in response order. */
   readonly names: readonly string[];
   readonly claims: ServerClaims;
   readonly subjects: Subjects;

@@ -1,4 +1,4 @@
-/** What an application shows of itself (OpenID Connect Dynamic Client Registration 1.0 section 2). */
+/** Branding settings of an application (OpenID Connect Dynamic Client Registration 1.0 section 2). */
 import { code, type SettingGroup, setting } from '../setting-group.console.ts';
 
 export const brandingSettings: SettingGroup = {

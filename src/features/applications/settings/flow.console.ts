@@ -1,4 +1,4 @@
-/** How an application gets its tokens (RFC 6749 section 1.3, RFC 7636). */
+/** Flow settings: how an application gets its tokens (RFC 6749 section 1.3, RFC 7636). */
 
 import type { Option } from '../../../pages/console/form.ts';
 import { series, verbatim } from '../../../platform/i18n/phrase.ts';

@@ -1,4 +1,4 @@
-/** What an application is called, and the addresses that belong to it. */
+/** Name and addresses of an application. */
 import { APPLICATION_KINDS, applicationKindOf } from '../application-page.console.ts';
 import { code, codes, lines, type SettingGroup, setting } from '../setting-group.console.ts';
 

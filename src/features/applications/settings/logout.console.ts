@@ -1,4 +1,4 @@
-/** How an application learns of logouts (OpenID Connect Back-Channel Logout 1.0 section 2.2). */
+/** Logout settings of an application (OpenID Connect Back-Channel Logout 1.0 section 2.2). */
 import { code, type SettingGroup, setting, yes } from '../setting-group.console.ts';
 
 export const logoutSettings: SettingGroup = {

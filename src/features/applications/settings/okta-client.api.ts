@@ -5,7 +5,7 @@ import { idParams } from '../../../api/fields.ts';
 import { oktaDefault } from '../../../platform/validation/okta-default.ts';
 import { getApplication } from '../applications.service.ts';
 
-/** Of `settings.oauthClient`. */
+/** Defaults of `settings.oauthClient`. */
 export const OKTA_CLIENT_DEFAULTS = {
   idp_initiated_login: z.strictObject({ mode: oktaDefault('DISABLED'), default_scope: z.array(z.string()).max(0).optional() }).optional(),
   issuer_mode: oktaDefault('ORG_URL'),
@@ -21,7 +21,7 @@ type ClientBody = Record<keyof typeof OKTA_CLIENT_DEFAULTS, unknown> & {
   readonly response_types?: readonly string[] | undefined;
 };
 
-/** What is stored. Okta's service applications have a response type that nothing uses. */
+/** Removes Okta's defaults. Okta's service applications have a response type that nothing uses. */
 export function withoutOktaDefaults<T extends Partial<ClientBody>>(sent: T) {
   const { idp_initiated_login: _, issuer_mode: __, wildcard_redirect: ___, ...stored } = sent;
   const { application_type: type, redirect_uris: uris = [], response_types: types = [] } = sent;

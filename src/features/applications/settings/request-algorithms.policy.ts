@@ -1,14 +1,14 @@
 /**
- * What an application signs its own requests with, by the names of its client metadata (OpenID Connect Dynamic Client Registration section 2). A
- * choice is a limit: what is signed with another algorithm is refused.
+ * Signing algorithms of an application's requests, by their client metadata names (OpenID Connect Dynamic Client Registration section 2). A
+ * configured algorithm is a limit: others are refused.
  */
 
 /** By a secret (RFC 7518 section 3.2). */
 const BY_SECRET = ['HS256', 'HS384', 'HS512'] as const;
 
-/** Of request objects. */
+/** Algorithms for request objects. */
 export const REQUEST_OBJECT_ALGS = [...BY_SECRET, 'RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
-/** Of client assertions. */
+/** Algorithms for client assertions. */
 export const CLIENT_ASSERTION_ALGS = ['HS256', 'RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
 /** Is the signature made with the client secret? */

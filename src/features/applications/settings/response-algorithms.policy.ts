@@ -1,6 +1,6 @@
 /**
- * What the service signs and encrypts for an application, by the names of its client metadata (OpenID Connect Dynamic Client Registration section 2,
- * RFC 9701 section 6, JARM section 3).
+ * Signing and encryption of responses to an application, by client metadata names (OpenID Connect Dynamic Client Registration section 2, RFC 9701
+ * section 6, JARM section 3).
  */
 import type { SigningAlg } from '../../authorization-servers/signing-algs.policy.ts';
 

@@ -1,4 +1,4 @@
-/** What the service signs and encrypts for an application (OpenID Connect Core section 10, RFC 9701, JARM). */
+/** Response settings: signing and encryption (OpenID Connect Core section 10, RFC 9701, JARM). */
 import type { Option } from '../../../pages/console/form.ts';
 import { verbatim } from '../../../platform/i18n/phrase.ts';
 import { SIGNING_ALGS } from '../../authorization-servers/signing-algs.policy.ts';

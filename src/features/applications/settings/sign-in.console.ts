@@ -1,4 +1,4 @@
-/** Who may sign in to an application, and what he is asked for. */
+/** Sign-in settings: who may sign in to an application, and with which checks. */
 
 import type { Field, Option } from '../../../pages/console/form.ts';
 import { phrase, series, verbatim } from '../../../platform/i18n/phrase.ts';

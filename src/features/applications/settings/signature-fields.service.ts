@@ -1,4 +1,4 @@
-/** What an application signs, and what it may have signed and encrypted, field by field (request- and response-algorithms.policy.ts). */
+/** Schemas of the signing and encryption settings (request- and response-algorithms.policy.ts). */
 import { z } from 'zod';
 import { SIGNING_ALGS } from '../../authorization-servers/signing-algs.policy.ts';
 import { CLIENT_ASSERTION_ALGS, REQUEST_OBJECT_ALGS } from './request-algorithms.policy.ts';

@@ -1,4 +1,4 @@
-/** What the tokens of an application are like, and which ones it may look into. */
+/** Token settings of an application, including the tokens that it may introspect. */
 
 import type { Option } from '../../../pages/console/form.ts';
 import { counted, phrase } from '../../../platform/i18n/phrase.ts';

@@ -6,7 +6,7 @@ const word = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const BASE64URL = `openssl base64 -A | tr '+/' '-_' | tr -d '='`;
 
-/** How a call of the token endpoint says who calls. */
+/** Client authentication of a token request with curl. */
 function authentication({ authentication: method, clientId }: Facts): readonly string[] {
   if (method === 'client_secret_basic') return [`--user "${clientId}:$CLIENT_SECRET"`];
   const id = `--data-urlencode ${word(`client_id=${clientId}`)}`;

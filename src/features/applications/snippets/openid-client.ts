@@ -8,7 +8,7 @@ const AUTHENTICATION: Readonly<Record<Facts['authentication'], string>> = {
   client_secret_post: fromEnvironment('ClientSecretPost'),
   client_secret_jwt: fromEnvironment('ClientSecretJwt'),
   private_key_jwt: 'oidc.PrivateKeyJwt({ key: await importJWK(jwk), kid: jwk.kid })',
-  // Whose `fetch` shows the certificate (undici's Agent with `connect: { cert, key }`).
+  // Needs a custom `fetch` that presents the certificate (undici's Agent with `connect: { cert, key }`).
   tls_client_auth: 'oidc.TlsClientAuth()',
   self_signed_tls_client_auth: 'oidc.TlsClientAuth()',
   none: 'oidc.None()',
@@ -50,7 +50,7 @@ const signIn = (
 ): string => `${opening(facts, [`import { createServer } from 'node:http';`])}
 const redirectUri = new URL(${stringLiteral(facts.redirectUri)});
 
-// What only this browser's sign-in knows waits in a cookie for its return
+// The state of this browser's sign-in is kept in a cookie until the redirect
 const COOKIE = 'sign-in';
 const attributes = 'Path=/; HttpOnly; SameSite=Lax${facts.redirectUri.startsWith('https:') ? '; Secure' : ''}';
 

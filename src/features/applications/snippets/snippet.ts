@@ -1,6 +1,6 @@
 /**
- * What a snippet is: a pure function from the facts of an application at an authorization server to files that run as they are. Each was run
- * against this service before it was offered. What is secret stands in none of them: it comes from the environment.
+ * A snippet is a pure function from an application and an authorization server to files that run unchanged. Each was run against this service.
+ * Snippets contain no secrets; those come from the environment.
  */
 import { clientCredentialsScopes, type OfferedScope } from '../../scopes/granted-scopes.policy.ts';
 import type { ApplicationSettings, ApplicationType, GrantType, TokenEndpointAuthMethod } from '../application-settings.policy.ts';
@@ -16,9 +16,9 @@ export interface Facts {
   readonly redirectUri: string | undefined;
   readonly postLogoutRedirectUri: string | undefined;
   readonly issuer: string;
-  /** What a sign-in asks for. */
+  /** Scopes of a sign-in. */
   readonly scope: string;
-  /** What a machine asks for; empty: what the server grants by default. */
+  /** Scopes of a client credentials request; empty: the server's default. */
   readonly machineScope: string;
 }
 
@@ -31,13 +31,13 @@ export interface Snippet {
   /** For addresses. */
   readonly id: string;
   readonly label: string;
-  /** What it makes of the application, in one sentence. */
+  /** One-sentence description. */
   readonly about: string;
   /** The kinds of application that it is offered to before the others. */
   readonly firstFor: readonly ApplicationType[];
   fits(facts: Facts): boolean;
   files(facts: Facts): readonly SnippetFile[];
-  /** What is typed to run the files. */
+  /** Command that runs the files. */
   run(facts: Facts): string;
 }
 

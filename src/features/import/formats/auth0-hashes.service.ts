@@ -18,7 +18,7 @@ export const customPasswordHash = z.looseObject({
 
 const FIELD = 'custom_password_hash';
 
-/** As the schema of hashes has it. @throws {ApiError} validation of an algorithm that cannot be imported */
+/** Converts the hash to the schema of imported hashes. @throws {ApiError} validation of an algorithm that cannot be imported */
 export function customHash({
   algorithm,
   hash,

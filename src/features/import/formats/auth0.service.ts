@@ -31,7 +31,7 @@ const auth0User = z.looseObject({
   passwordHash: named,
   custom_password_hash: customPasswordHash.nullish(),
   mfa_factors: z.array(z.record(z.string(), z.looseObject({ secret: named, value: named }))).nullish(),
-  /** Of an export: names of the factors, without their secrets. */
+  /** Factor names of an export, without secrets. */
   multifactor: z.array(z.string()).nullish(),
   identities: z
     .array(

@@ -41,7 +41,7 @@ export async function* itemsOfCsv(source: AsyncIterable<Buffer>, attributes: rea
   }
 }
 
-/** As fast as the rows are taken. */
+/** Reads the source only as fast as rows are consumed. */
 function pump(source: AsyncIterable<Buffer>, parser: ReturnType<typeof parse>): void {
   const push = async () => {
     for await (const chunk of source) {

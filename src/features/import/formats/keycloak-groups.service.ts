@@ -6,7 +6,7 @@ export interface KeycloakGroup {
   readonly clientRoles: Readonly<Record<string, readonly string[]>>;
   readonly subGroups: readonly KeycloakGroup[];
 }
-/** What a realm role is called among the groups: a group may have the role's name. */
+/** Group name of a realm role; distinct from a group with the same name. */
 export const roleGroup = (name: string): string => `role:${name}`;
 
 /** Every user of a realm has them, and they mean nothing elsewhere. */

@@ -118,7 +118,7 @@ function read<S extends z.ZodType>(schema: S, json: string): z.output<S> {
   return parse(schema, value);
 }
 
-/** As Keycloak 26 has them (`Argon2PasswordHashProvider`, `Pbkdf2PasswordHashProvider`). @returns the hash of the first password */
+/** Hash formats of Keycloak 26 (`Argon2PasswordHashProvider`, `Pbkdf2PasswordHashProvider`). @returns the hash of the first password */
 function passwordOf(credentials: readonly Credential[]): object | undefined {
   const found = credentials.find(({ type }) => type === 'password');
   if (found === undefined) return undefined;

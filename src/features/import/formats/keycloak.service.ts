@@ -88,7 +88,7 @@ function* rolesOf({ roles }: z.output<typeof realm>): Generator<ImportItem> {
     yield { kind: 'note', message: `Roles that other roles are part of are imported without those: ${names.slice(0, 20).join(', ')}.` };
 }
 
-/** Of the clients that every realm has. */
+/** Composite roles of the clients that every realm has. */
 const OWN_COMPOSITES: ReadonlySet<string> = new Set(['realm-admin', 'view-users', 'view-clients', 'manage-account', 'manage-consent']);
 
 /** Keycloak writes placeholders for its own descriptions, such as `${role_offline-access}`. */

@@ -8,7 +8,7 @@ export async function* itemsOfNdjson(source: AsyncIterable<Buffer>): AsyncGenera
   for await (const record of recordsOf(source)) yield* readRecord(record, (value, place) => [{ kind: 'user', place, value }]);
 }
 
-/** What a record becomes, or why it cannot be read. */
+/** Parses a record, or reports why it is refused. */
 export function* readRecord(
   record: SourceRecord,
   itemsOf: (value: unknown, place: { readonly line: number }) => Iterable<ImportItem>,
@@ -24,7 +24,7 @@ export function* readRecord(
 /** @throws {ApiError} malformed body */
 function jsonOf({ text }: SourceRecord): unknown {
   if (text === null) throw malformedBody('it has more than 1,048,576 characters');
-  // What the decoder puts in place of bytes that are no UTF-8: names would come out mangled, and nobody would see it.
+  // The decoder replaces bytes that are not valid UTF-8: names would be corrupted silently.
   if (text.includes('\uFFFD')) throw malformedBody('it is not UTF-8');
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * What Okta's API lists: users (`GET /api/v1/users`), groups (`/groups`) and applications (`/apps`), as JSON arrays or an object a line. Passwords are in none
- * of them; where there are hashes, they stand where Okta takes them, in `credentials.password.hash`.
+ * Imports lists of Okta's API: users (`GET /api/v1/users`), groups (`/groups`) and applications (`/apps`), as JSON arrays or one object per line.
+ * They contain no passwords; hashes may be added in `credentials.password.hash`, where Okta accepts them.
  */
 import { z } from 'zod';
 import { validation } from '../../../platform/errors/errors.ts';
