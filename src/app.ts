@@ -78,7 +78,7 @@ export interface App {
   sendOutbox(): { stop(): Promise<void> };
   /** Begins to write when applications and secrets were last used. */
   writeUses(): { stop(): Promise<void> };
-  /** From now on `/health/ready` tells load balancers to go elsewhere. */
+  /** From now on `/health/ready` makes load balancers use other processes. */
   stopAccepting(): void;
 }
 
@@ -120,7 +120,7 @@ export function createApp(services: Services): App {
   koa.on('error', (error: NodeJS.ErrnoException) => {
     // Anybody can send a request that Node's parser refuses: that is no failure of ours, and worth one short line.
     if (error.code?.startsWith('HPE_')) log.info({ code: error.code }, 'a request was not valid HTTP');
-    else log.error({ err: error }, 'an answer could not be sent');
+    else log.error({ err: error }, 'could not send a response');
   });
   koa.use((ctx, next) => {
     ctx.state.requestId = requestId(ctx.req);

@@ -97,7 +97,7 @@ export function createAuthorizationServers({
         await refusedRequests.reject({ ...rejected, ...reason }, describe(req));
       } catch (error) {
         // The answer is right without it.
-        log.warn({ err: error, requestId: requestId(req) }, 'a refused request could not be noted in the audit log');
+        log.warn({ err: error, requestId: requestId(req) }, 'could not record a refused request in the audit log');
       }
     },
     registration,

@@ -4,7 +4,7 @@ import type { Middleware } from 'koa';
 import { malformedBody } from '../platform/errors/errors.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** KiB. Parsing blocks every other request, so anybody without a token may send only what a sign-in needs. */
+/** KiB. Parsing blocks all other requests, so callers without a token can send only as much as a sign-in needs. */
 const MOST = { withoutToken: 16, ordinary: 64 };
 
 const reader = (kibibytes: number): Middleware =>

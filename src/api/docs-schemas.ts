@@ -25,7 +25,7 @@ export interface Schema {
 
 /** One line of a list of fields. */
 export interface DocumentedField {
-  /** With those it stands in, e.g. `profile.login`; `[]` after a list. */
+  /** Path of the field, e.g. `profile.login`; `[]` after a list. */
   readonly name: string;
   /** Short description of the type, e.g. `list of text`. */
   readonly type: string;

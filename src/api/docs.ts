@@ -35,7 +35,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-/** The part of an OpenAPI document that the page tells. */
+/** The part of an OpenAPI document that the page shows. */
 export interface ApiDescription {
   readonly info: { readonly title: string; readonly description?: string };
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
@@ -86,7 +86,7 @@ function presentOperation({ components }: ApiDescription, base: string, method: 
     path,
     summary,
     description,
-    // Headers that every operation takes are told once.
+    // Headers that every operation accepts are described once.
     parameters: parameters.filter(({ $ref }) => $ref === undefined).map(asField),
     isRepeatable: parameters.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey')),
     body: body && { fields: fieldsOf(body), required: requestBody?.required === true },

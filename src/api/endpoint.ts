@@ -1,6 +1,6 @@
 /**
- * An endpoint of the management API, declared in one place: where it is, whom it is open to, what goes in, what comes out, what it does. The
- * schemas are the type, the validation and the whitelist of what leaves; they stay data, so that the API's description can be made from them.
+ * An endpoint of the management API, declared in one place: address, access, input, output and purpose. The schemas are type, validation and
+ * whitelist of the output, and the source of the OpenAPI document.
  */
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ export interface Call<Params, Query, Body> {
   readonly request: RequestContext;
   /** The browser that calls, for operations that know their caller by its session. */
   readonly browser: CallingBrowser;
-  /** Says where the list goes on (`Link`, RFC 8288). */
+  /** Sets the link to the next page (`Link`, RFC 8288). */
   continueAt(after: number): void;
 }
 
@@ -109,7 +109,7 @@ export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = 
   });
 };
 
-/** May the call be repeated with an Idempotency-Key? A key is somebody's. */
+/** Can the call be repeated with an Idempotency-Key? A key belongs to a caller. */
 export const isRepeatable = ({ method, access }: Endpoint): boolean => method === 'POST' && access !== 'anyone';
 
 /** The last step of a call: check what came in, do it, let out what the response names. */

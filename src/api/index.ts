@@ -131,7 +131,7 @@ export const API_RESOURCES: ReadonlySet<string> = new Set([
 ]);
 
 let described: string | undefined;
-/** Made when it is first asked for: it takes longer than all else that a start does. The same for every installation. */
+/** Built on first use: it takes longer than the rest of the start. The same for every installation. */
 function description(): string {
   described ??= JSON.stringify(describeApi(ENDPOINTS));
   return described;
@@ -218,7 +218,7 @@ function unmatched(ctx: Context, router: Router): ApiError {
 function toApiError(error: unknown, ctx: Context, { log }: Services): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof TooManyFailures) return rateLimited(error.retryAfter);
-  log.error({ err: error, requestId: ctx.state.requestId }, 'a call of the management API failed');
+  log.error({ err: error, requestId: ctx.state.requestId }, 'a management API request failed');
   return isUnavailable(error) ? unavailable() : internal();
 }
 

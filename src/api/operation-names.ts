@@ -43,8 +43,8 @@ export function operationName({ method, path, response }: Endpoint, endpoints: r
 }
 
 /**
- * The answers that are resources, and their names: what can be read is called by its noun, what only changes answer with by both. Of a list the
- * elements are named. What a step of a life cycle tells has no name.
+ * Resources in responses and their names: readable resources are named by their noun, responses of changes by method and noun. For lists the element
+ * is named. Responses of lifecycle steps have no name.
  */
 export function schemaNames(endpoints: readonly Endpoint[]): ReadonlyMap<z.ZodType, string> {
   const answers = endpoints.flatMap(({ method, path, response }) => {

@@ -14,7 +14,7 @@ export const administrator = command(
     return onDatabase(terminal, async (ground) => {
       // Otherwise the first start would take the account for the one that it makes itself.
       if (!(await isFirstStartDone(ground.database.knex)))
-        throw new StartFailure('Start the service once: it makes the first administrator itself.');
+        throw new StartFailure('The service has not been started yet. Start it once: it creates the first administrator.');
       const notifications = await hearChanges(ground, ground.database);
       ground.open.add(() => notifications.close());
       const recovered = await recoverAdministrator({ ...ground, notifications }, login, { resetFactors });
@@ -22,7 +22,7 @@ export const administrator = command(
         terminal.stdout,
         `${recovered.login}: ${recovered.done.length === 0 ? 'is a SUPER_ADMIN and can sign in' : recovered.done.join(', ')}.`,
       );
-      print(terminal.stdout, `Choose a password within an hour, shown only now: ${recovered.link}`);
+      print(terminal.stdout, `Open this link within an hour to choose a password. It is shown only once: ${recovered.link}`);
       return 0;
     });
   },

@@ -21,7 +21,8 @@ function* linesOf({ events, batches, unsealed, pseudonymised, head, removed, mis
   yield `${events} events in ${batches} batches verified${head === undefined ? '' : `, sealed until ${head.sealed.toISOString()}`}.`;
   if (unsealed > 0) yield `${unsealed} events are not sealed yet.`;
   if (pseudonymised > 0) yield `${pseudonymised} events are pseudonymised: their users were deleted.`;
-  if (removed !== undefined) yield `The batches up to ${removed.last}, with ${removed.events} events, were removed by settings/audit.`;
-  if (head !== undefined && mistake === undefined) yield `The last seal, to be noted elsewhere: ${head.n}:${head.hash}`;
-  yield mistake === undefined ? 'The audit log is as it was sealed.' : `MISTAKE: ${mistake}`;
+  if (removed !== undefined)
+    yield `Batches 1 to ${removed.last} with ${removed.events} events were removed because their retention period (settings/audit) ended.`;
+  if (head !== undefined && mistake === undefined) yield `Last seal, to keep in another place: ${head.n}:${head.hash}`;
+  yield mistake === undefined ? 'The audit log is unchanged.' : `CHANGED: ${mistake}`;
 }

@@ -13,14 +13,14 @@ import { OpenResources, StartFailure } from './lifecycle.ts';
 import { secretKeyFile } from './startup.ts';
 
 export const backup = command(1, async ({ env, stdout, stderr }, given: string) => {
-  if (existsSync(given)) throw new StartFailure(`${given} is there already: name a new folder.`);
+  if (existsSync(given)) throw new StartFailure(`${given} already exists. Name a new folder.`);
   const folder = path.resolve(given);
   const { databaseUrl, dataDir, secretKeys } = loadConfig(env);
   if (databaseUrl !== undefined)
     throw new StartFailure(
-      'The database is on a PostgreSQL server: back it up by pg_dump --format=custom --no-owner, and SECRET_KEY with it.',
+      'This command backs up the embedded database only. Back up your PostgreSQL server with pg_dump --format=custom --no-owner, and keep SECRET_KEY with the backup.',
     );
-  if (!hasCluster(dataDir)) throw new StartFailure(`There is no database in ${dataDir}.`);
+  if (!hasCluster(dataDir)) throw new StartFailure(`There is no database in ${dataDir}. Set DATA_DIR to the folder of the database.`);
   const open = new OpenResources();
   mkdirSync(path.dirname(folder), { recursive: true });
   // It gets its name when it is whole.
@@ -42,8 +42,8 @@ export const backup = command(1, async ({ env, stdout, stderr }, given: string) 
   print(
     stdout,
     secretKeys === undefined
-      ? 'It holds the secret key as well: keep it where nobody else reads it.'
-      : 'SECRET_KEY is not in it: keep it, elsewhere.',
+      ? 'The backup contains the secret key. Keep it where nobody else can read it.'
+      : 'The backup does not contain SECRET_KEY. Keep a copy of the key in another place.',
   );
   return 0;
 });

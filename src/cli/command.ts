@@ -36,7 +36,7 @@ export type Command<Options extends readonly unknown[] = []> = (terminal: Termin
 export const print = (output: Output, line: string): void => void output.write(`${line}\n`);
 
 /**
- * A command whose mistakes are told in words.
+ * A command that reports its errors in words.
  * @param failed the exit code when it could not do its work
  */
 export const command =
@@ -67,7 +67,9 @@ export interface CommandContext extends StartupContext {
 export async function onDatabase<T>({ env, stderr }: Terminal, work: (ground: CommandContext) => Promise<T>, patient = false): Promise<T> {
   const config = loadConfig(env);
   if (config.databaseUrl === undefined && !hasCluster(config.dataDir))
-    throw new StartFailure(`There is no database in ${config.dataDir}. Start the service once, or set DATA_DIR to where it is.`);
+    throw new StartFailure(
+      `There is no database in ${config.dataDir}. Start the service once, or set DATA_DIR to the folder of the database.`,
+    );
   const log = createLog({ level: config.logLevel }, pino.destination(2));
   const open = new OpenResources();
   try {

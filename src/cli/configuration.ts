@@ -58,14 +58,19 @@ export const applyConfiguration = command(2, async (terminal, options: Wanted & 
   await carryOut(wanted, stdout);
   // Only the current state counts: a later step may have moved something that an earlier step placed.
   const left = changes(await planAgain());
-  print(stdout, left.length === 0 ? 'The service is as the file wants it.' : `${left.length} differences are left: plan again.`);
+  print(
+    stdout,
+    left.length === 0
+      ? 'The service matches the file.'
+      : `${left.length} differences remain. Run "gatehouse configuration plan" to see them.`,
+  );
   return left.length === 0 ? 0 : 1;
 });
 
 async function isAgreed({ isTTY }: Terminal['stdin']): Promise<boolean> {
-  if (!isTTY) throw new StartFailure('Nobody is here to be asked: say --yes.');
+  if (!isTTY) throw new StartFailure('There is no terminal for the confirmation. Add --yes to apply without it.');
   const dialog = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await dialog.question('Carry this out? [y/N] ');
+  const answer = await dialog.question('Apply these changes? [y/N] ');
   dialog.close();
   return /^y(es)?$/i.test(answer.trim());
 }
@@ -77,8 +82,8 @@ async function carryOut(steps: readonly PlanStep[], output: Output): Promise<voi
       for (const told of await step.carryOut()) print(output, told);
     } catch (error) {
       if (!(error instanceof StartFailure)) throw error;
-      throw new StartFailure(`${error.message}\n${done} of ${steps.length} steps are done; mend the file and apply it again.`);
+      throw new StartFailure(`${error.message}\n${done} of ${steps.length} steps were applied. Correct the file and apply it again.`);
     }
   }
-  print(output, `${steps.length} steps are done.`);
+  print(output, `${steps.length} steps applied.`);
 }

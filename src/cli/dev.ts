@@ -15,5 +15,5 @@ const end = (): void => {
 };
 process.on('SIGINT', end);
 process.on('SIGTERM', end);
-// Neither is of use without the other.
+// Each is useless without the other.
 for (const child of children) child.once('exit', end);

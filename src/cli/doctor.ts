@@ -1,6 +1,6 @@
 /**
- * The command that tells whether all is right: `gatehouse doctor`, beside a running service or far from it. It checks the installation, then goes through every
- * flow and every error of the specification with a relying party of its own, and removes what it made. Ends with 0 when all is right, else with 1.
+ * The command `gatehouse doctor`, on the machine of the service or elsewhere. It checks the installation, tests every flow and error of the
+ * specification with its own client, and removes what it created. Exit code: 0 when no problem was found, otherwise 1.
  */
 import { pino } from 'pino';
 import type { CheckContext } from '../doctor/checks/check-context.ts';
@@ -65,7 +65,8 @@ export const doctor = command(1, async ({ env, stdout }, options: Options) => {
   const url = options.url === undefined ? config?.baseUrl : new URL(options.url).origin;
   const token = (options.token ?? env.GATEHOUSE_TOKEN) || undefined;
   const print = (line: string): void => printLine(stdout, line);
-  if (url === undefined) throw new StartFailure(['The configuration is wrong, so say --url.', ...problems].join('\n'));
+  if (url === undefined)
+    throw new StartFailure(['The configuration has errors. Correct them, or name the service with --url.', ...problems].join('\n'));
   const secrets = new SecretsKept();
   secretsOf(config, secrets);
   const ending = endOfExamination(options.seconds);
@@ -85,7 +86,8 @@ export const doctor = command(1, async ({ env, stdout }, options: Options) => {
     const database = databaseOf(config, open, async () => isReady(wire(), url));
     const ground: CheckContext = { url, config, problems, ward, wire, database, keyring: () => openKeyring(mustBeRight(config)) };
     for await (const finding of check(INSTALLATION, ground, ending)) tell(finding);
-    if (ward === undefined) print('\nWithout an API token no flow is tried: set GATEHOUSE_TOKEN.');
+    if (ward === undefined)
+      print('\nNo API token: the flows were not tested. Set GATEHOUSE_TOKEN to the API token of an administrator to test them.');
     else {
       await ward.removals.noteLeftOvers().catch(() => undefined);
       const examination = { baseUrl: url, ward, secrets, signal: ending, made: new Map(), begun: [] };
@@ -94,7 +96,7 @@ export const doctor = command(1, async ({ env, stdout }, options: Options) => {
   } finally {
     await open.close().catch(() => undefined);
     const left = (await ward?.removals.removeAll(AbortSignal.timeout(PUT_AWAY_WITHIN * 1000))) ?? [];
-    for (const what of left) print(`FAIL  doctor.left: ${what} could not be removed`);
+    for (const what of left) print(`FAIL  doctor.left: ${what} could not be removed. Delete it in the console`);
     if (left.length > 0) findings.push(LEFT);
   }
   print(`\n${sumOf(findings)}`);
@@ -106,7 +108,7 @@ const LEFT: Finding = { id: 'doctor.left', section: '', sentence: '', outcome: '
 const isReady = async (wire: HttpClient, url: string): Promise<boolean> => (await wire.send(`${url}/health/ready`)).status === 200;
 
 function mustBeRight(config: Config | undefined): Config {
-  if (config === undefined) throw new StartFailure('the configuration is wrong');
+  if (config === undefined) throw new StartFailure('the configuration has errors');
   return config;
 }
 
@@ -115,7 +117,8 @@ function databaseOf(given: Config | undefined, open: OpenResources, isServing: (
   let opening: Promise<Database> | undefined;
   const find = async (): Promise<Database> => {
     const config = mustBeRight(given);
-    if (config.databaseUrl === undefined && !(await isServing())) throw new StartFailure('the embedded database starts with the service');
+    if (config.databaseUrl === undefined && !(await isServing()))
+      throw new StartFailure('the embedded database runs only while the service runs: start the service');
     const log = pino({ level: 'silent' });
     const { pooled } = await findDatabase(config, log, open, () => {});
     const database = await connectToDatabase(pooled, log);
@@ -129,7 +132,7 @@ function databaseOf(given: Config | undefined, open: OpenResources, isServing: (
   };
 }
 
-/** When the time is over, somebody says stop, or nobody reads on. */
+/** Aborts on timeout, on a signal, or when nobody reads the output. */
 function endOfExamination(seconds: number): AbortSignal {
   const told = new AbortController();
   // Listening on: npm passes a Ctrl-C on that the process has already got from the terminal.

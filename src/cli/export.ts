@@ -20,7 +20,8 @@ export interface ExportArguments extends PortableOptions {
 
 export const exportUsersCommand = command(2, async (terminal, { output, ...options }: ExportArguments) => {
   return onDatabase(terminal, async (ground) => {
-    if (!(await isFirstStartDone(ground.database.knex))) throw new StartFailure('Start the service once before exporting users.');
+    if (!(await isFirstStartDone(ground.database.knex)))
+      throw new StartFailure('The service has not been started yet. Start it once, then export users.');
     const notifications = await hearChanges(ground, ground.database);
     ground.open.add(() => notifications.close());
     const target = output === undefined ? terminal.stdout : await newFile(output);

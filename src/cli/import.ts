@@ -43,7 +43,7 @@ export const importCommand = command(2, async (terminal, { format: name, file, r
   const files = new OpenResources();
   try {
     const format = formatNamed(name);
-    if (passwords !== undefined && format.takesPasswords !== true) throw new StartFailure('--passwords is for auth0.');
+    if (passwords !== undefined && format.takesPasswords !== true) throw new StartFailure('--passwords works only with the format auth0.');
     const input = await openInput(file, files);
     const secrets = passwords === undefined ? undefined : await openInput(passwords, files);
     const refusals = refused === undefined ? undefined : await openRefusals(refused, files, interrupted);
@@ -61,7 +61,7 @@ export const importCommand = command(2, async (terminal, { format: name, file, r
 /** @throws {StartFailure} */
 function formatNamed(name: string): ImportFormat {
   const format = IMPORT_FORMATS[name];
-  if (format === undefined) throw new StartFailure(`${name} is no format; there are ${Object.keys(IMPORT_FORMATS).join(', ')}.`);
+  if (format === undefined) throw new StartFailure(`Unknown format ${name}. Use one of ${Object.keys(IMPORT_FORMATS).join(', ')}.`);
   return format;
 }
 
@@ -69,13 +69,13 @@ function formatNamed(name: string): ImportFormat {
 async function openInput(file: string, open: OpenResources): Promise<FileHandle> {
   const input = await openFile(file).catch((error: unknown) => cannotOpen(file, error));
   open.add(() => input.close());
-  if ((await input.stat()).isDirectory()) throw new StartFailure(`${file} is a directory.`);
+  if ((await input.stat()).isDirectory()) throw new StartFailure(`${file} is a directory. Name a file.`);
   return input;
 }
 
 /**
- * Holds neither passwords nor their hashes: lines are told by their numbers. A file that there is already is left as it is.
- * @param interrupted ends the import when nothing can be written any more
+ * Contains neither passwords nor hashes: records are identified by line number. Never overwrites an existing file.
+ * @param interrupted ends the import when writing fails
  * @throws {StartFailure}
  */
 async function openRefusals(file: string, open: OpenResources, interrupted: AbortController): Promise<WriteStream> {
@@ -92,7 +92,8 @@ function cannotOpen(file: string, error: unknown): never {
 
 async function servicesOn(ground: CommandContext): Promise<Services> {
   // It would take the login of the first administrator for its own.
-  if (!(await isFirstStartDone(ground.database.knex))) throw new StartFailure('Start the service once before importing users.');
+  if (!(await isFirstStartDone(ground.database.knex)))
+    throw new StartFailure('The service has not been started yet. Start it once, then import users.');
   const notifications = await hearChanges(ground, ground.database);
   ground.open.add(() => notifications.close());
   return { ...ground, notifications };
@@ -168,19 +169,19 @@ function* linesOf(
   { imported, refused, existing, lastLine, left, things }: ImportCounts,
   { dryRun, seconds, stopped }: Ending,
 ): Generator<string> {
-  if (stopped) yield `Stopped after line ${lastLine}; what follows it was not imported.`;
+  if (stopped) yield `Stopped after line ${lastLine}. The lines after it were not imported.`;
   const made = Object.entries(things).filter(([, { created, existing: there }]) => created + there > 0);
   if (made.length > 0) {
     const told = made.map(([kind, counts]) => `${counts.created} ${NOUNS[kind as keyof typeof NOUNS]}s`).join(', ');
-    yield `${told} ${dryRun ? 'would be created' : 'created'}; ${made.reduce((sum, [, one]) => sum + one.existing, 0)} were there already.`;
+    yield `${told} ${dryRun ? 'would be created' : 'created'}; ${made.reduce((sum, [, one]) => sum + one.existing, 0)} existed already.`;
   }
-  const there = existing === 0 ? '' : `, ${existing} there already`;
+  const there = existing === 0 ? '' : `, ${existing} existed already`;
   if (dryRun) yield `${imported} users would be imported, ${refused} refused${there}. Nothing was written.`;
   else {
     const pace = Math.round(imported / Math.max(seconds, 0.001));
     yield `${imported} imported, ${refused} refused${there} in ${seconds.toFixed(1)} s (${pace} users a second).`;
     const isNothingNew = imported === 0 && refused === 0 && existing > 0 && made.every(([, { created }]) => created === 0);
-    if (isNothingNew) yield 'Nothing was changed: all of it was there already.';
+    if (isNothingNew) yield 'Nothing changed: everything existed already.';
   }
   if (left.size > 0) yield 'The file also has what is not imported:';
   for (const [what, { count, instead }] of left) yield `- ${what}: ${count}. ${instead}.`;

@@ -1,22 +1,20 @@
-/**
- * The life of one process of the service: what it opens it closes again in the reverse order, when it is told to stop (SIGTERM,
- * SIGINT) as well as when its start fails midway.
- */
+/** Lifecycle of a process: closes its resources in reverse order on a signal (SIGTERM, SIGINT), or when the start fails. */
 import { ConfigurationError } from '../platform/config/config.ts';
 
-/** Milliseconds after which a process that was told to stop ends even though something does not let go. */
+/** Milliseconds after a stop signal when the process exits even if a resource does not close. */
 const LAST_MOMENT = 25_000;
 
-/** A start that failed for a reason the operator can mend: told in one line, without a stack; without words when it was told already. */
+/** A start failure that the operator can fix: reported in one line without a stack; empty if it was already reported. */
 export class StartFailure extends Error {
   override readonly name = 'StartFailure';
 }
 
 /** @returns the words for the operator */
 export function explainFailure(error: unknown): string {
-  if (error instanceof ConfigurationError) return ['The configuration is wrong:', ...error.problems.map((line) => `  ${line}`)].join('\n');
+  if (error instanceof ConfigurationError)
+    return ['The configuration has errors. Correct these environment variables:', ...error.problems.map((line) => `  ${line}`)].join('\n');
   if (error instanceof StartFailure) return error.message;
-  return `Gatehouse could not go on: ${error instanceof Error ? error.message : String(error)}`;
+  return `Gatehouse stopped because of an error: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** Resources to close at the end. */
@@ -43,8 +41,8 @@ export class OpenResources {
 }
 
 /**
- * Starts, waits for the word to stop, and closes all that was opened. A word that comes during the start is heeded after it.
- * @throws what made the start fail, after closing what was open by then; or what could not be closed
+ * Starts, waits for a stop signal, and closes all resources. A signal during the start takes effect after it.
+ * @throws the start failure, after closing what was open; or the error of a resource that cannot be closed
  */
 export async function untilTold(start: (open: OpenResources) => Promise<void>): Promise<void> {
   const open = new OpenResources();

@@ -1,7 +1,4 @@
-/**
- * The command `gatehouse`: its subcommands with their arguments and options. What each does stands in a file of its own, which is loaded
- * only when it is called.
- */
+/** The command `gatehouse`: subcommands with arguments and options. Each has its own file, loaded on use. */
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { print, type Terminal } from './command.ts';
 import { version } from './version.ts';
@@ -12,7 +9,7 @@ const LOCAL = 'http://localhost:3000';
 
 function webAddress(value: string): string {
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;
-  throw new InvalidArgumentError('It must be an address that begins with http:// or https://.');
+  throw new InvalidArgumentError('It must be a URL that begins with http:// or https://.');
 }
 
 function wholeSeconds(value: string): number {
@@ -28,7 +25,7 @@ function userName(value: string): string {
 function notedSeal(value: string): { readonly n: number; readonly hash: string } {
   const [, n, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(value) ?? [];
   if (n !== undefined && hash !== undefined) return { n: Number(n), hash };
-  throw new InvalidArgumentError('It must be a number, a colon and a hash, as "audit verify" prints them.');
+  throw new InvalidArgumentError('It must be a number, a colon and a hash, as printed by "gatehouse audit verify".');
 }
 
 /** Same list as in features/import/formats.service.ts, which is loaded only on use. */
@@ -50,72 +47,76 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     .helpCommand(false)
     .showHelpAfterError()
     .showSuggestionAfterError()
-    .addHelpText('after', '\nWithout a subcommand the service starts. All are configured by the same environment variables.')
+    .addHelpText('after', '\nWithout a command, gatehouse starts the service. All commands read the same environment variables.')
     .exitOverride()
     .configureOutput({ writeOut: (text) => terminal.stdout.write(text), writeErr: (text) => terminal.stderr.write(text) });
 
   program
     .command('start')
-    .description('Start the service; the schema is migrated first.')
+    .description('Update the database schema and start the service.')
     .action(() => {
       run = async (to) => (await import('./start.ts')).start(to);
     });
   program
     .command('migrate')
-    .description('Bring the schema of the database up to date, and end.')
+    .description('Update the database schema and exit.')
     .action(() => {
       run = async (to) => (await import('./start.ts')).runMigrations(to);
     });
   program
     .command('doctor')
     .description(
-      'Check the installation and, with an API token, every flow and error of the specification. Exit code 0: all is right, else 1.',
+      'Check the installation. With an API token, also test every flow and error of the specification. Exit code 0: no problem found, 1: problems found.',
     )
-    .option('--url <address>', 'where the service is (default: BASE_URL)', webAddress)
-    .option('--token <token>', 'API token of an administrator; better in the environment variable GATEHOUSE_TOKEN')
-    .option('--seconds <number>', 'how long it may take', wholeSeconds, 300)
+    .option('--url <address>', 'URL of the service (default: BASE_URL)', webAddress)
+    .option('--token <token>', 'API token of an administrator; safer in the environment variable GATEHOUSE_TOKEN')
+    .option('--seconds <number>', 'time limit in seconds', wholeSeconds, 300)
     .action((options) => {
       run = async (to) => (await import('./doctor.ts')).doctor(to, options);
     });
   program
     .command('administrator')
-    .description('Let a lost administrator in: make the user a SUPER_ADMIN who can sign in, and print a link to choose a password.')
-    .addArgument(new Argument('<user-name>', 'who').argParser(userName))
-    .option('--reset-factors', 'remove the second factors as well', false)
+    .description(
+      'Restore access for an administrator who cannot sign in: activate the user, grant SUPER_ADMIN and print a link to choose a password.',
+    )
+    .addArgument(new Argument('<user-name>', 'user name of the administrator').argParser(userName))
+    .option('--reset-factors', 'also remove the second factors of the user', false)
     .action((login, options) => {
       run = async (to) => (await import('./administrator.ts')).administrator(to, { login, ...options });
     });
   program
     .command('backup')
-    .description('Back the embedded database up, beside the running service or without it.')
-    .argument('<folder>', 'a new folder')
+    .description('Back up the embedded database. The service can keep running.')
+    .argument('<folder>', 'new folder for the backup')
     .action((folder) => {
       run = async (to) => (await import('./backup.ts')).backup(to, folder);
     });
   program
     .command('restore')
-    .description('Make the embedded database from a backup, in a DATA_DIR that has none.')
-    .argument('<folder>', 'of a backup')
+    .description('Restore the embedded database from a backup into an empty DATA_DIR.')
+    .argument('<folder>', 'folder of the backup')
     .action((folder) => {
       run = async (to) => (await import('./restore.ts')).restore(to, folder);
     });
   program
     .command('reseal')
-    .description('Seal everything with the first key of SECRET_KEY. Exit code 0: done, 1: something cannot be opened, 2: not carried out.')
+    .description(
+      'Encrypt all stored secrets again with the first key of SECRET_KEY. Exit code 0: done, 1: some values cannot be decrypted, 2: failed.',
+    )
     .action(() => {
       run = async (to) => (await import('./reseal.ts')).reseal(to);
     });
   program
     .command('import')
     .description(
-      'Import users, and what else the format has. What is there already stays as it is. Exit code 0: all, 1: some were refused, 2: not carried out.',
+      'Import users and everything else in the file. Existing entries are not changed. Exit code 0: everything imported, 1: some entries were refused, 2: failed.',
     )
     .usage('[options] [format] <file>')
-    .argument('<format-or-file>', 'ndjson (unless given), csv, keycloak, auth0, okta or zitadel')
-    .argument('[file]', 'what to import')
-    .option('--dry-run', 'tell what would be imported, and write nothing', false)
-    .option('--refused <file>', 'a new file for what is refused: lines and reasons')
-    .option('--passwords <file>', 'of auth0: its export of password hashes')
+    .argument('<format-or-file>', 'format: ndjson (default), csv, keycloak, auth0, okta or zitadel')
+    .argument('[file]', 'file to import')
+    .option('--dry-run', 'show what would be imported and write nothing', false)
+    .option('--refused <file>', 'new file for the refused entries, with line numbers and reasons')
+    .option('--passwords <file>', 'auth0 only: file with the exported password hashes')
     .action((first, second, options, self) => {
       const named = second === undefined ? { format: 'ndjson', file: first } : { format: first, file: second };
       if (!IMPORT_FORMATS.includes(named.format)) self.error(`error: unknown format '${named.format}'`);
@@ -123,49 +124,50 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     });
   program
     .command('export')
-    .description('Export what can be imported elsewhere.')
+    .description('Export data for another installation or service.')
     .command('users')
-    .description('Write all users. Exit code 0: done, 2: not carried out.')
-    .addOption(new Option('--format <format>', 'of the file').choices(['ndjson', 'csv']).default('ndjson'))
-    .option('--with-password-hashes', 'with the hashes of passwords', false)
-    .option('--with-totp-secrets', 'with the secrets of authenticator apps', false)
-    .option('--output <file>', 'a new file, readable by its owner alone (default: standard output)')
+    .description('Export all users. Exit code 0: done, 2: failed.')
+    .addOption(new Option('--format <format>', 'file format').choices(['ndjson', 'csv']).default('ndjson'))
+    .option('--with-password-hashes', 'include password hashes', false)
+    .option('--with-totp-secrets', 'include the secrets of authenticator apps', false)
+    .option('--output <file>', 'new file that only its owner can read (default: standard output)')
     .action((options) => {
       run = async (to) => (await import('./export.ts')).exportUsersCommand(to, options);
     });
   program
     .command('audit')
-    .description('Examine the audit log.')
+    .description('Check the audit log.')
     .command('verify')
-    .description('Verify that the audit log is as it was sealed. Exit code 0: it is, 1: it is not, 2: not carried out.')
-    .option('--seal <number:hash>', 'a seal noted elsewhere, which must be in the chain', notedSeal)
+    .description('Verify that nobody changed the sealed audit log. Exit code 0: unchanged, 1: changed, 2: failed.')
+    .option('--seal <number:hash>', 'a seal that you kept from an earlier run; it must be in the chain', notedSeal)
     .action((options) => {
       run = async (to) => (await import('./audit.ts')).audit(to, options);
     });
 
   const configuration = program
     .command('configuration')
-    .description('Configuration as code, over the management API of a running service. The API token is in GATEHOUSE_TOKEN.');
-  const remote = (name: string): Command =>
-    configuration.command(name).option('--url <address>', 'where the service is', webAddress, LOCAL);
+    .description(
+      'Manage the configuration as code, over the management API of a running service. Set GATEHOUSE_TOKEN to the API token of an administrator.',
+    );
+  const remote = (name: string): Command => configuration.command(name).option('--url <address>', 'URL of the service', webAddress, LOCAL);
   remote('export')
     .description('Print the configuration of the service.')
-    .option('--json', 'as JSON, not YAML', false)
+    .option('--json', 'print JSON instead of YAML', false)
     .action((options) => {
       run = async (to) => (await import('./configuration.ts')).exportConfiguration(to, options);
     });
   remote('plan')
-    .description('Tell what differs from a file. Exit code 0: nothing, 1: something, 2: not carried out.')
-    .argument('<file>', 'YAML or JSON')
-    .option('--delete', 'delete what the file does not name', false)
+    .description('Show the differences between a file and the service. Exit code 0: no differences, 1: differences, 2: failed.')
+    .argument('<file>', 'configuration file, YAML or JSON')
+    .option('--delete', 'delete everything that is not in the file', false)
     .action((file, options) => {
       run = async (to) => (await import('./configuration.ts')).planConfiguration(to, { file, ...options });
     });
   remote('apply')
-    .description('Make the service as a file wants it. Exit code 0: it is, 1: it is not, 2: not carried out.')
-    .argument('<file>', 'YAML or JSON')
-    .option('--delete', 'delete what the file does not name', false)
-    .option('--yes', 'do not ask', false)
+    .description('Change the service so that it matches a file. Exit code 0: it matches, 1: it does not match, 2: failed.')
+    .argument('<file>', 'configuration file, YAML or JSON')
+    .option('--delete', 'delete everything that is not in the file', false)
+    .option('--yes', 'apply without confirmation', false)
     .action((file, options) => {
       run = async (to) => (await import('./configuration.ts')).applyConfiguration(to, { file, ...options });
     });
@@ -178,7 +180,7 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     });
   program
     .command('licences')
-    .description('List the licences of the delivered packages. Exit code 1: one may not be delivered along.')
+    .description('List the licences of the packages in this installation. Exit code 1: a licence is not allowed.')
     .action(() => {
       run = async (to) => (await import('./licences.ts')).licences(to);
     });
@@ -208,8 +210,9 @@ const OLD_SCRIPTS = [
   'openapi',
 ];
 
-/** npm tells by which script it runs a program. */
+/** npm sets the name of the script that runs the program. */
 function hintAtOldName({ env, stderr }: Terminal): void {
   const script = env.npm_lifecycle_event ?? '';
-  if (OLD_SCRIPTS.includes(script)) print(stderr, `"npm run ${script}" goes with the next version. Use "npx gatehouse ${script}".`);
+  if (OLD_SCRIPTS.includes(script))
+    print(stderr, `"npm run ${script}" is deprecated; the next version removes it. Use "npx gatehouse ${script}".`);
 }

@@ -12,10 +12,11 @@ export const reseal = command(2, async (terminal) => {
     terminal,
     async (ground) => {
       const { resealed, unopened } = await resealEverything(ground);
-      for (const [table, count] of resealed) tell(`${table}: ${count} sealed again`);
-      for (const [table, count] of unopened) tell(`${table}: ${count} CANNOT BE OPENED: the key that they were sealed with is missing`);
+      for (const [table, count] of resealed) tell(`${table}: ${count} values encrypted again`);
+      for (const [table, count] of unopened)
+        tell(`${table}: ${count} values CANNOT BE DECRYPTED. Add the key that encrypted them to SECRET_KEY and run this command again`);
       if (unopened.size > 0) return 1;
-      tell(`Everything is sealed with the first key (${ground.keyring.id}).`);
+      tell(`All stored secrets are encrypted with the first key (${ground.keyring.id}). You can remove the other keys from SECRET_KEY.`);
       return 0;
     },
     true,

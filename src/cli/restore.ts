@@ -15,13 +15,15 @@ export const restore = command(1, async (terminal, folder: string) => {
   const config = loadConfig(terminal.env);
   const { databaseUrl, dataDir } = config;
   if (databaseUrl !== undefined)
-    throw new StartFailure('The database is on a PostgreSQL server: restore it by pg_restore --no-owner into an empty database.');
+    throw new StartFailure(
+      'This command restores the embedded database only. Restore your PostgreSQL server with pg_restore --no-owner into an empty database.',
+    );
   if (hasCluster(dataDir) || existsSync(secretKeyFile(dataDir)))
-    throw new StartFailure(`${dataDir} holds a database or its key: move it away, or name another DATA_DIR.`);
+    throw new StartFailure(`${dataDir} already has a database or its key. Move them away, or set DATA_DIR to another folder.`);
   restoreCluster(dataDir, path.resolve(folder), (line) => print(terminal.stderr, line));
   if (existsSync(secretKeyFile(folder))) copyFileSync(secretKeyFile(folder), secretKeyFile(dataDir));
   else if (config.secretKeys === undefined)
-    throw new StartFailure('The backup is without its key: set SECRET_KEY to what it was, and start.');
+    throw new StartFailure('The backup does not contain the secret key. Set SECRET_KEY to the key of the backup and start the service.');
 
   return onDatabase(
     terminal,

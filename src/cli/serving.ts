@@ -14,7 +14,7 @@ import { version } from './version.ts';
 
 /** Milliseconds that requests under way are given to end. */
 const DRAIN = 10_000;
-/** Milliseconds between two looks for connections that have become idle: one kept alive does not close by itself. */
+/** Milliseconds between checks for idle connections: kept-alive ones do not close on their own. */
 const LOOK = 50;
 /** Milliseconds that a connection which is kept alive is left, for its next request may be on its way; the answer to that one says that it closes. */
 const GRACE = 200;
@@ -91,9 +91,11 @@ function listen(server: Server, { port, host }: Config): Promise<void> {
 
 function explain(error: NodeJS.ErrnoException, port: number, host: string): Error {
   if (error.code === 'EADDRINUSE')
-    return new StartFailure(`Port ${port} on ${host} is in use: stop what uses it, or set PORT to another one.`);
-  if (error.code === 'EACCES') return new StartFailure(`Port ${port} may not be used by this user: set PORT to another one, above 1023.`);
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return new StartFailure(`HOST ${host} is no address of this machine.`);
+    return new StartFailure(`Port ${port} on ${host} is in use. Stop the process that uses it, or set PORT to another port.`);
+  if (error.code === 'EACCES')
+    return new StartFailure(`This user is not allowed to listen on port ${port}. Set PORT to a port above 1023.`);
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return new StartFailure(`HOST ${host} is not an address of this machine. Set HOST to one, such as 127.0.0.1 or 0.0.0.0.`);
   return error;
 }
 

@@ -1,4 +1,4 @@
-/** Starts the service, in one process or several, until it is told to stop; or migrates the schema and ends. */
+/** Starts the service, in one process or several, until a stop signal; or migrates the schema and exits. */
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import type { FirstAdministrator } from '../features/settings/first-start.service.ts';
@@ -47,18 +47,19 @@ async function migrateOnly(config: Config, log: Logger): Promise<void> {
   } finally {
     await open.close();
   }
-  say('The schema is up to date.');
+  say('The database schema is up to date.');
 }
 
 function warnOfLaxSettings(config: Config, log: Logger): void {
-  if (config.allowInsecureHttp && !config.secure) log.warn('ALLOW_INSECURE_HTTP is on: passwords and tokens travel in the clear');
-  if (config.secretKeys?.some(looksGuessable)) log.warn('SECRET_KEY is not random: put a new key before it, and run gatehouse reseal');
-  if (!config.rateLimits) log.warn('RATE_LIMITS is off: this is for load tests on loopback');
+  if (config.allowInsecureHttp && !config.secure)
+    log.warn('ALLOW_INSECURE_HTTP is on: passwords and tokens are sent without encryption. Use it for tests only');
+  if (config.secretKeys?.some(looksGuessable)) log.warn('SECRET_KEY is not random: add a new key in front of it and run gatehouse reseal');
+  if (!config.rateLimits) log.warn('RATE_LIMITS is off: nothing slows down password guessing. Use it for load tests only');
 }
 
 /** PostgreSQL's files may belong to another user: a service that had dropped its privileges could not restart it after a crash. */
 function warnOfRoot(log: Logger): void {
-  if (process.getuid?.() === 0) log.warn('Gatehouse runs as root, which it does not need: start it as an ordinary user');
+  if (process.getuid?.() === 0) log.warn('Gatehouse runs as root and does not need to: start it as an ordinary user');
 }
 
 function recommendNode(log: Logger): void {
@@ -67,7 +68,7 @@ function recommendNode(log: Logger): void {
 }
 
 function tellAdministrator({ username, generatedPassword }: FirstAdministrator): void {
-  if (generatedPassword === undefined) say(`The first administrator is ${username}, with the password of ADMIN_PASSWORD.`);
+  if (generatedPassword === undefined) say(`The first administrator: ${username}, with the password of ADMIN_PASSWORD`);
   else say(`The first administrator: ${username}\nPassword, shown only now: ${generatedPassword}`);
 }
 

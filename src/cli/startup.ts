@@ -26,9 +26,9 @@ import { OpenResources, StartFailure } from './lifecycle.ts';
 export interface StartupContext {
   readonly config: Config;
   readonly log: Logger;
-  /** For requests; a pooler in transaction mode may stand between. */
+  /** For requests; can be a pooler in transaction mode. */
   readonly pooled: Connection;
-  /** For migrations, for what takes its time, and for LISTEN. Where changes are polled for, a pooler may stand here, too. */
+  /** For migrations, long statements and LISTEN. With polling it can also be a pooler. */
   readonly direct: Connection;
 }
 
@@ -54,7 +54,7 @@ function connectionTo(url: string): Connection {
 
 /** @param patient for what may take its time: migrations, and waiting for another process's first start */
 export const connectToDatabase = (connection: Connection, log: Logger, patient = false): Promise<Database> =>
-  openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'a database connection broke') });
+  openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'lost a database connection') });
 
 /** The replica that may be read, if there is one. @param primary closed after it */
 export async function readNearby({ config, pooled, log }: StartupContext, primary: Database, open: OpenResources): Promise<Database> {
@@ -80,7 +80,9 @@ export async function migrateSchema({ direct, log }: StartupContext): Promise<vo
     await migrate(database);
   } catch (error) {
     if (!isUnavailable(error) || wasHeldUp(error)) throw error;
-    throw new StartFailure(`The database cannot be reached (${reasonOf(error)}): is it running, and is DATABASE_URL right?`);
+    throw new StartFailure(
+      `The database cannot be reached (${reasonOf(error)}). Check that it is running and that DATABASE_URL is correct.`,
+    );
   } finally {
     await database.close();
   }
@@ -113,9 +115,9 @@ export async function checkSecretKeys(services: Pick<Services, 'database' | 'key
   const ids = [...new Set(unopenable.map(({ keyId }) => keyId))];
   throw new StartFailure(
     [
-      `${source} is not the key that this database was sealed with. Its key${ids.length === 1 ? '' : 's'} ${ids.join(', ')} ${ids.length === 1 ? 'is' : 'are'} missing, for:`,
+      `${source} does not have the key that encrypted the secrets in this database. Missing: ${ids.join(', ')}, needed for:`,
       ...unopenable.map(({ keyId, table, count }) => `  ${count} ${count === 1 ? 'value' : 'values'} in ${table} (${keyId})`),
-      'Add the former key behind the new one, separated by a comma, and run gatehouse reseal before it goes; without it these secrets are lost.',
+      'Add the old key after the new one, separated by a comma, and run gatehouse reseal before you remove the old key. Without it these secrets are lost.',
     ].join('\n'),
   );
 }
@@ -145,7 +147,7 @@ async function ownSecretKeys(dataDir: string): Promise<readonly Buffer[]> {
     }
   }
   const keys = readSecretKeys(readFileSync(file, 'utf8').trim());
-  if (keys === undefined) throw new StartFailure(`${file} does not hold a key of 32 bytes: restore it from a backup`);
+  if (keys === undefined) throw new StartFailure(`${file} does not contain a valid key (32 bytes). Restore the file from a backup.`);
   return keys;
 }
 

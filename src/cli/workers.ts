@@ -11,7 +11,7 @@ const AT_ONCE = 10_000;
 const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 10_000;
 
-/** @returns milliseconds to wait before the next worker, after so many in a row that died at once */
+/** @returns milliseconds to wait before the next worker, after a number of consecutive early exits */
 export const pauseAfter = (earlyDeaths: number): number =>
   earlyDeaths === 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (earlyDeaths - 1), LONGEST_PAUSE);
 
@@ -22,10 +22,10 @@ const LISTEN = 'gatehouse:listen';
 const PATIENCE = 10_000;
 
 /**
- * Starts the workers and keeps their number. They listen when all are prepared: connections of the first moments are spread over them, and one that is kept alive
- * stays where it is.
- * @returns when all of them answer requests
- * @throws {StartFailure} when the first does not start; it has told why
+ * Starts the workers and replaces those that exit. They listen only when all are ready, so that the first connections are spread over them; a
+ * kept-alive connection stays with its worker.
+ * @returns when all serve requests
+ * @throws {StartFailure} when the first worker does not start; it has reported the reason
  */
 export async function startWorkers(count: number, log: Logger, open: OpenResources): Promise<void> {
   let stopping = false;
@@ -52,14 +52,14 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
       news.emit('change');
     });
     // For example when the worker is exiting.
-    worker.on('error', (error) => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be reached'));
+    worker.on('error', (error) => log.warn({ worker: worker.process.pid, err: error }, 'could not send a message to a worker'));
     worker.once('exit', (code, signal) => {
       prepared.delete(worker);
       listening.delete(worker);
       if (stopping) return;
       earlyDeaths = performance.now() - begun < AT_ONCE ? earlyDeaths + 1 : 0;
       const pause = pauseAfter(earlyDeaths);
-      log.error({ worker: worker.process.pid, code, signal, pause }, 'a worker died and is replaced');
+      log.error({ worker: worker.process.pid, code, signal, pause }, 'a worker exited unexpectedly and is replaced');
       setTimeout(() => {
         if (!stopping) start();
       }, pause);
@@ -89,7 +89,7 @@ export async function startWorkers(count: number, log: Logger, open: OpenResourc
   await until(() => listening.size === count);
 }
 
-/** A worker's part: says that it could listen, and waits until it may. @throws {StartFailure} when it is told to stop instead */
+/** In a worker: reports that it is ready and waits for permission to listen. @throws {StartFailure} on a stop signal */
 export async function waitForTurn(): Promise<void> {
   const told = new Promise<void>((resolve, reject) => {
     process.on('message', (message: unknown) => message === LISTEN && resolve());

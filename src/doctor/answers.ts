@@ -32,7 +32,7 @@ export function mustBeError(reply: Reply, error: string, what?: string): void {
   mustEqual(body.error, error, `error${ofWhat}`);
   mustEqual(reply.status, error === 'invalid_client' ? 401 : 400, `status${ofWhat}`);
   mustEqual(Object.keys(body).sort().join(' '), 'error error_description', `the fields of the error${ofWhat}`);
-  must(typeof body.error_description === 'string' && body.error_description !== '', `the error${ofWhat} must have a description`);
+  must(typeof body.error_description === 'string' && body.error_description !== '', `the error${ofWhat} must have an error_description`);
 }
 
 /** @returns the claims of a JWT, unverified @throws {Broken} it is none */
@@ -40,6 +40,6 @@ export function claimsOf(jwt: unknown): Json {
   try {
     return JSON.parse(Buffer.from(String(jwt).split('.')[1] ?? '', 'base64url').toString()) as Json;
   } catch {
-    throw new Broken('there must be a JWT');
+    throw new Broken('the value must be a JWT');
   }
 }

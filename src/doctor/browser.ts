@@ -97,7 +97,7 @@ export function formOf(text: string, formId: string): Form | undefined {
   return { action, hidden: Object.fromEntries(fields) };
 }
 
-/** @returns the value of a field that stands on the page */
+/** @returns the value of a field on the page */
 export function fieldOf(text: string, id: string): string | undefined {
   const tag = new RegExp(`<input[^>]*\\bid="${id}"[^>]*>`).exec(text)?.[0];
   return tag === undefined ? undefined : attributeOf(tag, 'value');

@@ -1,4 +1,4 @@
-/** Goes through the rules, one after the other, and tells of each whether it holds. Nothing that goes wrong with one keeps the others from being looked at. */
+/** Runs the rules one after the other. A failed rule does not stop the others. */
 
 import { BUILT_IN_SERVER } from './fixtures.ts';
 import type { HttpExchange } from './http-client.ts';
@@ -19,7 +19,7 @@ export interface Finding {
 
 type Seen = Pick<Finding, 'outcome' | 'words'>;
 
-const OVER: Seen = { outcome: 'blocked', words: 'the examination was ended before' };
+const OVER: Seen = { outcome: 'blocked', words: 'the doctor stopped before this rule' };
 
 async function see<Subject>(rule: Rule<Subject>, subject: Subject, signal: AbortSignal): Promise<Seen> {
   if (signal.aborted) return OVER;

@@ -73,7 +73,7 @@ export class Fixtures {
     return this.name;
   }
 
-  /** The server beside the built-in one: as every new one it lets everything through, so that no access policy of this service stands in the way. */
+  /** The custom server: like every new one it allows everything, so no access policy interferes. */
   async makeServer(): Promise<void> {
     this.removals.noteServer(this.serverId);
     await this.api.make('/authorizationServers', {
@@ -90,12 +90,12 @@ export class Fixtures {
     });
   }
 
-  /** Somebody with every claim that userinfo tells. */
+  /** A user with every userinfo claim. */
   makeUser(): Promise<TestUser> {
     return this.#makePerson(this.name, { ...PROFILE, email: `${this.name}@doctor.invalid` });
   }
 
-  /** Somebody without an address: a sign-in on the page would be told to one by mail. */
+  /** A user without an e-mail address, because a sign-in on the page would notify it. */
   makeVisitor(): Promise<TestUser> {
     return this.#makePerson(`${this.name}-visitor`, {});
   }

@@ -6,16 +6,19 @@ export function lineOf({ outcome, id, sentence, words, exchange }: Finding): str
   const mark = { ok: 'ok  ', FAIL: 'FAIL', skip: 'skip', blocked: 'skip' }[outcome];
   const why = words === undefined ? '' : outcome === 'ok' ? ` (${words})` : outcome === 'FAIL' ? ` — ${words}` : ` (${words})`;
   const isTold = exchange !== undefined && outcome !== 'skip';
-  return `${mark}  ${id}: ${sentence}${why}${isTold ? ` — sent ${exchange.sent} — came ${exchange.came}` : ''}`.replace(/[\r\n]+/g, ' ');
+  return `${mark}  ${id}: ${sentence}${why}${isTold ? ` — sent ${exchange.sent} — received ${exchange.came}` : ''}`.replace(
+    /[\r\n]+/g,
+    ' ',
+  );
 }
 
-/** @returns true where all that was looked at is as it must be, and nothing was kept from being looked at */
+/** @returns true if every check passed or was skipped, and none was blocked */
 export const isAllRight = (findings: readonly Finding[]): boolean =>
   findings.every(({ outcome }) => outcome === 'ok' || outcome === 'skip');
 
 export function sumOf(findings: readonly Finding[]): string {
   const count = (outcome: Finding['outcome']) => findings.filter((finding) => finding.outcome === outcome).length;
   const blocked = count('blocked');
-  const kept = blocked === 0 ? '' : `, ${blocked} could not be looked at`;
+  const kept = blocked === 0 ? '' : `, ${blocked} could not be checked`;
   return `${count('ok')} ok, ${count('FAIL')} FAIL, ${count('skip')} skipped${kept}.`;
 }

@@ -103,7 +103,7 @@ export class RuleContext {
       for (const end = Date.now() + KNOWN_WITHIN; answered < ANSWERS_OF_ONE_KNOWN; await delay(50)) {
         const { status } = await wire.send(`${this.baseUrl}/oauth/v1/${this.ward.serverId}/.well-known/openid-configuration`);
         answered = status === 200 ? answered + 1 : 0;
-        must(Date.now() < end, 'a new authorization server must answer everywhere within a second');
+        must(Date.now() < end, 'every process must serve a new authorization server within a second');
       }
     });
 
@@ -141,12 +141,12 @@ export class RuleContext {
   /** A browser in which nobody is signed in. */
   stranger = (): TestBrowser => new TestBrowser(this.baseUrl);
 
-  /** The browser that most rules are looked at with. A copy that ends a dialog gets another session id, which the others would not know. */
+  /** Browser session shared by most rules. Ending a dialog changes the session ID, so use a copy for that. */
   signedIn = (): Promise<TestBrowser> => this.once('a session', () => this.newSession());
 
   async sessionToken(): Promise<string> {
     const { mfa } = jsonOf(await this.ward.api.call('GET', '/settings/sign-in'));
-    must(mfa !== 'EVERYONE', 'a second factor is demanded of everyone (settings/sign-in), and the doctor has none');
+    must(mfa !== 'EVERYONE', 'settings/sign-in requires a second factor for everyone, and the test user of the doctor has none');
     const { login: username, password } = await this.user();
     const reply = await this.ward.api.call('POST', '/authn', { username, password }, this.wire);
     const { sessionToken } = jsonOf(reply);
@@ -174,7 +174,7 @@ export class RuleContext {
       { scope: SCOPE, code_challenge: challengeOf(verifier), code_challenge_method: 'S256', ...parameters },
       browser,
     );
-    must(fields.code !== undefined, `there must be a code, the answer is ${fields.error ?? 'a page'}`);
+    must(fields.code !== undefined, `the response must have a code, but is ${fields.error ?? 'a page'}`);
     return { code: fields.code, verifier };
   }
 
@@ -185,7 +185,7 @@ export class RuleContext {
   async freshTokens(scope = SCOPE, by?: TestApplication, browser?: TestBrowser): Promise<Json> {
     const parameters = { scope, ...(by !== undefined && { client_id: by.id }) };
     const reply = await this.exchange(await this.code(parameters, browser), by);
-    must(reply.status === 200, `the code must be exchanged with 200, not ${reply.status}`);
+    must(reply.status === 200, `the code exchange must return 200, not ${reply.status}`);
     return jsonOf(reply);
   }
 
@@ -204,7 +204,7 @@ export class RuleContext {
     return this.send(endpoint, secret === undefined ? { client_id: id, ...form } : form, secret === undefined ? {} : basic(id, secret));
   }
 
-  /** Posts a form with whatever proof of the application is given. */
+  /** Posts a form with the given client authentication. */
   send(endpoint: string, form: ResponseParameters, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
     const given = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined);
     return this.wire.send(`${this.issuer}/${endpoint}`, { method: 'POST', headers, body: new URLSearchParams(given) });

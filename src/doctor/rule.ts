@@ -3,10 +3,10 @@
 export interface Rule<Subject> {
   /** Stable, for anyone who looks for one line: the endpoint or section, and what of it. */
   readonly id: string;
-  /** The heading that the sentence stands under. */
+  /** Heading of the section. */
   readonly section: string;
   readonly sentence: string;
-  /** @returns what was found, where that is worth a word @throws {Broken} the rule does not hold @throws {Skipped} @throws {Blocked} */
+  /** @returns a detail worth reporting @throws {Broken} the rule is violated @throws {Skipped} @throws {Blocked} */
   run(subject: Subject): Promise<string | undefined> | Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export class Skipped extends Error {
   override readonly name = 'Skipped';
 }
 
-/** Something else went wrong before the rule could be seen: the service is not all right, but this line does not tell why. */
+/** The check failed for another reason: the service has a problem, but not necessarily with this rule. */
 export class Blocked extends Error {
   override readonly name = 'Blocked';
 }
@@ -34,7 +34,7 @@ export const unseen = (why: string) => async (): Promise<void> => {
   throw new Skipped(why);
 };
 
-/** @param expected what must be so, told when it is not */
+/** @param expected the requirement, reported when it is violated */
 export function must(isSo: boolean, expected: string): asserts isSo {
   if (!isSo) throw new Broken(expected);
 }

@@ -29,12 +29,12 @@ export function shown(field: string, value: string): string {
 export class SecretsKept {
   readonly #values = new Set<string>();
 
-  /** Notes what must not be told. Short ones would take words out of sentences. */
+  /** Registers a secret. Short values are ignored, because they would match ordinary words. */
   add(value: string | undefined): void {
     if (value !== undefined && value.length >= 8) this.#values.add(value);
   }
 
-  /** Takes out what was noted, and whatever looks like a JWT (RFC 7519). */
+  /** Hides registered secrets and JWTs (RFC 7519). */
   scrub(line: string): string {
     let scrubbed = line;
     for (const value of this.#values) {

@@ -81,7 +81,7 @@ function summarise(verb: ActionVerb, { status, members }: ShownExchange): string
   return 'The server answers 200 without a body, even for a token that it never issued, so the response reveals nothing. Introspect the token to see that it is inactive. The other tokens stay valid.';
 }
 
-/** Makes the request. @returns what happened, and the sign-in as it stands now @throws {ProtocolProblem} when no answer came */
+/** Sends the request. @returns the result and the updated sign-in @throws {ProtocolProblem} without a response */
 export async function act(
   server: ServerAccess,
   before: PlaygroundSession,

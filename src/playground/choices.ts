@@ -68,7 +68,7 @@ export const DEFAULT_CHOICES: Choices = {
   max_age: '',
 };
 
-/** Reads a form or a query; where not even a response type is said, all but the server is the default. */
+/** Parses a form or query; without a response type, everything but the server uses defaults. */
 export function readChoices(form: URLSearchParams): Choices {
   const said = choices.parse(Object.fromEntries(form));
   if (!form.has('response_type')) return { ...DEFAULT_CHOICES, server: said.server };

@@ -38,7 +38,7 @@ function membersOf(body: string): Record<string, unknown> | undefined {
   }
 }
 
-/** @returns a fetch for openid-client that tells of each exchange */
+/** @returns a fetch for openid-client that records each exchange */
 export function recording(record: (exchange: ShownExchange) => void): CustomFetch {
   return async (address, options) => {
     const response = await fetch(address, options as RequestInit);

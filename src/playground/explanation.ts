@@ -26,7 +26,7 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/** Tokens stand in full elsewhere; in a table their ends are enough to tell two apart. */
+/** Full tokens are shown elsewhere; in a table, start and end are enough to distinguish them. */
 const LONGEST = 160;
 const shortened = (value: string): Value =>
   value.length > LONGEST

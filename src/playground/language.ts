@@ -1,4 +1,4 @@
-/** The language of the playground: what its views draw texts with. English stands in the source and is the key, as in the console. */
+/** Language of the playground's views. English texts in the source are the keys, as in the console. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { pageLanguage } from '../platform/i18n/page-language.ts';
@@ -18,7 +18,7 @@ interface PlaygroundLocals extends Pick<Translator, 't' | 'v'> {
 export function playgroundLanguages(log: Logger) {
   const translatorFor = translatorsFor(log, 'the playground');
   return {
-    /** @param isReadable can the page be asked for again? Then it offers other languages */
+    /** @param isReadable can the page be reloaded with GET? Then it offers other languages */
     of(ctx: Koa.Context, isReadable = false): PlaygroundLocals {
       const { lang, dir, languages } = pageLanguage(ctx);
       const { t, v } = translatorFor(lang);

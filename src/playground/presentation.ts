@@ -52,7 +52,7 @@ export async function checksOf(name: TokenName, token: string, { session, client
   return checkIdToken(token, isRenewed, { issuer, clientId, nonce, keys, ...companions });
 }
 
-/** The scope and lifetime of an access token, where the answer told them (RFC 6749 section 5.1). */
+/** Scope and lifetime of an access token, if the response contains them (RFC 6749 section 5.1). */
 function factsOf(name: TokenName, { received, tokenExchange, choices, tokens }: PlaygroundSession) {
   if (!name.endsWith('access-token')) return [];
   const isFront = name === 'front-access-token' || tokens[name] === value(received, 'access_token');

@@ -1,6 +1,6 @@
 /**
- * From an authorization response to tokens (OpenID Connect Core 1.0 sections 3.1.2.7, 3.2.2.8 and 3.3.2.8): the response is checked, its code
- * exchanged, userinfo asked for. What goes wrong keeps what is known so far, for the page to show.
+ * From an authorization response to tokens (OpenID Connect Core 1.0 sections 3.1.2.7, 3.2.2.8 and 3.3.2.8): verifies the response, exchanges its code
+ * and requests userinfo. After an error, the results so far are kept for display.
  */
 
 import { ProtocolProblem } from '../platform/http/protocol-problem.ts';

@@ -63,7 +63,7 @@ describe('GET /api/v1/docs (management API)', () => {
         schema: undefined,
         constraints: ['1 to 255 characters', 'or null'],
         required: false,
-        description: 'SCIM tokens only: the organization whose members it can read and change. Absent or null: the whole service',
+        description: 'SCIM tokens only: limits the token to the members of this organization. Absent or null: the whole service',
       },
       {
         name: 'expiresAt',

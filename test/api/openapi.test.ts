@@ -150,7 +150,7 @@ describe('the OpenAPI document of the management API ("Management API")', () => 
     for (const path of ['/apps', '/apps/{id}', '/authorizationServers', '/authorizationServers/{id}']) {
       const method = path.endsWith('}') ? 'put' : 'post';
       const told = /"profile":(\{[^{}]*"description":"[^"]*")/.exec(JSON.stringify(served.body.paths[path]?.[method]?.requestBody))?.[1];
-      assert.match(told ?? '', /openid \(OpenID Connect Core\), which Spring Security, Auth\.js, oauth2-proxy/, path);
+      assert.match(told ?? '', /openid \(OpenID Connect Core\): required by Spring Security, Auth\.js, oauth2-proxy/, path);
     }
   });
 

@@ -189,13 +189,13 @@ const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
   ],
   [
     { ...ON_SERVER, DATABASE_URL: `${URL_OF_DATABASE}?target_session_attrs=standby` },
-    /^DATABASE_URL must not ask for a server that only reads/,
+    /^DATABASE_URL must not connect to a read-only server/,
   ],
   [{ DATABASE_URL: URL_OF_DATABASE }, /^SECRET_KEY is required with DATABASE_URL/],
-  [{ DATABASE_DIRECT_URL: URL_OF_DATABASE }, /^DATABASE_DIRECT_URL has a meaning only together with DATABASE_URL/],
+  [{ DATABASE_DIRECT_URL: URL_OF_DATABASE }, /^DATABASE_DIRECT_URL requires DATABASE_URL/],
   [{ ...ON_SERVER, READ_DATABASE_URL: REPLICA }, /^READ_DATABASE_MAX_LAG_MS is required with READ_DATABASE_URL/],
-  [{ READ_DATABASE_URL: REPLICA, READ_DATABASE_MAX_LAG_MS: '500' }, /^READ_DATABASE_URL has a meaning only together with DATABASE_URL/],
-  [{ READ_DATABASE_MAX_LAG_MS: '500' }, /^READ_DATABASE_MAX_LAG_MS has a meaning only together with READ_DATABASE_URL/],
+  [{ READ_DATABASE_URL: REPLICA, READ_DATABASE_MAX_LAG_MS: '500' }, /^READ_DATABASE_URL requires DATABASE_URL/],
+  [{ READ_DATABASE_MAX_LAG_MS: '500' }, /^READ_DATABASE_MAX_LAG_MS requires READ_DATABASE_URL/],
   [{ ...ON_SERVER, READ_DATABASE_URL: SEVERAL, READ_DATABASE_MAX_LAG_MS: '500' }, /^READ_DATABASE_URL must name one server$/],
   [
     { ...ON_SERVER, READ_DATABASE_URL: REPLICA, READ_DATABASE_MAX_LAG_MS: '99' },
@@ -217,10 +217,10 @@ const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ RATE_LIMITS: 'none' }, /^RATE_LIMITS must be true or false$/],
   [{ SMTP_URL: 'mail.example', MAIL_FROM: 'id@example.com' }, /^SMTP_URL must be a URL that begins with smtp/],
   [{ SMTP_URL: 'smtp://mail.example' }, /^MAIL_FROM is required with SMTP_URL/],
-  [{ MTLS_HEADER: 'Client-Cert' }, /^MTLS_HEADER needs TRUST_PROXY/],
-  [{ MTLS_CA_FILE: '/ca.pem' }, /^MTLS_CA_FILE has a meaning only together with MTLS_HEADER/],
+  [{ MTLS_HEADER: 'Client-Cert' }, /^MTLS_HEADER requires TRUST_PROXY/],
+  [{ MTLS_CA_FILE: '/ca.pem' }, /^MTLS_CA_FILE requires MTLS_HEADER/],
   [{ TRUST_PROXY: '1', MTLS_HEADER: 'a b' }, /^MTLS_HEADER must be the name of a header/],
-  [{ TRUST_PROXY: '1', MTLS_HEADER: 'Client-Cert', MTLS_PROXIES: 'everywhere' }, /^MTLS_PROXIES must be addresses or networks/],
+  [{ TRUST_PROXY: '1', MTLS_HEADER: 'Client-Cert', MTLS_PROXIES: 'everywhere' }, /^MTLS_PROXIES must be IP addresses or networks/],
   ...['nobody', 'a@example.com, b@example.com', 'Name <a@example.com>\nBcc: x@example.com', 'a b@example.com'].map(
     (from) =>
       [{ SMTP_URL: 'smtp://mail.example', MAIL_FROM: from }, /^MAIL_FROM must be an e-mail address, or a name and an address/] as const,
@@ -230,13 +230,13 @@ const refused: readonly (readonly [Record<string, string>, RegExp])[] = [
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that begins with https/],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://user:secret@collector.example' }, /^OTEL_EXPORTER_OTLP_ENDPOINT must have no user, query or/],
   ...['secret', 'a b=c', 'a=%zz', 'a=b%0d%0ac'].map(
-    (list) => [{ OTEL_EXPORTER_OTLP_HEADERS: list }, /^OTEL_EXPORTER_OTLP_HEADERS must be name=value with commas between them/] as const,
+    (list) => [{ OTEL_EXPORTER_OTLP_HEADERS: list }, /^OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs separated by commas/] as const,
   ),
   [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /^OTEL_EXPORTER_OTLP_PROTOCOL must be one of http\/protobuf, http\/json$/],
   [{ OTEL_TRACES_EXPORTER: 'zipkin' }, /^OTEL_TRACES_EXPORTER must be one of otlp, none$/],
   [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, /^OTEL_TRACES_SAMPLER must be one of always_on, /],
   [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, /^OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1$/],
-  [{ OTEL_PROPAGATORS: 'b3' }, /^OTEL_PROPAGATORS must be of tracecontext, baggage, none, with commas between them$/],
+  [{ OTEL_PROPAGATORS: 'b3' }, /^OTEL_PROPAGATORS must be one or several of tracecontext, baggage, none, separated by commas$/],
   [{ OTEL_METRIC_EXPORT_INTERVAL: '0' }, /^OTEL_METRIC_EXPORT_INTERVAL must be a whole number from 10 to/],
 ];
 

@@ -116,12 +116,12 @@ test('nobody becomes everyone by a name, and nobody another by an id', async (t)
     conditions: { people: { groups: { include: [group.id] } } },
   });
   assert.equal(status, 201);
-  await assert.rejects(exported(service), /A group that is referred to is called EVERYONE/);
+  await assert.rejects(exported(service), /A referenced group is named EVERYONE/);
 
   const other = await startService(t);
   const user = await other.createUser({ login: 'ada' });
   const byId = withPolicies(forAll('Q', { rules: [{ name: 'r', conditions: { people: { users: { include: [user.id] } } } }] }));
-  await assert.rejects(planned(t, other, byId), /The user usr\w+ is referred to, and does not exist/);
+  await assert.rejects(planned(t, other, byId), /The user usr\w+ is referenced but does not exist/);
 });
 
 test('an identity provider that names what is gone is exported still, and refused where it is applied', async (t) => {
@@ -140,19 +140,19 @@ test('an identity provider that names what is gone is exported still, and refuse
   const content = await exported(service);
   assert.equal(content.identityProviders.length, 1);
   assert.deepEqual(changes(await planned(t, service, content)), []);
-  await assert.rejects(planned(t, await startService(t), content), /The group grp\w+ is referred to, and does not exist/);
+  await assert.rejects(planned(t, await startService(t), content), /The group grp\w+ is referenced but does not exist/);
 });
 
 test('YAML is read as people write it: merge keys, Windows lines; what it takes for a number is refused in plain words', async (t) => {
   const read = (content: string) => () => sectionsOf(t, content);
   assert.throws(
     read('applications:\n  - credentials: {oauthClient: {client_id: 123}}\n'),
-    /client_id must be text: put it in quotation marks/,
+    /client_id must be text\. Put the value in quotation marks/,
   );
   assert.throws(read('authorizationServers:\n  - {id: true, name: x}\n'), /authorizationServers 1: id must be text/);
   assert.throws(read('applications: []\napplications: []\n'), /Map keys must be unique/);
   assert.throws(read('applications: []\n---\napplications: []\n'), /is neither YAML nor JSON/);
-  assert.throws(read(''), /is no configuration/);
+  assert.throws(read(''), /is not a configuration file/);
   const bomb = `${'abcdefgh'.replace(/./g, (name, at) => `${name}: &${name} [${at === 0 ? 'x' : Array(9).fill(`*${'abcdefgh'[at - 1]}`)}]\n`)}applications: *h\n`;
   assert.throws(read(bomb), /Excessive alias count/);
 
@@ -181,14 +181,14 @@ test('a policy for an application that will not be there is refused before anyth
     settings: { oauthClient: { redirect_uris: ['https://shop.example/callback'] } },
   };
   const policy = { name: 'The shop alone', conditions: { clients: { include: ['shop'] } } };
-  await assert.rejects(planned(t, service, withPolicies(policy)), /The application shop is referred to, and does not exist/);
+  await assert.rejects(planned(t, service, withPolicies(policy)), /The application shop is referenced but does not exist/);
   const both = { applications: [shop], ...withPolicies(policy) };
   assert.deepEqual(await applied(t, service, both), []);
   assert.deepEqual(changes(await planned(t, service, withPolicies(policy), true)), [], 'it is there, and stays');
   const contradiction = { applications: [], ...withPolicies({ ...policy, description: 'Of a shop that is gone' }) };
   await assert.rejects(
     planned(t, service, contradiction, true),
-    /The application shop is referred to, and is not in the file, which deletes it/,
+    /The application shop is referenced but not in the file, so --delete would delete it/,
   );
 });
 
@@ -222,10 +222,10 @@ test('an application names identity providers, which the file knows by name: mad
   assert.deepEqual(new Set(await named(other)), new Set(await idsOf(other)));
   assert.notDeepEqual(new Set(await named(other)), new Set(await named(service)));
 
-  const refused = /shop: settings\.oauthClient\.identity_providers: The identity provider Three is referred to, and does not exist/;
+  const refused = /shop: settings\.oauthClient\.identity_providers: The identity provider Three is referenced but does not exist/;
   await assert.rejects(planned(t, service, { applications: [shop('Three')] }), refused, 'a change');
   await assert.rejects(planned(t, await startService(t), { applications: [shop('Three')] }), refused, 'a creation');
-  const deletes = /identity_providers: The identity provider One is referred to, and is not in the file, which deletes it/;
+  const deletes = /identity_providers: The identity provider One is referenced but not in the file, so --delete would delete it/;
   await assert.rejects(planned(t, service, { applications: [shop('One')], identityProviders: [partner('Two')] }, true), deletes);
   assert.deepEqual(await applied(t, service, { applications: [shop('Two')], identityProviders: [partner('Two')] }, true), []);
   assert.deepEqual(await named(service), await idsOf(service));

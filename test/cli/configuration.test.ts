@@ -138,7 +138,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   assert.equal(await eventCount(service), before, 'a plan changes nothing');
 
   const applied = await carriedOut(service, 0, SECRET, 'apply', file, '--yes');
-  assert.match(applied, /The service is as the file wants it\./);
+  assert.match(applied, /The service matches the file\./);
   assert.doesNotMatch(applied, new RegExp(SECRET.SHOP_SECRET), 'a secret that was given is not told');
   const policies = (await service.api('GET', '/authorizationServers/orders/policies')).body;
   assert.deepEqual(
@@ -266,20 +266,20 @@ test('a file that cannot be is refused in plain words before anything is changed
   const ordersWith = (changes: Content) => ({ applications: [SHOP], authorizationServers: [{ ...ORDERS, ...changes }] });
   const refusals: [content: Content, reason: RegExp][] = [
     ['applications: [', /is neither YAML nor JSON/],
-    ['- one', /is no configuration/],
+    ['- one', /is not a configuration file/],
     [
       { apps: [] },
       /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, provisioning, signalStreams, authorizationServers/,
     ],
     [{ applications: {} }, /applications must be a list/],
-    [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must say which application it is/],
+    [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must identify the application/],
     [{ applications: [SHOP, SHOP] }, /the application shop is there twice/],
     [shopWith({ colour: 'red' }), /shop: colour is not a field of this resource/],
     [shopWith({ label: '' }), /shop: label must not be empty/],
     [shopWith({ status: 'ASLEEP' }), /shop: status must be ACTIVE or INACTIVE/],
     [
       shopWith({ credentials: { oauthClient: { client_id: 'shop', client_secret: 'in the file' } } }),
-      /client_secret does not belong into the file/,
+      /client_secret must not be in the file/,
     ],
     [ordersWith({ scopes: [{ name: 'x', consent: 'SOMETIMES' }] }), /orders \/ scope x: consent must be/],
     [
@@ -303,10 +303,10 @@ test('a file that cannot be is refused in plain words before anything is changed
   const unknown = await startService(t);
   assert.match(
     (await run(unknown, SECRET, 'apply', fileOf(t, WANTED), '--yes')).stderr,
-    /^Partner: policy\.provisioning\.orgId: The organization Partners <Ltd> is referred to, and does not exist/,
+    /^Partner: policy\.provisioning\.orgId: The organization Partners <Ltd> is referenced but does not exist/,
   );
   assert.match((await run(service, {}, 'apply', fileOf(t, WANTED), '--yes')).stderr, /The environment variable SHOP_SECRET is not set/);
-  assert.match((await run(service, SECRET, 'apply', fileOf(t, WANTED))).stderr, /Nobody is here to be asked: say --yes\./);
+  assert.match((await run(service, SECRET, 'apply', fileOf(t, WANTED))).stderr, /There is no terminal for the confirmation\. Add --yes/);
   assert.equal(await eventCount(service), before, 'nothing was changed');
 
   const usage = /Usage: gatehouse configuration /;
@@ -334,9 +334,9 @@ test('a step that the service refuses ends the work, tells how far it came, leav
     '--yes',
   );
   assert.equal(stopped.code, 2);
-  assert.match(stopped.stderr, /conditions\.scopes.*\n2 of 3 steps are done; mend the file and apply it again\./);
+  assert.match(stopped.stderr, /conditions\.scopes.*\n2 of 3 steps were applied\. Correct the file and apply it again\./);
   assert.deepEqual((await service.api('GET', '/authorizationServers/orders/policies')).body, [], 'nothing is allowed meanwhile');
-  assert.match(await carriedOut(service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes'), /The service is as the file wants it/);
+  assert.match(await carriedOut(service, 0, SECRET, 'apply', fileOf(t, WANTED), '--yes'), /The service matches the file/);
 });
 
 test('settings, e-mail templates and texts are set by the file, moved to another installation, and returned to their defaults', async (t) => {
@@ -409,7 +409,7 @@ test('a rule names an inline hook by its name, made by the same file; values of 
   assert.deepEqual(content.authorizationServers.find(({ id }: Content) => id === 'orders').policies[0].rules[0].actions, rules[0]?.actions);
   const plain = { ...hook, channel: { ...hook.channel, config: { ...hook.channel.config, headers: [{ key: 'X-Key', value: HOOK_KEY }] } } };
   const refused = await run(service, {}, 'plan', fileOf(t, { inlineHooks: [plain] }));
-  assert.match(refused.stderr + refused.stdout, /value does not belong into the file/);
+  assert.match(refused.stderr + refused.stdout, /value must not be in the file/);
 });
 
 test('attributes of users are set by the file, exported as they are, and removed by null', async (t) => {
@@ -458,7 +458,7 @@ test('SCIM targets are set by the file, with the secret from the environment, an
   assert.deepEqual([after.mapping, after.leavers, after.pushGroups], [changed.mapping, 'DELETE', true]);
 
   const inTheOpen = fileOf(t, { provisioning: [{ ...target, auth: { type: 'BEARER', secret: 'in-the-open' } }] });
-  assert.match((await run(service, env, 'plan', inTheOpen)).stderr, /does not belong into the file/);
+  assert.match((await run(service, env, 'plan', inTheOpen)).stderr, /must not be in the file/);
   await carriedOut(service, 0, env, 'apply', fileOf(t, { provisioning: [] }), '--yes', '--delete');
   assert.equal((await service.api('GET', '/apps/shop/provisioning')).status, 404);
 });

@@ -101,7 +101,7 @@ test('a thousand users are imported beside the running service, can sign in at o
 
   const second = await call(file);
   assert.equal(second.code, 0, second.stderr);
-  assert.match(second.stdout, /^0 imported, 0 refused, 1000 there already in .*\nNothing was changed: all of it was there already\.\n$/);
+  assert.match(second.stdout, /^0 imported, 0 refused, 1000 existed already in .*\nNothing changed: everything existed already\.\n$/);
   assert.equal(await count(service, "login LIKE 'person-%'"), 1000);
 });
 
@@ -221,7 +221,7 @@ test('an interrupt ends it after the users under way, and it says where', async 
   await eventually(() => count(service, "login LIKE 'person-%'"), 'the import has begun');
   assert.equal(await command.stop('SIGINT'), 1, command.output.stderr);
   const [, line, imported] =
-    /^Stopped after line (\d+); what follows it was not imported\.\n(\d+) imported, 0 refused/.exec(command.output.stdout) ?? [];
+    /^Stopped after line (\d+)\. The lines after it were not imported\.\n(\d+) imported, 0 refused/.exec(command.output.stdout) ?? [];
   assert.ok(line !== undefined && Number(line) < 50_000, command.output.stdout);
   assert.equal(imported, line);
   assert.equal(await count(service, "login LIKE 'person-%'"), Number(line));
@@ -240,16 +240,19 @@ test('what it cannot do at all is told in one line, with exit code 2', async (t)
     [call(file, file), usage],
     [call(file, '--wrong'), usage],
     [call(path.join(directory, 'none')), /^\S+none cannot be opened: ENOENT[^\n]*\n$/],
-    [call(directory), /^\S+ is a directory\.\n$/],
+    [call(directory), /^\S+ is a directory\. Name a file\.\n$/],
     [call(file, '--refused', file), /^\S+ cannot be opened: EEXIST[^\n]*\n$/],
-    [callCommand({ WORKERS: '0' }, 'import', file), /^The configuration is wrong:\n {2}WORKERS [^\n]*\n$/],
+    [
+      callCommand({ WORKERS: '0' }, 'import', file),
+      /^The configuration has errors\. Correct these environment variables:\n {2}WORKERS [^\n]*\n$/,
+    ],
     [
       callCommand({ DATABASE_URL: `postgres://localhost:${await freePort()}/none`, SECRET_KEY: newSecretKey() }, 'import', file),
       /^The database cannot be reached \([^\n]*\n$/,
     ],
     [
       callCommand({ DATABASE_URL: unused.url, SECRET_KEY: newSecretKey() }, 'import', file),
-      /^Start the service once before importing users\.\n$/,
+      /^The service has not been started yet\. Start it once, then import users\.\n$/,
     ],
   ];
   for (const [outcome, words] of attempts) {
@@ -273,7 +276,7 @@ test('a database that goes away in the middle is told with what was imported, ex
   await service.database.drop();
   assert.equal(await command.ended, 2, command.output.stderr);
   assert.match(command.output.stdout, /^[1-9]\d* imported, 0 refused/);
-  assert.match(command.output.stderr, /^Gatehouse could not go on: /m);
+  assert.match(command.output.stderr, /^Gatehouse stopped because of an error: /m);
 });
 
 test('it joins the embedded database that a running service uses, and leaves it running', async (t) => {

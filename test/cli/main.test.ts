@@ -15,7 +15,7 @@ test('a wrong configuration lists all its errors and ends with 1', async (t) => 
   const command = run(t, { PORT: 'x', WORKERS: '0', SECRET_KEY: 'much-too-short', DATABASE_URL: 'postgres://localhost/x' });
   assert.equal(await command.ended, 1);
   const [title, ...problems] = command.output.stderr.trimEnd().split('\n');
-  assert.equal(title, 'The configuration is wrong:');
+  assert.equal(title, 'The configuration has errors. Correct these environment variables:');
   assert.deepEqual(problems.map((line) => line.trim().split(' ', 1)[0]).sort(), ['PORT', 'SECRET_KEY', 'WORKERS']);
   assert.ok(!command.output.stderr.includes('much-too-short'));
   assert.equal(command.output.stdout, '');
@@ -31,7 +31,10 @@ for (const workers of ['1', '2']) {
     const DATA_DIR = dataDirectory(t);
     const command = run(t, { DATA_DIR, PORT: String(address.port), WORKERS: workers, LOG_LEVEL: 'silent' });
     assert.equal(await command.ended, 1);
-    assert.equal(command.output.stderr, `Port ${address.port} on 127.0.0.1 is in use: stop what uses it, or set PORT to another one.\n`);
+    assert.equal(
+      command.output.stderr,
+      `Port ${address.port} on 127.0.0.1 is in use. Stop the process that uses it, or set PORT to another port.\n`,
+    );
     assert.equal(postmasterOf(DATA_DIR), undefined, 'the embedded PostgreSQL is stopped again');
   });
 }
@@ -40,7 +43,7 @@ test('a database that cannot be reached is one clear line without its password, 
   const DATABASE_URL = `postgres://gatehouse:the-password@localhost:${await freePort()}/gatehouse`;
   const command = run(t, { DATABASE_URL, SECRET_KEY: newSecretKey(), LOG_LEVEL: 'trace' });
   assert.equal(await command.ended, 1);
-  assert.match(command.output.stderr, /^The database cannot be reached \(.*ECONNREFUSED.*\): [^\n]+\n$/);
+  assert.match(command.output.stderr, /^The database cannot be reached \(.*ECONNREFUSED.*\)\. [^\n]+\n$/);
   assert.ok(!JSON.stringify(command.output).includes('the-password'));
 });
 
@@ -105,7 +108,7 @@ for (const workers of ['1', '2']) {
     assert.equal(times('version 22 or later is recommended'), isOld ? 1 : 0);
     assert.equal(times('Gatehouse runs as root'), process.getuid?.() === 0 ? 1 : 0);
     assert.equal(times('SECRET_KEY is not random'), 0);
-    const proxies = times('TRUST_PROXY is 0');
+    const proxies = times('TRUST_PROXY is off');
     assert.ok(proxies >= 1 && proxies <= Number(workers), `${proxies} times`);
   });
 }
@@ -141,7 +144,7 @@ test('migrate brings the schema up to date and ends', async (t) => {
   for (const time of ['first', 'second']) {
     const command = run(t, { DATABASE_URL: database.url, SECRET_KEY: newSecretKey() }, 'migrate');
     assert.equal(await command.ended, 0, command.output.stderr);
-    assert.equal(command.output.stdout, 'The schema is up to date.\n', time);
+    assert.equal(command.output.stdout, 'The database schema is up to date.\n', time);
   }
   const { rows } = await onServer(database.url, (client) => client.query('SELECT count(*)::int AS users FROM users'));
   assert.deepEqual(rows, [{ users: 0 }], 'and does nothing else');

@@ -28,7 +28,7 @@ test('what is mistyped is named, with what is meant and exit code 2', async () =
     [['docter'], /unknown command 'docter'\n\(Did you mean doctor\?\)/],
     [['doctor', '--sekonds', '3'], /unknown option '--sekonds'/],
     [['doctor', '--seconds', 'many'], /argument 'many' is invalid. It must be a whole number from 1 to 9999\./],
-    [['configuration', 'plan', 'x.yaml', '--url', 'ftp://x'], /It must be an address that begins with http:/],
+    [['configuration', 'plan', 'x.yaml', '--url', 'ftp://x'], /It must be a URL that begins with http:/],
     [['start', 'now'], /too many arguments for 'start'/],
     [['restore'], /missing required argument 'folder'/],
   ] as const) {
@@ -40,6 +40,6 @@ test('what is mistyped is named, with what is meant and exit code 2', async () =
 
 test('the former npm scripts work for one more version, and say what to use', async () => {
   const { code, stderr } = await callCommand({ npm_lifecycle_event: 'openapi' }, 'openapi');
-  assert.deepEqual([code, stderr], [0, '"npm run openapi" goes with the next version. Use "npx gatehouse openapi".\n']);
+  assert.deepEqual([code, stderr], [0, '"npm run openapi" is deprecated; the next version removes it. Use "npx gatehouse openapi".\n']);
   assert.equal((await callCommand({}, 'openapi')).stderr, '');
 });

@@ -33,9 +33,9 @@ test('a migration that met a deadlock is told as that, not as a database that is
   });
   const { error, words } = await toldOf(own.url);
   assert.ok(error instanceof pg.DatabaseError && error.code === '40P01', words);
-  assert.match(words, /^Gatehouse could not go on: [\s\S]*deadlock detected$/);
+  assert.match(words, /^Gatehouse stopped because of an error: [\s\S]*deadlock detected$/);
 
   const gone = await toldOf(`postgres://nobody@127.0.0.1:${await freePort()}/none`);
   assert.ok(gone.error instanceof StartFailure);
-  assert.match(gone.words, /^The database cannot be reached \(.*ECONNREFUSED.*\): is it running/);
+  assert.match(gone.words, /^The database cannot be reached \(.*ECONNREFUSED.*\)\. Check that it is running/);
 });

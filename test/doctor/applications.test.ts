@@ -56,7 +56,7 @@ test('an application whose responses cannot be encrypted is named with the addre
   for (const keys of [[rsa], [rsa, { ...ec, use: 'sig' }], [rsa, { ...ec, alg: 'ECDH-ES+A128KW' }], [rsa, signing]]) {
     publish(keys);
     await assert.rejects(run('encryption-keys'), (error: Error) => {
-      assert.ok(error.message.startsWith(`Films: ${uri} has no key for userinfo_encrypted_response_alg ECDH-ES. Requests`), error.message);
+      assert.ok(error.message.startsWith(`Films: ${uri} has no key for userinfo_encrypted_response_alg ECDH-ES. Sign-ins`), error.message);
       return error.name === 'Broken';
     });
   }
@@ -90,7 +90,7 @@ test('a sector document that no longer lists a redirect URI is named', async (t)
   await rename(service, owner.clientId, 'Films');
   assert.equal(await run('sectors'), '1 application');
   publish(CALLBACKS.slice(1));
-  const words = `Films: ${uri} must return a list that contains ${CALLBACKS[0]}. The applications cannot be saved until the document is right`;
+  const words = `Films: ${uri} must return a list that contains ${CALLBACKS[0]}. The applications cannot be saved until the document lists every redirect URI`;
   await assert.rejects(run('sectors'), { name: 'Broken', message: words });
   host.publish('/sector', {}, { status: 404 });
   await assert.rejects(run('sectors'), /must be a public URL that returns a JSON list/);

@@ -83,7 +83,7 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
       if (!isAsked(asked, 'redirect_uri', 'https://elsewhere.invalid/callback')) return;
       Object.assign(answered, { status: 302, headers: { location: 'https://elsewhere.invalid/callback?code=x&state=some-state' } });
     },
-    says: /redirect_uri is not registered — sent GET .* — came 302 to https:\/\/elsewhere\.invalid\/callback\?code=…&state=some-state/,
+    says: /redirect_uri is not registered — sent GET .* — received 302 to https:\/\/elsewhere\.invalid\/callback\?code=…&state=some-state/,
   },
   'authorize.state': {
     alter: (asked, answered) => {
@@ -133,7 +133,7 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
       delete headers['content-security-policy'];
       delete headers['x-frame-options'];
     },
-    says: /must forbid to be framed/,
+    says: /must forbid framing/,
   },
   'standards.code-once': {
     alter: (() => {
@@ -150,7 +150,7 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
   // One fault breaks every sentence that speaks of it.
   'revoke.token_type_hint': {
     alter: staysActive,
-    says: /must be revoked with token_type_hint access_token — .* came 200 \{"active":true\}/,
+    says: /must be revoked with token_type_hint access_token — .* received 200 \{"active":true\}/,
   },
   'revoke.token': { alter: staysActive, says: /a revoked access_token must not be active/ },
   'transitions.revoked': { alter: staysActive, says: /active of the revoked refresh token must be false, is true/ },
@@ -180,7 +180,7 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
       if (!isAsked(asked, 'id_token_hint', 'nonsense')) return;
       Object.assign(answered, { status: 302, headers: { location: 'https://doctor.invalid/signed-out' } });
     },
-    says: /there must be an error page/,
+    says: /an error page must be shown/,
   },
   'organizations.list': {
     alter: (asked, answered) => {
@@ -234,14 +234,14 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
         { ...well, id: 'sgn_off', status: 'DISABLED', statusReason: 'Not needed' },
       ]);
     },
-    says: /— sgn_away: failed at 2026-11-24T12:00:00.000Z: the receiver answered 500; sgn_unfetched: 7 events are not polled since 2026-11-24T12:00:00.000Z; sgn_gone: disabled: The receiver answered 410\. Look/,
+    says: /— sgn_away: delivery failed at 2026-11-24T12:00:00.000Z: the receiver answered 500; sgn_unfetched: 7 events have not been polled since 2026-11-24T12:00:00.000Z; sgn_gone: disabled: The receiver answered 410\. Open/,
   },
   'sign-in.phone-codes': {
     alter: ({ url }, answered) => {
       if (url.pathname === '/api/v1/settings/sign-in' && answered.status === 200)
         change(answered, (body) => Object.assign(body, { messageFactors: ['sms'] }));
     },
-    says: /messageFactors of settings\/sign-in has sms, and users with such a factor get no code: set url of settings\/telephony/,
+    says: /messageFactors of settings\/sign-in has sms, but nothing sends these codes: set url of settings\/telephony/,
   },
   'sign-in.bots': {
     alter: ({ url }, answered) => {

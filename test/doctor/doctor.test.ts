@@ -129,7 +129,7 @@ for (const [how, signal, args] of [
       command.child.kill(signal);
     }
     assert.equal(await command.ended, 1, command.output.stdout);
-    assert.match(command.output.stdout, /\d+ could not be looked at\.\n$/);
+    assert.match(command.output.stdout, /\d+ could not be checked\.\n$/);
     assert.deepEqual(outcomes(command.output.stdout).FAIL, []);
     await mustLeaveNothing(t, service, before);
   });
@@ -144,14 +144,17 @@ test('what cannot be removed is told, and is not all right', async (t) => {
   await command.printed('ok    service.single-sign-on');
   command.child.kill('SIGINT');
   assert.equal(await command.ended, 1);
-  assert.match(command.output.stdout, /^FAIL {2}doctor\.left: the application doctor-\S+-everything could not be removed$/m);
+  assert.match(
+    command.output.stdout,
+    /^FAIL {2}doctor\.left: the application doctor-\S+-everything could not be removed\. Delete it in the console$/m,
+  );
 });
 
 test('without an API token, or with a wrong one, it is not all right, and says what to do', async (t) => {
   const service = await startAltered(t);
   const without = runCommand(t, 'doctor', {}, '--url', service.baseUrl);
   assert.equal(await without.ended, 1);
-  assert.match(without.output.stdout, /set GATEHOUSE_TOKEN/);
+  assert.match(without.output.stdout, /Set GATEHOUSE_TOKEN/);
   const wrong = runCommand(t, 'doctor', {}, '--url', service.baseUrl, '--token', 'a-token-that-nobody-has-made');
   assert.equal(await wrong.ended, 1);
   assert.ok(outcomes(wrong.output.stdout).FAIL.includes('configuration.token'));

@@ -80,7 +80,7 @@ test('the read replica shows what is committed; a foreign database does not', as
   };
   await assert.rejects(run(undefined), /READ_DATABASE_URL is not set/);
   assert.match(String(await run({ url: service.database.url, maxLag: 60_000 })), /^\d+ ms$/);
-  await assert.rejects(run({ url: foreign.url, maxLag: 100 }), /not within 100 ms: the primary is asked instead/);
+  await assert.rejects(run({ url: foreign.url, maxLag: 100 }), /it lags more than 100 ms, so reads go to the primary/);
   assert.deepEqual(await opened.knex('read_heartbeats'), []);
 });
 
@@ -94,7 +94,7 @@ test('the database of countries is there where a rule needs it, can be read and 
     const ground = { url: baseUrl, config: { baseUrl, geoDatabaseFile }, database: async () => opened };
     return rule.run(ground as unknown as CheckContext);
   };
-  await assert.rejects(run(undefined), /no rule looks at countries/);
+  await assert.rejects(run(undefined), /no sign-in rule uses countries/);
   await service.api('PUT', '/settings/sign-in', { rules: [{ name: 'New', conditions: { newCountry: true }, action: 'SECOND_FACTOR' }] });
   await assert.rejects(run(undefined), /never matches: set GEO_DATABASE_FILE/);
   await assert.rejects(run('/nowhere/countries.mmdb'), /cannot be read: ENOENT/);
@@ -103,7 +103,7 @@ test('the database of countries is there where a rule needs it, can be read and 
   moveClock(t, (built.getTime() - Date.now()) / 1000 + 89 * 86_400);
   assert.equal(await run(file), `built on ${built.toISOString().slice(0, 10)}`);
   moveClock(t, 2 * 86_400);
-  await assert.rejects(run(file), /was built 91 days ago: replace it/);
+  await assert.rejects(run(file), /was built 91 days ago: replace it with/);
 });
 
 test('passkeys are offered where browsers can make them: by https, or on this machine, and for a name', async () => {
@@ -114,7 +114,7 @@ test('passkeys are offered where browsers can make them: by https, or on this ma
   };
   for (const url of ['https://id.example.com', 'http://localhost:3000']) await run(url, true);
   for (const url of ['http://id.example.com', 'https://192.0.2.7', 'http://127.0.0.1:3000', 'https://[2001:db8::1]']) {
-    await assert.rejects(run(url, true), /browsers make passkeys for a name and by https/, url);
+    await assert.rejects(run(url, true), /browsers create passkeys only for host names with https/, url);
     await run(url, false);
   }
 });
@@ -166,9 +166,9 @@ test('the installation', async (t) => {
     );
     assert.match(lineOf('mail.server'), /— login: /);
     assert.ok(!text.includes('the-wrong-one'));
-    assert.match(lineOf('database.connections'), /2816 are needed, \d+ are there/);
-    assert.ok(lineOf('database.migrations').includes(`not carried out yet: ${forgotten.name}`));
-    const named = `${other} "Jose\u0301@example.com" (which finds ${composed}), ${alone} "zoe\u0308@example.com". Give each another login`;
+    assert.match(lineOf('database.connections'), /2816 connections are needed, \d+ are allowed/);
+    assert.ok(lineOf('database.migrations').includes(`pending migrations: ${forgotten.name}`));
+    const named = `${other} "Jose\u0301@example.com" (finds ${composed} instead), ${alone} "zoe\u0308@example.com". Change each user name`;
     assert.ok(lineOf('data.logins').includes(named), lineOf('data.logins'));
 
     await onServer(service.database.url, (client) =>
@@ -191,7 +191,7 @@ test('the installation', async (t) => {
     assert.match(lineOf('mail.server'), /— not-reached: .*ECONNREFUSED/);
     assert.match(
       lineOf('data.sealed'),
-      /it does not open \d+ values in signing_keys \(key [\w-]{8}\).*\. Add the key of then behind the others/,
+      /it cannot decrypt \d+ values in signing_keys \(key [\w-]{8}\).*\. Add the old key after the others/,
     );
     assert.equal(mailServer.mails(), 0);
   });
@@ -200,7 +200,11 @@ test('the installation', async (t) => {
     const { FAIL, ok, lineOf } = await examine(t, service, { SECRET_KEY: `${another},${STARTED.SECRET_KEY}` });
     assert.deepEqual(FAIL, always);
     assert.ok(ok.includes('data.sealed') && ok.includes('data.logins') && ok.includes('database.migrations'));
-    assert.ok(lineOf('data.sealed').endsWith(`(${values} values, ${values} of them with a former key: gatehouse reseal before it goes)`));
+    assert.ok(
+      lineOf('data.sealed').endsWith(
+        `(${values} values, ${values} of them with an old key: run gatehouse reseal before you remove that key)`,
+      ),
+    );
   });
 
   await t.test('database: not there, told without its password', async () => {
@@ -244,7 +248,7 @@ test('administrators who need no second factor on a network are told', async (t)
     return rule?.run({ url: BASE_URL, config, ward: { api } as Fixtures } as CheckContext);
   };
   await assert.rejects(async () => at('https://id.example.com'), /set mfa of settings\/sign-in to ADMINISTRATORS/);
-  await assert.rejects(async () => at(service.baseUrl), /on this machine alone/);
+  await assert.rejects(async () => at(service.baseUrl), /on this machine only/);
   await service.api('PUT', '/settings/sign-in', { mfa: 'ADMINISTRATORS' });
   await at('https://id.example.com');
 });
@@ -285,13 +289,13 @@ test('domains and identity providers of organizations that do not lead where the
     client.query("UPDATE organization_setups SET browser_hash = 'x', created = now() - interval '25 hours'"),
   );
   const wrong = await examine(t, service, env);
-  assert.match(wrong.lineOf('organizations.setups'), /the link for Beta still works for the browser that began/);
+  assert.match(wrong.lineOf('organizations.setups'), /the set-up of Beta is unfinished/);
   assert.match(wrong.lineOf('organizations.policies'), /the policy of Beta has no effect/);
-  assert.match(wrong.lineOf('organizations.providers'), /Acme Login of Acme is inactive, so passwords count/);
-  assert.match(wrong.lineOf('organizations.open-domains'), /passwords count for second\.example of Acme, third\.example of Acme/);
+  assert.match(wrong.lineOf('organizations.providers'), /Acme Login of Acme is inactive, so users sign in with passwords/);
+  assert.match(wrong.lineOf('organizations.open-domains'), /can sign in with passwords: second\.example of Acme, third\.example of Acme/);
   assert.match(wrong.lineOf('organizations.domains'), /— second\.example of Acme may have a new owner/);
   dns.records.delete(claim.verification.name);
   const { ok, lineOf } = await examine(t, service, env);
   assert.ok(ok.includes('organizations.domains'), 'a record may be removed');
-  assert.match(lineOf('organizations.domains'), /no longer in DNS, which is allowed: second\.example, third\.example/);
+  assert.match(lineOf('organizations.domains'), /TXT record removed after verification, which is allowed: second\.example, third\.example/);
 });

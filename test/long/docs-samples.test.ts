@@ -68,7 +68,7 @@ test('how to: move users in, and configuration as code', async (t) => {
     assert.match(await shell(t, at, block), /^1 imported, 0 refused/m, page);
   }
   const [, , out = ''] = codeBlocks('how-to/move-users-in', 'sh');
-  assert.match(await shell(t, at, out), /^0 users would be imported, 0 refused, \d+ there already\./m);
+  assert.match(await shell(t, at, out), /^0 users would be imported, 0 refused, \d+ existed already\./m);
 
   const [configuration = ''] = codeBlocks('how-to/configuration-as-code', 'sh');
   carriedOut.push(configuration);

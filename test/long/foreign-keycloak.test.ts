@@ -158,7 +158,7 @@ test(`Keycloak ${VERSION}: a realm that it exports moves in, with passwords, an 
   const { service, call } = await serviceToImportInto(t);
   const imported = await call('import', 'keycloak', file);
   assert.equal(imported.code, 0, imported.stderr);
-  assert.match(imported.stdout, /^3 groups, 1 applications, 1 identity providers created; 0 were there already\.\n4 imported, 0 refused/m);
+  assert.match(imported.stdout, /^3 groups, 1 applications, 1 identity providers created; 0 existed already\.\n4 imported, 0 refused/m);
   for (const name of Object.keys(USERS)) {
     await assertSignsIn(service, name, passwordOf(name), name === 'ada' ? () => codeOf(Secret.fromUTF8(OTP).base32) : undefined);
     assert.equal((await authn(service, name, 'wrong password')).status, 401);
@@ -168,5 +168,5 @@ test(`Keycloak ${VERSION}: a realm that it exports moves in, with passwords, an 
   }
   const again = await call('import', 'keycloak', file);
   assert.equal(again.code, 0, again.stderr);
-  assert.match(again.stdout, /Nothing was changed: all of it was there already\./);
+  assert.match(again.stdout, /Nothing changed: everything existed already\./);
 });

@@ -86,5 +86,5 @@ test('100,000 users with groups, hashes and authenticator apps move in beside si
   const again = await call('import', 'ndjson', file);
   assert.equal(again.code, 0, again.stderr);
   t.diagnostic(`again: ${again.stdout.trim()}`);
-  assert.match(again.stdout, /^0 imported, 0 refused, 100000 there already/);
+  assert.match(again.stdout, /^0 imported, 0 refused, 100000 existed already/);
 });

@@ -28,7 +28,7 @@ test('introspection at a streaming replica', async (t) => {
   const metrics = async () => (await fetch(`${service.baseUrl}/metrics`)).text();
   const reads = async (outcome: string): Promise<number> =>
     Number(new RegExp(`^gatehouse_read_replica_reads_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(await metrics())?.[1] ?? 0);
-  await eventually(() => service.output.stdout.includes('the read replica is used'), 'the replica is used');
+  await eventually(() => service.output.stdout.includes('the read replica is in use'), 'the replica is used');
 
   await t.test('a new token is active at once, whether the replica has it yet or not', async () => {
     for (let n = 0; n < 50; n += 1) assert.equal(await introspect(await token()), true);
@@ -40,7 +40,7 @@ test('introspection at a streaming replica', async (t) => {
       { ...env, GATEHOUSE_TOKEN: API_TOKEN, BASE_URL: service.baseUrl },
       ...['doctor', '--url', service.baseUrl, '--seconds', '60'],
     );
-    assert.match(stdout, /The read replica shows what is committed within READ_DATABASE_MAX_LAG_MS.*\d+ ms/);
+    assert.match(stdout, /The read replica receives committed data within READ_DATABASE_MAX_LAG_MS.*\d+ ms/);
   });
 
   await t.test('while the replay stands still a revoked token is active for the bound and no longer', async () => {

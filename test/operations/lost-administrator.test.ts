@@ -9,7 +9,7 @@ import { callCommand, dataDirectory, runCommand, runService } from '../support/p
 import { ADMIN, newSecretKey, STARTED, startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
-const linkIn = (output: string): string => /shown only now: (\S+\/choose-password\/\S+)$/m.exec(output)?.[1] ?? assert.fail(output);
+const linkIn = (output: string): string => /shown only once: (\S+\/choose-password\/\S+)$/m.exec(output)?.[1] ?? assert.fail(output);
 
 /** Opens the link, chooses a password, and signs in to the console. */
 async function getIn(baseUrl: string, link: string, login: string): Promise<string> {
@@ -75,7 +75,7 @@ test('on the embedded database of a service that is stopped', async (t) => {
   const env = { DATA_DIR: dataDirectory(t), SECRET_KEY: newSecretKey() };
   const early = runCommand(t, 'administrator', env, 'ada');
   assert.equal(await early.ended, 1);
-  assert.match(early.output.stderr, /Start the service once/);
+  assert.match(early.output.stderr, /has not been started yet/);
   const service = await runService(t, env);
   assert.equal(await service.stop(), 0);
   const port = new URL(service.baseUrl).port;

@@ -212,7 +212,7 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
   await t.test('a new key alone is refused at the start, and what is missing is told', async () => {
     const wrong = run(t, { ...env, SECRET_KEY: fresh });
     assert.equal(await wrong.ended, 1);
-    assert.match(wrong.output.stderr, /^SECRET_KEY is not the key that this database was sealed with\./);
+    assert.match(wrong.output.stderr, /^SECRET_KEY does not have the key that encrypted the secrets in this database\./);
     assert.match(wrong.output.stderr, new RegExp(`\\d+ values in signing_keys \\(${formerId}\\)`));
     assert.ok(!wrong.output.stderr.includes(former) && !wrong.output.stdout.includes('ready'));
   });
@@ -231,10 +231,13 @@ test('SECRET_KEY changes: old and new, then everything is sealed again, then the
     const done = runCommand(t, 'reseal', { ...env, SECRET_KEY: `${fresh},${former}` });
     assert.equal(await done.ended, 0, done.output.stderr);
     for (const { table } of Object.values(SEALED_COLUMNS))
-      assert.match(done.output.stdout, new RegExp(`^${table}: \\d+ sealed again$`, 'm'));
+      assert.match(done.output.stdout, new RegExp(`^${table}: \\d+ values encrypted again$`, 'm'));
     const again = await callCommand({ ...env, SECRET_KEY: `${fresh},${former}` }, 'reseal');
     assert.equal(again.code, 0);
-    assert.equal(again.stdout, `Everything is sealed with the first key (${freshId}).\n`);
+    assert.equal(
+      again.stdout,
+      `All stored secrets are encrypted with the first key (${freshId}). You can remove the other keys from SECRET_KEY.\n`,
+    );
     for (const found of await sealedAnywhere(database)) assert.ok(found.endsWith(freshId), found);
     const filter = encodeURIComponent('eventType eq "system.secret_key.reseal"');
     const { body: events } = await between.api('GET', `/logs?filter=${filter}`);

@@ -14,7 +14,7 @@ const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffe
 const keys = fc.uniqueArray(key, { minLength: 1, maxLength: 4, selector: (one) => one.toString('hex') });
 /** Text as UTF-8 can hold it. */
 const wellFormed = fc.string({ unit: 'binary' });
-const closed = { message: /cannot be opened|unable to authenticate|Invalid|authentication tag/i };
+const closed = { message: /cannot be decrypted|unable to authenticate|Invalid|authentication tag/i };
 
 test('what a keyring seals it opens, after keys were added before its own too, and only where it belongs (SECRET_KEY rotation)', () => {
   fc.assert(

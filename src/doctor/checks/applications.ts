@@ -46,12 +46,12 @@ const listed = (problems: readonly string[]): string => problems.slice(0, TOLD).
 export const applicationChecks: readonly Rule<CheckContext>[] = section('Applications', [
   {
     id: 'applications.encryption-keys',
-    sentence: 'Every application whose responses are encrypted has a key for it.',
+    sentence: 'Every application with encrypted responses publishes a key to encrypt to.',
     async run(ground) {
       const { problems, words } = await look(ground, ENCRYPTION_SETTINGS, (config, { settings }) =>
         readEncryptionProblems(config, settings),
       );
-      must(problems.length === 0, `${listed(problems)}. Requests for these responses fail: publish a key with use enc`);
+      must(problems.length === 0, `${listed(problems)}. Sign-ins at these applications fail: publish a key with use enc`);
       return words;
     },
   },
@@ -63,7 +63,7 @@ export const applicationChecks: readonly Rule<CheckContext>[] = section('Applica
         const problem = sectorDocumentProblem(settings, await readSectorDocument({ config }, settings));
         return problem === undefined ? [] : [`${settings.sector_identifier_uri} ${problem}`];
       });
-      must(problems.length === 0, `${listed(problems)}. The applications cannot be saved until the document is right`);
+      must(problems.length === 0, `${listed(problems)}. The applications cannot be saved until the document lists every redirect URI`);
       return words;
     },
   },

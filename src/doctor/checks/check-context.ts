@@ -23,8 +23,8 @@ export interface CheckContext {
 
 /** @throws {Skipped} what is configured here is another service */
 export function ownConfig({ config, url }: CheckContext): Config {
-  if (config === undefined) throw new Blocked('the configuration is wrong');
-  if (config.baseUrl !== url) throw new Skipped(`the configuration here is that of ${config.baseUrl}`);
+  if (config === undefined) throw new Blocked('the configuration has errors');
+  if (config.baseUrl !== url) throw new Skipped(`the environment here configures ${config.baseUrl}, not the checked service`);
   return config;
 }
 

@@ -3,20 +3,23 @@ import { readDatabaseState } from '../../platform/database/database-state.ts';
 import { must, type Rule, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
-/** Milliseconds that two clocks may differ by: what relying parties commonly bear. */
+/** Maximum clock difference in milliseconds, which relying parties commonly tolerate. */
 const BORNE = 5000;
 
-/** @param from and until when it was asked, in milliseconds @param resolution of the other clock */
+/** @param from and until time of the request in milliseconds @param resolution of the other clock */
 function mustAgree(other: number, from: number, until: number, resolution: number): string {
   const difference = other < from - resolution ? other - from : other > until ? other - until : 0;
-  must(Math.abs(difference) <= BORNE, `it is ${Math.abs(difference) / 1000} seconds ${difference < 0 ? 'behind' : 'ahead'}`);
+  must(
+    Math.abs(difference) <= BORNE,
+    `it is ${Math.abs(difference) / 1000} seconds ${difference < 0 ? 'behind' : 'ahead'}: synchronise the clocks with NTP`,
+  );
   return `${Math.abs(difference)} ms apart`;
 }
 
 export const clock: readonly Rule<CheckContext>[] = section('Clock', [
   {
     id: 'clock.database',
-    sentence: "The database's clock is this machine's, to five seconds.",
+    sentence: 'The clock of the database differs from this machine by less than five seconds.',
     async run(ground) {
       ownConfig(ground);
       const database = await ground.database();
@@ -27,7 +30,7 @@ export const clock: readonly Rule<CheckContext>[] = section('Clock', [
   },
   {
     id: 'clock.service',
-    sentence: "The service's clock is this machine's, to five seconds.",
+    sentence: 'The clock of the service differs from this machine by less than five seconds.',
     async run({ wire, url }) {
       const from = Date.now();
       const { headers } = await wire().send(`${url}/health/live`);

@@ -7,33 +7,36 @@ import { type CheckContext, ownConfig, read } from './check-context.ts';
 export const configurationChecks: readonly Rule<CheckContext>[] = section('Configuration', [
   {
     id: 'configuration.right',
-    sentence: 'The environment is right, in all that docs/reference/environment.md says.',
+    sentence: 'The environment variables are valid (docs/reference/environment.md).',
     async run({ problems }) {
       must(problems.length === 0, problems.join('; '));
     },
   },
   {
     id: 'configuration.https',
-    sentence: 'The service is reached by https, unless it is on this machine.',
+    sentence: 'The service uses https, unless it runs on this machine only.',
     async run(ground) {
       const { secure, loopback, baseUrl } = ownConfig(ground);
-      must(secure || loopback, `${baseUrl} is http, and goes over a network`);
+      must(
+        secure || loopback,
+        `${baseUrl} uses http on a network: put a TLS proxy in front of the service and set BASE_URL to its https address`,
+      );
     },
   },
   {
     id: 'configuration.failures-counted',
-    sentence: 'Calls and failures are counted, so that passwords cannot be tried without end.',
+    sentence: 'Rate limits are on, so that passwords cannot be guessed by trying.',
     async run(ground) {
-      must(ownConfig(ground).rateLimits, 'RATE_LIMITS is off');
+      must(ownConfig(ground).rateLimits, 'RATE_LIMITS is off: remove this variable');
     },
   },
   {
     id: 'configuration.secret-key',
-    sentence: 'SECRET_KEY was made at random.',
+    sentence: 'SECRET_KEY is random.',
     async run(ground) {
       const { secretKeys } = ownConfig(ground);
       if (secretKeys === undefined) throw new Skipped('the service keeps a key of its own in DATA_DIR');
-      must(!secretKeys.some(looksGuessable), 'it can be guessed: put a new key before it, and run gatehouse reseal');
+      must(!secretKeys.some(looksGuessable), 'it can be guessed: add a new key in front of it and run gatehouse reseal');
     },
   },
   {
@@ -45,24 +48,24 @@ export const configurationChecks: readonly Rule<CheckContext>[] = section('Confi
   },
   {
     id: 'configuration.base-url',
-    sentence: 'BASE_URL is the address that the service is reached by.',
+    sentence: 'BASE_URL is the public address of the service.',
     async run({ wire, url }) {
       const { issuer } = jsonOf(await wire().send(`${url}/oauth/v1/.well-known/openid-configuration`));
-      mustEqual(issuer, `${url}/oauth/v1`, 'the issuer');
+      must(issuer === `${url}/oauth/v1`, `the service uses the issuer ${issuer}: set BASE_URL to its public address`);
     },
   },
   {
     id: 'configuration.administrators-factor',
-    sentence: 'Administrators need a second factor, unless the service is on this machine alone.',
+    sentence: 'Administrators need a second factor, unless the service runs on this machine only.',
     async run(ground) {
-      if (ownConfig(ground).loopback) throw new Skipped('the service is on this machine alone');
+      if (ownConfig(ground).loopback) throw new Skipped('the service runs on this machine only');
       const { mfa } = (await read(ground, '/settings/sign-in')) as { readonly mfa: string };
-      must(mfa !== 'OPTIONAL', 'they need none: set mfa of settings/sign-in to ADMINISTRATORS');
+      must(mfa !== 'OPTIONAL', 'they do not: set mfa of settings/sign-in to ADMINISTRATORS');
     },
   },
   {
     id: 'configuration.token',
-    sentence: 'The API token is that of an administrator of the whole service.',
+    sentence: 'The API token belongs to an administrator of the whole service.',
     async run(ground) {
       await read(ground, '/authorizationServers?limit=1');
     },

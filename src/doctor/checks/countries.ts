@@ -22,18 +22,18 @@ async function isNeeded(ground: CheckContext): Promise<boolean> {
 export const countryChecks: readonly Rule<CheckContext>[] = section('Countries', [
   {
     id: 'countries.database',
-    sentence: `GEO_DATABASE_FILE is there where a sign-in rule looks at countries, and not older than ${OLDEST_DAYS} days.`,
+    sentence: `If a sign-in rule uses countries, GEO_DATABASE_FILE exists and is at most ${OLDEST_DAYS} days old.`,
     async run(ground) {
       const { geoDatabaseFile: file } = ownConfig(ground);
       if (file === undefined) {
-        if (!(await isNeeded(ground))) throw new Skipped('no rule looks at countries');
-        throw new Broken('a rule of settings/sign-in has newCountry, and never matches: set GEO_DATABASE_FILE');
+        if (!(await isNeeded(ground))) throw new Skipped('no sign-in rule uses countries');
+        throw new Broken('a rule of settings/sign-in uses newCountry but never matches: set GEO_DATABASE_FILE');
       }
       const { built } = await openCountryDatabase(file).catch((error: Error) => {
         throw new Broken(`${file} cannot be read: ${error.message}`);
       });
       const days = Math.floor((present().getTime() - built.getTime()) / DAY_MS);
-      must(days <= OLDEST_DAYS, `${file} was built ${days} days ago: replace it by a newer one; it is read without a restart`);
+      must(days <= OLDEST_DAYS, `${file} was built ${days} days ago: replace it with a newer one; no restart is needed`);
       return `built on ${built.toISOString().slice(0, 10)}`;
     },
   },

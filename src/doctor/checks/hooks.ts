@@ -1,4 +1,4 @@
-/** Do inline hooks answer? Each is judged by what came of it when it was last asked; the doctor asks none by itself. */
+/** Checks the last call of each inline hook; the doctor itself calls none. */
 
 import { Broken, type Rule, section } from '../rule.ts';
 import { type CheckContext, read } from './check-context.ts';
@@ -17,7 +17,7 @@ interface Asked {
 export const hooks: readonly Rule<CheckContext>[] = section('Hooks', [
   {
     id: 'hooks.answer',
-    sentence: 'Every active inline hook gave an answer when it was last asked within seven days.',
+    sentence: 'The last call of every active inline hook in the past seven days succeeded.',
     async run(ground) {
       const active = ((await read(ground, '/inlineHooks?limit=200')) as readonly Hook[]).filter(({ status }) => status === 'ACTIVE');
       const problems: string[] = [];
@@ -26,7 +26,7 @@ export const hooks: readonly Rule<CheckContext>[] = section('Hooks', [
         const [last] = (await read(ground, `/logs?filter=${filter}&sortOrder=DESCENDING&limit=1`)) as readonly Asked[];
         if (last?.outcome.result === 'FAILURE') problems.push(`${name}: ${last.outcome.reason ?? ''} (${last.published})`);
       }
-      if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Test the hook on its page of the console`);
+      if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Open the hook in the console and test it`);
       return `${active.length} ${active.length === 1 ? 'hook' : 'hooks'}`;
     },
   },

@@ -18,14 +18,14 @@ interface Key {
   readonly alg: string;
 }
 
-/** Milliseconds by which an automatic rotation may be late: it is looked for from time to time. */
+/** Milliseconds that an automatic rotation may be late, because it is checked periodically. */
 const LATE = 86_400_000;
 
 /** Two hundred servers at most: of more, the first. */
 const servers = async (ground: CheckContext): Promise<readonly Server[]> =>
   ((await read(ground, '/authorizationServers?limit=200')) as readonly Server[]).filter(({ status }) => status === 'ACTIVE');
 
-/** Every key of every server that is active must be as it is said. */
+/** Checks the keys of every active server. */
 const ofEveryServer =
   (hold: (server: Server, keys: readonly Key[], ground: CheckContext) => Promise<void>) => async (ground: CheckContext) => {
     const all = await servers(ground);
@@ -44,32 +44,42 @@ const published = async ({ issuer }: Server, { wire }: CheckContext): Promise<re
 const keyOf = (status: Key['status'], { signingAlg }: Server, keys: readonly Key[]): Key => {
   const found = keys.filter((key) => key.status === status && key.alg === signingAlg);
   const [key] = found;
-  if (key === undefined || found.length > 1) throw new Broken(`there are ${found.length} keys ${status} for ${signingAlg}, not one`);
+  if (key === undefined || found.length > 1)
+    throw new Broken(`there are ${found.length} ${status} keys for ${signingAlg}, expected one: rotate the keys of this server`);
   return key;
 };
 
 export const keys: readonly Rule<CheckContext>[] = section('Keys', [
   {
     id: 'keys.active',
-    sentence: 'Each authorization server has one key that signs.',
+    sentence: 'Each authorization server has one active signing key.',
     run: ofEveryServer(async (server, all) => {
-      must(keyOf('ACTIVE', server, all).kid === server.credentials.signing.kid, 'it signs with another key than the active one');
+      must(
+        keyOf('ACTIVE', server, all).kid === server.credentials.signing.kid,
+        'it does not sign with its active key: rotate the keys of this server',
+      );
     }),
   },
   {
     id: 'keys.published',
-    sentence: 'The key that signs is published.',
+    sentence: 'The active signing key is published.',
     run: ofEveryServer(async (server, all, ground) => {
       const { kid } = keyOf('ACTIVE', server, all);
-      must((await published(server, ground)).includes(kid), `${kid} is not at ${server.issuer}/keys`);
+      must(
+        (await published(server, ground)).includes(kid),
+        `${kid} is not at ${server.issuer}/keys: check caches and proxies in front of the service`,
+      );
     }),
   },
   {
     id: 'keys.next',
-    sentence: 'The key that follows is ready, and published before it signs.',
+    sentence: 'The next signing key exists and is already published.',
     run: ofEveryServer(async (server, all, ground) => {
       const { kid } = keyOf('NEXT', server, all);
-      must((await published(server, ground)).includes(kid), `${kid} is not at ${server.issuer}/keys`);
+      must(
+        (await published(server, ground)).includes(kid),
+        `${kid} is not at ${server.issuer}/keys: check caches and proxies in front of the service`,
+      );
     }),
   },
   {
@@ -77,7 +87,7 @@ export const keys: readonly Rule<CheckContext>[] = section('Keys', [
     sentence: 'No automatic rotation is overdue.',
     run: ofEveryServer(async ({ credentials: { signing } }) => {
       const isLate = signing.nextRotation !== null && Date.parse(signing.nextRotation) + LATE < Date.now();
-      must(!isLate, `it was due at ${signing.nextRotation}`);
+      must(!isLate, `it was due at ${signing.nextRotation}: search the log for signing keys, or rotate the keys of this server yourself`);
     }),
   },
 ]);

@@ -25,7 +25,7 @@ async function configured(ground: CheckContext): Promise<SmtpServer> {
   if (url !== undefined && from !== undefined) return { url, from };
   const settings = await storedSettings(ground);
   const route = settings.host === null ? undefined : routeOf(config, await ground.keyring(), settings);
-  if (route?.kind !== 'server') throw new Skipped('there is no mail server in the environment or the settings: no mail is sent');
+  if (route?.kind !== 'server') throw new Skipped('no mail server is configured: no e-mail is sent');
   return route.server;
 }
 
@@ -36,23 +36,23 @@ async function needsOfMail(ground: CheckContext): Promise<readonly string[]> {
   const { enabled } = await readSettings(parts, 'registration');
   const { methods, messageFactors } = await readSettings(parts, 'sign-in');
   return [
-    ...(enabled ? ['settings/registration lets people sign up'] : []),
-    ...(messageFactors.includes('email') ? ['settings/sign-in has codes by e-mail as a second factor'] : []),
-    ...(methods.includes('email') ? ['settings/sign-in has the method email'] : []),
+    ...(enabled ? ['settings/registration allows sign-up'] : []),
+    ...(messageFactors.includes('email') ? ['settings/sign-in allows codes by e-mail as a second factor'] : []),
+    ...(methods.includes('email') ? ['settings/sign-in allows sign-in by e-mail'] : []),
   ];
 }
 
 export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   {
     id: 'mail.server',
-    sentence: 'The mail server greets, encrypts where a password goes to it, and takes the login.',
+    sentence: 'The mail server is reachable, encrypts the connection and accepts the credentials.',
     async run(ground) {
       const mailer = smtpMailer(await configured(ground), PATIENCE);
       try {
         await mailer.verify();
       } catch (error) {
         const { kind, words } = failureOf(error);
-        throw new Broken(`${kind}: ${words}`);
+        throw new Broken(`${kind}: ${words}. Check SMTP_URL or settings/mail`);
       } finally {
         mailer.close();
       }
@@ -60,21 +60,27 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   },
   {
     id: 'mail.sign-up',
-    sentence: 'Where people sign up or sign in by e-mail, or get codes by it, mail can be sent.',
+    sentence: 'If users sign up, sign in or get codes by e-mail, a mail server is configured.',
     async run(ground) {
       const [need] = await needsOfMail(ground);
-      if (need === undefined) throw new Skipped('nobody signs up, signs in or gets codes by e-mail');
+      if (need === undefined) throw new Skipped('sign-up, sign-in and codes by e-mail are off');
       const route = routeOf(ownConfig(ground), await ground.keyring(), await storedSettings(ground));
-      must(route.kind === 'server' || route.kind === 'inbox', `${need}, but there is no mail server in the environment or the settings`);
+      must(
+        route.kind === 'server' || route.kind === 'inbox',
+        `${need}, but no mail server is configured: set SMTP_URL and MAIL_FROM, or settings/mail`,
+      );
     },
   },
   {
     id: 'mail.from',
-    sentence: 'The sender of mail is an address that answers can come to.',
+    sentence: 'The sender address of e-mails can receive replies.',
     async run(ground) {
       const { address } = readSender((await configured(ground)).from);
       const domain = address.split('@')[1] ?? '';
-      must(/^[^.]+(\.[^.]+)+$/.test(domain) && !/\.(invalid|test|example|localhost)$|^localhost\b/.test(domain), `nobody is at ${domain}`);
+      must(
+        /^[^.]+(\.[^.]+)+$/.test(domain) && !/\.(invalid|test|example|localhost)$|^localhost\b/.test(domain),
+        `${domain} cannot receive e-mail: set MAIL_FROM or settings/mail to an address of yours`,
+      );
     },
   },
 ]);

@@ -11,24 +11,27 @@ const TOLD = 10;
 export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [
   {
     id: 'mutual-tls.authorities',
-    sentence: 'MTLS_CA_FILE holds authorities, each of them in its time.',
+    sentence: 'MTLS_CA_FILE contains certificate authorities that are valid now.',
     async run(ground) {
       const file = ownConfig(ground).mtls?.caFile;
       if (file === undefined) throw new Skipped('MTLS_CA_FILE is not set');
       const authorities = readAuthorities(file);
-      must(authorities.length > 0, `${file} holds no certificate`);
+      must(authorities.length > 0, `${file} contains no certificate: add the PEM certificates of your authorities`);
       const problems = authorities.flatMap((one) => {
         const problem = authorityProblem(one, present());
         return problem === undefined ? [] : [`${one.subject.replaceAll('\n', ', ')} ${problem}`];
       });
-      must(problems.length === 0, `${problems.join('; ')}. What it issued is refused: put its successor into the file and restart`);
+      must(
+        problems.length === 0,
+        `${problems.join('; ')}. Certificates that it issued are refused: add its successor to the file and restart the service`,
+      );
       const [first = ''] = authorities.map(({ validTo }) => new Date(validTo).toISOString().slice(0, 10)).sort();
       return `the first expires on ${first}`;
     },
   },
   {
     id: 'mutual-tls.applications',
-    sentence: 'Certificates arrive, where applications need one.',
+    sentence: 'If applications authenticate with certificates, the service receives them.',
     async run(ground) {
       const { mtls } = ownConfig(ground);
       const found = await ground
@@ -37,7 +40,7 @@ export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [
         .catch(() => {
           throw new Skipped('the applications cannot be read from the database');
         });
-      if (found.length === 0) throw new Skipped('no application shows a certificate');
+      if (found.length === 0) throw new Skipped('no application authenticates with a certificate');
       const named = (some: typeof found) =>
         `${some
           .slice(0, TOLD)
@@ -45,12 +48,12 @@ export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [
           .join(', ')}${some.length > TOLD ? ', and more' : ''}`;
       must(
         mtls !== undefined,
-        `they are refused: ${named(found)}. Set MTLS_HEADER to the header in which the proxy hands certificates over`,
+        `these applications are refused: ${named(found)}. Set MTLS_HEADER to the header in which the proxy sends certificates`,
       );
       const byAuthority = found.filter((one) => one.byAuthority);
       must(
         mtls?.caFile !== undefined || byAuthority.length === 0,
-        `they are refused (tls_client_auth): ${named(byAuthority)}. Set MTLS_CA_FILE to the authorities that issue their certificates`,
+        `these applications are refused (tls_client_auth): ${named(byAuthority)}. Set MTLS_CA_FILE to the authorities that issue their certificates`,
       );
     },
   },

@@ -1,4 +1,4 @@
-/** Do the domains and identity providers of organizations lead their users where they should? Rows are read, and DNS is asked. */
+/** Checks domains and identity providers of organizations with the database and DNS. Read-only. */
 
 import { challengeName } from '../../features/organization-domains/organization-domains.resource.ts';
 import { listProvedDomains } from '../../features/organization-domains/organization-domains.store.ts';
@@ -12,7 +12,7 @@ import { txtRecords } from '../../platform/dns/txt-records.ts';
 import { must, type Rule, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
-/** So many are looked at, those first that another organization claims. */
+/** Number of domains to check; those claimed by another organization first. */
 const MOST = 50;
 
 const listed = (names: readonly string[]): string => names.slice(0, 10).join(', ') + (names.length > 10 ? ', and more' : '');
@@ -25,25 +25,30 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
       ownConfig(ground);
       const unusable = await listUnusableProviders((await ground.database()).knex, MOST);
       const told = unusable.map(({ orgName, name, status }) =>
-        status === 'ACTIVE' ? `${name} of ${orgName} links no existing users` : `${name} of ${orgName} is inactive, so passwords count`,
+        status === 'ACTIVE'
+          ? `${name} of ${orgName} does not link existing users`
+          : `${name} of ${orgName} is inactive, so users sign in with passwords`,
       );
-      must(told.length === 0, `${listed(told)}. Change the provider under Security → Identity providers, or make it offered only`);
+      must(told.length === 0, `${listed(told)}. Change the provider under Security → Identity providers, or do not require it`);
     },
   },
   {
     id: 'organizations.open-domains',
-    sentence: 'Where an organization requires an identity provider, it does for each of its verified domains.',
+    sentence: 'If an organization requires an identity provider, it does so for each of its verified domains.',
     async run(ground) {
       ownConfig(ground);
       const open = (await listOpenDomains((await ground.database()).knex, MOST)).map(
         ({ domain, orgName }) => `${shownDomain(domain)} of ${orgName}`,
       );
-      must(open.length === 0, `passwords count for ${listed(open)}. Add each to an identity provider of the organization, or remove it`);
+      must(
+        open.length === 0,
+        `users of these domains can sign in with passwords: ${listed(open)}. Add each domain to an identity provider of the organization, or remove it`,
+      );
     },
   },
   {
     id: 'organizations.policies',
-    sentence: 'No organization has longer sessions than the service.',
+    sentence: 'No organization allows longer sessions than the service.',
     async run(ground) {
       ownConfig(ground);
       const { knex } = await ground.database();
@@ -51,25 +56,28 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
       const longer = await listWithoutEffect(knex, signIn, MOST);
       must(
         longer.length === 0,
-        `the policy of ${listed(longer)} has no effect: the sessions of the service end before. Make it shorter, or remove it`,
+        `the policy of ${listed(longer)} has no effect: sessions end earlier by settings/sign-in. Shorten it, or remove it`,
       );
     },
   },
   {
     id: 'organizations.setups',
-    sentence: 'No set-up link is open that somebody began to use a day ago or more.',
+    sentence: 'No set-up link that was opened is left unfinished for more than a day.',
     async run(ground) {
       ownConfig(ground);
       const { knex } = await ground.database();
       const open = await listUnfinished(knex, present(), MOST);
-      must(open.length === 0, `the link for ${listed(open)} still works for the browser that began. Ask the customer, or revoke it`);
+      must(
+        open.length === 0,
+        `the set-up of ${listed(open)} is unfinished, and its link still works. Ask the customer to finish, or revoke the link`,
+      );
       const left = await listGivenUp(knex, present(), MOST);
-      return left.length === 0 ? undefined : `identity providers for no domain, left by a set-up: ${listed(left)}`;
+      return left.length === 0 ? undefined : `unfinished set-ups left identity providers without a domain: ${listed(left)}`;
     },
   },
   {
     id: 'organizations.domains',
-    sentence: 'No verified domain carries the TXT record of another organization that claims it.',
+    sentence: 'No verified domain has the TXT record of another organization that claims it.',
     async run(ground) {
       const config = ownConfig(ground);
       const proved = await listProvedDomains((await ground.database()).knex, MOST);
@@ -81,8 +89,11 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
         if (rivals.some((rival) => records.includes(rival))) moved.push(`${shownDomain(domain)} of ${orgName}`);
         else if (!records.includes(challenge)) unproved.push(shownDomain(domain));
       }
-      must(moved.length === 0, `${listed(moved)} may have a new owner. Ask them, then remove the domain so that it can be verified again`);
-      return unproved.length === 0 ? undefined : `no longer in DNS, which is allowed: ${listed(unproved)}`;
+      must(
+        moved.length === 0,
+        `${listed(moved)} may have a new owner. Ask them, then remove the domain so that the new owner can verify it`,
+      );
+      return unproved.length === 0 ? undefined : `TXT record removed after verification, which is allowed: ${listed(unproved)}`;
     },
   },
 ]);

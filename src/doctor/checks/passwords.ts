@@ -17,15 +17,17 @@ async function storedPolicy(ground: CheckContext) {
 export const passwordChecks: readonly Rule<CheckContext>[] = section('Passwords', [
   {
     id: 'passwords.range-server',
-    sentence: 'The range server of breached passwords answers; while it does not, every password is accepted.',
+    sentence: 'The breached-password server responds. While it does not, breached passwords are accepted.',
     async run(ground) {
       const config = ownConfig(ground);
       const policy = await storedPolicy(ground);
-      if (policy.breached === 'OFF') throw new Skipped('breached passwords are not looked up');
+      if (policy.breached === 'OFF') throw new Skipped('the check for breached passwords is off');
       try {
         await tryRangeServer(config, policy);
       } catch (error) {
-        throw new Broken(`check breachedRangeUrl of settings/password and the way out of this network: ${(error as Error).message}`);
+        throw new Broken(
+          `check breachedRangeUrl of settings/password, and that this network allows outbound requests: ${(error as Error).message}`,
+        );
       }
     },
   },

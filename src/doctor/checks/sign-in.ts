@@ -15,19 +15,19 @@ const readSignIn = async (ground: CheckContext) => (await read(ground, '/setting
 export const signInChecks: readonly Rule<CheckContext>[] = section('Sign-in', [
   {
     id: 'sign-in.phone-codes',
-    sentence: 'Where codes to phones are a second factor, a webhook sends them.',
+    sentence: 'If codes by phone are a second factor, a webhook sends them.',
     async run(ground) {
       const allowed = (await readSignIn(ground)).messageFactors.filter((name) => name === 'sms' || name === 'call');
       const { url } = (await read(ground, '/settings/telephony')) as { readonly url: string | null };
       must(
         allowed.length === 0 || url !== null,
-        `messageFactors of settings/sign-in has ${allowed.join(' and ')}, and users with such a factor get no code: set url of settings/telephony, or take the kinds away`,
+        `messageFactors of settings/sign-in has ${allowed.join(' and ')}, but nothing sends these codes: set url of settings/telephony, or remove the kinds`,
       );
     },
   },
   {
     id: 'sign-in.bots',
-    sentence: 'Where people sign up themselves, programs are slowed down.',
+    sentence: 'If sign-up is on, automated sign-ups are slowed down.',
     async run(ground) {
       const { enabled } = (await read(ground, '/settings/registration')) as { readonly enabled: boolean };
       const { signUp } = (await read(ground, '/settings/bots')) as { readonly signUp: string };
@@ -36,7 +36,7 @@ export const signInChecks: readonly Rule<CheckContext>[] = section('Sign-in', [
   },
   {
     id: 'sign-in.passkey-offer',
-    sentence: 'Where passkeys are offered after a sign-in or replace passwords, browsers can make them here.',
+    sentence: 'If passkeys are offered or replace passwords, browsers can create them for this address.',
     async run(ground) {
       const { passkeyOffer, passwordOptional } = await readSignIn(ground);
       const { protocol, hostname } = new URL(ground.url);
@@ -45,7 +45,7 @@ export const signInChecks: readonly Rule<CheckContext>[] = section('Sign-in', [
       const isOffered = passkeyOffer || passwordOptional;
       must(
         !isOffered || isPossible,
-        `browsers make passkeys for a name and by https, and not at ${ground.url}: change BASE_URL, or do not offer them`,
+        `browsers create passkeys only for host names with https, so not for ${ground.url}: change BASE_URL, or stop offering passkeys`,
       );
     },
   },

@@ -24,20 +24,20 @@ function problemOf({ id, status, statusReason, delivery, waiting, lastDelivered,
   if (status === 'DISABLED' && statusReason === RECEIVER_GONE) return `${id}: disabled: ${statusReason}`;
   if (status !== 'ENABLED') return undefined;
   if (delivery.method !== 'POLL' && lastFailed !== null && (lastDelivered === null || lastDelivered < lastFailed))
-    return `${id}: failed at ${lastFailed}: ${lastError ?? ''}`;
+    return `${id}: delivery failed at ${lastFailed}: ${lastError ?? ''}`;
   if (delivery.method === 'POLL' && waiting.oldest !== null && Date.now() - Date.parse(waiting.oldest) > UNFETCHED)
-    return `${id}: ${waiting.count} ${waiting.count === 1 ? 'event is' : 'events are'} not polled since ${waiting.oldest}`;
+    return `${id}: ${waiting.count} ${waiting.count === 1 ? 'event has' : 'events have'} not been polled since ${waiting.oldest}`;
   return undefined;
 }
 
 export const signals: readonly Rule<CheckContext>[] = section('Signals', [
   {
     id: 'signals.delivered',
-    sentence: 'Every enabled signal stream delivers, and its receiver disabled none by its answer.',
+    sentence: 'Every enabled signal stream delivers its events, and no receiver has disabled its stream.',
     async run(ground) {
       const all = (await read(ground, `/ssf/streams?limit=${MOST}`)) as readonly Stream[];
       const problems = all.map(problemOf).filter((problem) => problem !== undefined);
-      if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Look at API → Signal streams`);
+      if (problems.length > 0) throw new Broken(`${problems.join('; ')}. Open the stream under API → Signal streams`);
       return `${all.length} ${all.length === 1 ? 'stream' : 'streams'}${all.length === MOST ? ', the first' : ''}`;
     },
   },

@@ -3,7 +3,8 @@ import type { Arrival } from '../answers.ts';
 import { formOf } from '../browser.ts';
 import { must } from '../rule.ts';
 
-export const mustBePage = ({ place }: Arrival, why: string): void => must(place === 'page', `there must be a page, not an answer: ${why}`);
+export const mustBePage = ({ place }: Arrival, why: string): void =>
+  must(place === 'page', `a page must be shown instead of a redirect: ${why}`);
 
 export const mustAskToSignIn = ({ reply }: Arrival): void =>
-  must(formOf(reply.text, 'sign-in-form') !== undefined, 'there must be the sign-in page');
+  must(formOf(reply.text, 'sign-in-form') !== undefined, 'the sign-in page must be shown');

@@ -87,7 +87,7 @@ export const authenticationRules: readonly Rule<RuleContext>[] = section('Authen
       // If the page asks for the user name first, the password is on the next page.
       if (!page.text.includes('id="password"')) page = await browser.submit(visit.wire, page, 'sign-in-form', { username });
       const answer = await browser.submit(visit.wire, page, 'sign-in-form', { username, password });
-      must(answer.location?.searchParams.has('code') === true, 'the right password on the sign-in page must lead to a code');
+      must(answer.location?.searchParams.has('code') === true, 'the correct password on the sign-in page must lead to a code');
     },
   },
   {
@@ -96,12 +96,12 @@ export const authenticationRules: readonly Rule<RuleContext>[] = section('Authen
     async run(visit) {
       for (const alg of ['HS384', 'HS512'] as const) {
         const request = await requestBySecret(visit, {}, alg);
-        must((await visit.authorize({ request })).fields.code !== undefined, `${alg} must be taken`);
+        must((await visit.authorize({ request })).fields.code !== undefined, `${alg} must be accepted`);
       }
       const { id } = await visit.signing();
       for (const alg of ['RS384', 'RS512'] as const) {
         const request = await requestByKey(visit, {}, alg);
-        must((await visit.authorize({ client_id: id, request })).fields.code !== undefined, `${alg} must be taken`);
+        must((await visit.authorize({ client_id: id, request })).fields.code !== undefined, `${alg} must be accepted`);
       }
     },
   },

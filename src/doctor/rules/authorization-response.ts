@@ -52,7 +52,7 @@ export const authorizationResponse: readonly Rule<RuleContext>[] = section('Auth
     async run(visit) {
       await comesWith('code', 'code')(visit);
       const another = await visit.authorize();
-      must(another.fields.code !== (await visit.hybrid()).fields.code, 'each code must be another one');
+      must(another.fields.code !== (await visit.hybrid()).fields.code, 'two codes must differ');
     },
   },
   {

@@ -21,7 +21,7 @@ export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_
     async run(visit) {
       for (const type of ['id_token token', 'code', 'code id_token']) {
         const { fields } = await visit.authorize({ response_type: type });
-        must(fields.error === undefined && Object.keys(fields).length > 0, `the flow of response_type ${type} must end with an answer`);
+        must(fields.error === undefined && Object.keys(fields).length > 0, `the flow of response_type ${type} must return a response`);
       }
     },
   },
@@ -32,7 +32,7 @@ export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_
       const browser = (await visit.signedIn()).copy();
       const init = { headers: { origin: new URL(CALLBACK).origin } };
       const { headers } = await browser.visit(visit.wire, await visit.requestUrl(), init);
-      must(!headers.has('access-control-allow-origin'), 'the answer must not be readable by a script of another origin');
+      must(!headers.has('access-control-allow-origin'), 'the response must not be readable by a script of another origin');
     },
   },
   {
@@ -165,7 +165,7 @@ export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_
     async run(visit) {
       for (const prompt of ['login consent', 'consent login', 'login']) mustAskToSignIn(await visit.authorize({ prompt }));
       for (const prompt of ['none', 'consent']) {
-        must((await visit.authorize({ prompt })).fields.error === undefined, `prompt ${prompt} must be taken`);
+        must((await visit.authorize({ prompt })).fields.error === undefined, `prompt ${prompt} must be accepted`);
       }
       mustEqual((await visit.authorize({ prompt: 'nonsense' })).fields.error, 'invalid_request', 'error of prompt nonsense');
     },
@@ -178,7 +178,7 @@ export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_
       const first = await visit.authorize({ sessionToken }, visit.stranger());
       must(first.fields.code !== undefined, 'a sessionToken must sign in without a page');
       const second = await visit.authorize({ sessionToken, prompt: 'none' }, visit.stranger());
-      must(second.fields.code === undefined, 'a sessionToken must not be good for a second time');
+      must(second.fields.code === undefined, 'a sessionToken must not work a second time');
     },
   },
   {
@@ -187,7 +187,7 @@ export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_
     async run(visit) {
       const request = await requestBySecret(visit, { scope: 'openid email', prompt: 'none' });
       const { fields } = await visit.authorize({ request, scope: undefined });
-      must(fields.code !== undefined, 'the parameters of the JWT must be those of the request');
+      must(fields.code !== undefined, 'the request must use the parameters of the JWT');
     },
   },
   ...prompts,
@@ -199,7 +199,7 @@ export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_
     async run(visit) {
       const { fields, reply } = await visit.authorize();
       mustEqual(reply.location?.pathname, new URL(CALLBACK).pathname, 'the path');
-      must(fields.code !== undefined && fields.state !== undefined, 'the answer must have code and state');
+      must(fields.code !== undefined && fields.state !== undefined, 'the response must have code and state');
     },
   },
   {
@@ -207,7 +207,7 @@ export const authorizeRules: readonly Rule<RuleContext>[] = section('GET {oauth_
     sentence: 'On failure the redirect carries `error` and `error_description` (and state).',
     async run(visit) {
       const { fields } = await visit.authorize({ prompt: 'none login' });
-      must(fields.error !== undefined && (fields.error_description ?? '') !== '', 'there must be error and error_description');
+      must(fields.error !== undefined && (fields.error_description ?? '') !== '', 'the response must have error and error_description');
       mustEqual(fields.state, 'some-state', 'state');
     },
   },

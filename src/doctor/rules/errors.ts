@@ -39,7 +39,7 @@ export const errorRules: readonly Rule<RuleContext>[] = section('Errors', [
     async run(visit) {
       const { place, fields } = await visit.authorize({ response_type: 'token', scope: 'nonsense' });
       mustEqual(place, 'fragment', 'the place of the error');
-      must(fields.error !== undefined && fields.error_description !== undefined, 'there must be error and error_description');
+      must(fields.error !== undefined && fields.error_description !== undefined, 'the response must have error and error_description');
     },
   },
 ]);

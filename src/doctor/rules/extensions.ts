@@ -24,7 +24,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.assertion',
     section: 'RFC 7523 sections 2.1 and 3.1',
-    sentence: 'An assertion of an issuer that is not trusted gets no token: invalid_grant.',
+    sentence: 'An assertion of an untrusted issuer is refused with invalid_grant.',
     async run(visit) {
       mustBeError(await present(visit), 'invalid_request', 'no assertion');
       mustBeError(await present(visit, 'no assertion'), 'invalid_grant', 'an assertion that is no JWT');
@@ -37,8 +37,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.id-jag',
     section: 'draft-ietf-oauth-identity-assertion-authz-grant sections 3.1, 4.3 and 8.3',
-    sentence:
-      'An ID-JAG is issued for a server that the application may use, and for no other; the server that issued it does not accept it.',
+    sentence: 'An ID-JAG is issued only for a server that the application may use; the issuing server itself does not accept it.',
     async run(visit) {
       const application = await visit.everything();
       const { id_token: idToken } = jsonOf(await visit.exchange(await visit.code({ scope: 'openid' })));
@@ -64,7 +63,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.jarm',
     section: 'JARM sections 2.1, 2.3 and 4.3',
-    sentence: 'With a response_mode of JARM the authorization response is one JWT, signed by the server, for the application.',
+    sentence: 'With a JARM response_mode, the authorization response is a JWT that the server signed for the application.',
     async run(visit) {
       const { id } = await visit.everything();
       const { place, fields } = await visit.authorize({ response_mode: 'jwt' });
@@ -80,7 +79,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.signed-introspection',
     section: 'RFC 9701 sections 4 and 5',
-    sentence: 'An API that asks for it gets the result of introspection as a JWT, signed by the server, for this API.',
+    sentence: 'On request, an API gets the introspection response as a JWT that the server signed for this API.',
     async run(visit) {
       const { id, secret = '' } = await visit.everything();
       const { access_token: token } = await visit.tokens();
@@ -99,7 +98,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
     id: 'standards.step-up',
     section: 'RFC 9470 sections 5 and 6.2',
     sentence:
-      'Introspection tells how and when the user signed in, and a class that cannot be reached is an unmet_authentication_requirements.',
+      'Introspection shows how and when the user signed in; an acr value that cannot be met is refused with unmet_authentication_requirements.',
     async run(visit) {
       const { access_token: token } = jsonOf(await visit.exchange(await visit.code({ scope: 'openid' })));
       const { acr, auth_time: signedInAt } = await visit.introspect(token);
@@ -140,7 +139,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.metadata',
     section: 'RFC 8414 section 3.1',
-    sentence: 'Metadata is found where clients of MCP look for it: with the path of the issuer behind the well-known one.',
+    sentence: 'Metadata is available where MCP clients look for it: at the well-known path followed by the path of the issuer.',
     async run(visit) {
       for (const name of ['oauth-authorization-server', 'openid-configuration']) {
         const reply = await visit.wire.send(`${visit.baseUrl}/.well-known/${name}${new URL(visit.issuer).pathname}`);

@@ -1,4 +1,4 @@
-/** "Introspection result": what the introspect endpoint tells of a token. */
+/** "Introspection result": fields of the introspection response. */
 import { claimsOf } from '../answers.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';
 import { type RuleContext, SCOPE } from '../rule-context.ts';

@@ -45,7 +45,7 @@ export const limits: readonly Rule<RuleContext>[] = section('Limits', [
       }
       for (const state of ['azAZ09', ',', '.', '_', '-', 'x'.repeat(2000)]) {
         const { fields } = await visit.authorize({ state });
-        must(fields.code !== undefined, `state ${state} must be taken`);
+        must(fields.code !== undefined, `state ${state} must be accepted`);
         mustEqual(fields.state, state, 'state in the answer');
       }
     },

@@ -23,7 +23,7 @@ export const logoutRules: readonly Rule<RuleContext>[] = section('GET {oauth_bas
     async run(visit) {
       const { browser, id_token_hint } = await session(visit);
       await visit.logout({ id_token_hint, ...back }, browser);
-      must(!(await visit.elsewhere.hasSession(browser)), 'the session must be over at every server');
+      must(!(await visit.elsewhere.hasSession(browser)), 'the session must end at every server');
     },
   },
   {
@@ -32,8 +32,8 @@ export const logoutRules: readonly Rule<RuleContext>[] = section('GET {oauth_bas
     async run(visit) {
       const browser = (await visit.signedIn()).copy();
       const reply = await visit.logout(back, browser);
-      must(reply.location === undefined, 'without a hint somebody who is signed in must be asked');
-      must(await visit.hasSession(browser), 'without a hint the session must not end by the request alone');
+      must(reply.location === undefined, 'without a hint a signed-in user must be asked');
+      must(await visit.hasSession(browser), 'without a hint the request alone must not end the session');
     },
   },
   {
@@ -43,9 +43,9 @@ export const logoutRules: readonly Rule<RuleContext>[] = section('GET {oauth_bas
     async run(visit) {
       const id_token_hint = await hintOf(visit);
       const away = await visit.logout({ id_token_hint, post_logout_redirect_uri: 'https://elsewhere.invalid/' }, visit.stranger());
-      must(away.location === undefined, 'an address that is not registered must not be gone to');
+      must(away.location === undefined, 'the browser must not be redirected to an unregistered address');
       const home = await visit.logout({ id_token_hint }, visit.stranger());
-      must(home.text.includes('id="sign-in-form"'), 'without an address the browser must come to the sign-in page');
+      must(home.text.includes('id="sign-in-form"'), 'without a redirect address the sign-in page must be shown');
     },
   },
   {
@@ -74,7 +74,7 @@ export const logoutRules: readonly Rule<RuleContext>[] = section('GET {oauth_bas
       must(reply.location?.href === SIGNED_OUT, 'without a session the browser must be redirected at once');
       must(
         (await visit.logout({}, visit.stranger())).text.includes('id="sign-in-form"'),
-        'without an address there must be the sign-in page',
+        'without a redirect address the sign-in page must be shown',
       );
     },
   },
@@ -85,7 +85,7 @@ export const logoutRules: readonly Rule<RuleContext>[] = section('GET {oauth_bas
       const forged = (await hintOf(visit)).replace(/.{4}$/, (end) => (end === 'AAAA' ? 'BBBB' : 'AAAA'));
       for (const hint of ['nonsense', forged]) {
         const reply = await visit.logout({ id_token_hint: hint, ...back }, visit.stranger());
-        must(reply.location === undefined && reply.status >= 400, 'there must be an error page');
+        must(reply.location === undefined && reply.status >= 400, 'an error page must be shown');
       }
     },
   },

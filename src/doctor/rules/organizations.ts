@@ -9,7 +9,7 @@ const orgId = (visit: RuleContext): Promise<string> => visit.once('an organizati
 const call = async (visit: RuleContext, method: string, path: string) =>
   visit.ward.api.call(method, `/account/org${path}`, undefined, visit.wire);
 
-/** The organization as the list tells it, which may have many pages; the newest come last. */
+/** The organization in the list, which can have many pages; the newest come last. */
 async function item(visit: RuleContext): Promise<Json> {
   const id = await orgId(visit);
   return visit.once('the organization in the list', async () => {
@@ -157,7 +157,7 @@ export const organizationRules: readonly Rule<RuleContext>[] = section('Organiza
       const name = `${visit.ward.name}-${visit.isBuiltIn ? 'one' : 'two'}`;
       visit.ward.removals.noteOrganization(name);
       const made = jsonOf(await call(visit, 'POST', `?orgName=${name}`));
-      must(typeof made.orgId === 'string' && made.success === true, 'the answer must have orgId and success');
+      must(typeof made.orgId === 'string' && made.success === true, 'the response must have orgId and success');
     },
   },
   {
@@ -168,7 +168,7 @@ export const organizationRules: readonly Rule<RuleContext>[] = section('Organiza
       await orgId(visit);
       const { count, organizations } = jsonOf(await call(visit, 'GET', '?page=1&limit=1'));
       must(Number.isInteger(count) && Number(count) >= 1, 'count must be the number of all organizations');
-      must(Array.isArray(organizations) && organizations.length === 1, 'organizations must hold as many as limit says');
+      must(Array.isArray(organizations) && organizations.length === 1, 'organizations must have as many entries as limit');
     },
   },
   {
@@ -200,7 +200,7 @@ export const organizationRules: readonly Rule<RuleContext>[] = section('Organiza
     async run(visit) {
       const { levelCount, treeStruct } = await tree(visit);
       mustEqual(levelCount, 2, 'levelCount');
-      must(Array.isArray(treeStruct) && treeStruct.length === 2, 'treeStruct must hold both departments');
+      must(Array.isArray(treeStruct) && treeStruct.length === 2, 'treeStruct must contain both departments');
     },
   },
 ]);

@@ -1,4 +1,4 @@
-/** "GET {oauth_base}/authorize", the prompt rules: when somebody is asked to sign in, and when to consent. */
+/** "GET {oauth_base}/authorize", the prompt rules: when the user must sign in or consent. */
 import type { Arrival, ResponseParameters } from '../answers.ts';
 import { formOf, type TestBrowser } from '../browser.ts';
 import { ASKED_SCOPE } from '../fixtures.ts';
@@ -26,9 +26,9 @@ export const prompts: readonly Omit<Rule<RuleContext>, 'section'>[] = [
       const { id } = await visit.ward.makeApplication('asking-once', { consent_method: 'REQUIRED' });
       const browser = await visit.newSession();
       const dialog = await ask(visit, { client_id: id }, browser);
-      must(asksForConsent(dialog), 'consent must be asked for a scope that requires it');
+      must(asksForConsent(dialog), 'a scope that requires consent must lead to the consent page');
       await browser.submit(visit.wire, dialog.reply, 'consent', { decision: 'allow' });
-      must((await ask(visit, { client_id: id }, browser)).fields.code !== undefined, 'consent that was given must not be asked for again');
+      must((await ask(visit, { client_id: id }, browser)).fields.code !== undefined, 'consent must be remembered');
     },
   },
   {
@@ -38,11 +38,11 @@ export const prompts: readonly Omit<Rule<RuleContext>, 'section'>[] = [
     async run(visit) {
       must((await visit.authorize({ prompt: 'none' })).fields.code !== undefined, 'a session must authenticate silently');
       const nobody = await visit.authorize({ prompt: 'none' }, visit.stranger());
-      must(nobody.place !== 'page' && nobody.fields.error !== undefined, 'there must be an error where nobody is signed in');
+      must(nobody.place !== 'page' && nobody.fields.error !== undefined, 'without a session the response must be an error');
       if (visit.isBuiltIn) return;
       const { id } = await visit.ward.makeApplication('asking-never', { consent_method: 'REQUIRED' });
       const { place, fields } = await ask(visit, { client_id: id, prompt: 'none' });
-      must(place !== 'page' && fields.error !== undefined, 'there must be an error where consent is needed');
+      must(place !== 'page' && fields.error !== undefined, 'missing consent must lead to an error');
     },
   },
   {
@@ -58,9 +58,9 @@ export const prompts: readonly Omit<Rule<RuleContext>, 'section'>[] = [
       "`consent`: whether a consent dialog appears depends on the application's consent-method setting together with the scope's consent attribute; also applies to custom authorization servers.",
     async run(visit) {
       if (visit.isBuiltIn) return;
-      must(asksForConsent(await ask(visit, { prompt: 'consent' })), 'a scope that requires consent must be asked for');
+      must(asksForConsent(await ask(visit, { prompt: 'consent' })), 'a scope that requires consent must lead to the consent page');
       const implicit = await ask(visit, { prompt: 'consent', scope: 'openid' });
-      must(implicit.fields.code !== undefined, 'a scope of implicit consent must not be asked for');
+      must(implicit.fields.code !== undefined, 'a scope with implicit consent must not lead to the consent page');
     },
   },
   {
@@ -75,7 +75,7 @@ export const prompts: readonly Omit<Rule<RuleContext>, 'section'>[] = [
       const given = await browser.submit(visit.wire, dialog.reply, 'consent', { decision: 'allow' });
       mustEqual(given.location?.searchParams.has('code'), true, 'an answer with a code');
       const again = await ask(visit, { prompt: 'consent login', sessionToken: await visit.sessionToken() }, browser);
-      must(asksForConsent(again), 'consent must be asked for again');
+      must(asksForConsent(again), 'the consent page must be shown again');
     },
   },
 ];

@@ -22,10 +22,10 @@ export const requestObjectRules: readonly Omit<Rule<RuleContext>, 'section'>[] =
     sentence:
       "Signed with HMAC or RSA algorithms; not encrypted. HMAC signing uses the application's client secret and requires the application's token_endpoint_auth_method to be set appropriately.",
     async run(visit) {
-      must((await visit.authorize({ request: await requestBySecret(visit) })).fields.code !== undefined, 'HS256 must be taken');
+      must((await visit.authorize({ request: await requestBySecret(visit) })).fields.code !== undefined, 'HS256 must be accepted');
       const { id } = await visit.signing();
       const signed = await visit.authorize({ client_id: id, request: await requestByKey(visit) });
-      must(signed.fields.code !== undefined, 'RS256 must be taken');
+      must(signed.fields.code !== undefined, 'RS256 must be accepted');
       const unsigned = new UnsecuredJWT(await requestClaims(visit)).encode();
       must((await visit.authorize({ request: unsigned })).fields.code === undefined, 'a JWT without a signature must be refused');
     },
@@ -61,8 +61,8 @@ export const requestObjectRules: readonly Omit<Rule<RuleContext>, 'section'>[] =
     sentence: 'A JWT whose `jti` is present and was already processed is rejected.',
     async run(visit) {
       const request = await requestBySecret(visit, { jti: randomUUID() });
-      must((await visit.authorize({ request })).fields.code !== undefined, 'a new jti must be taken');
-      must((await visit.authorize({ request })).fields.code === undefined, 'a jti that was processed must be refused');
+      must((await visit.authorize({ request })).fields.code !== undefined, 'a new jti must be accepted');
+      must((await visit.authorize({ request })).fields.code === undefined, 'a jti that was already used must be refused');
     },
   },
   {

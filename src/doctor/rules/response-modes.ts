@@ -1,4 +1,4 @@
-/** "GET {oauth_base}/authorize", the response_mode rules: where the answer stands. */
+/** "GET {oauth_base}/authorize", the response_mode rules: where the response parameters are. */
 
 import { CALLBACK } from '../fixtures.ts';
 import { must, mustEqual, mustMatch, type Rule } from '../rule.ts';
@@ -7,8 +7,11 @@ import type { RuleContext } from '../rule-context.ts';
 const standsIn = (mode: 'fragment' | 'query') => async (visit: RuleContext) => {
   const { place, fields, reply } = await visit.authorize({ response_mode: mode });
   mustEqual(place, mode, 'the place of the answer');
-  must(fields.code !== undefined, 'the answer must have a code');
-  must((mode === 'query' ? reply.location?.hash : reply.location?.search) === '', 'the answer must stand in one place');
+  must(fields.code !== undefined, 'the response must have a code');
+  must(
+    (mode === 'query' ? reply.location?.hash : reply.location?.search) === '',
+    'the parameters must be in either the query or the fragment',
+  );
 };
 
 export const responseModes: readonly Omit<Rule<RuleContext>, 'section'>[] = [
@@ -27,7 +30,7 @@ export const responseModes: readonly Omit<Rule<RuleContext>, 'section'>[] = [
       mustEqual(place, 'form_post', 'the place of the answer');
       mustMatch(reply.text, new RegExp(`<form[^>]* method="post" action="${CALLBACK}"`), 'the page');
       must(/<script/.test(reply.text), 'the form must submit itself');
-      must(fields.code !== undefined, 'the form must hold the code');
+      must(fields.code !== undefined, 'the form must contain the code');
     },
   },
 ];

@@ -23,7 +23,7 @@ export const scimRules: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.scim',
     section: 'RFC 7644 sections 2 and 4',
-    sentence: 'SCIM answers with a token of its own type, and one of an organization sees no user of another.',
+    sentence: 'SCIM accepts SCIM tokens only, and a token of one organization does not see users of another.',
     async run(visit) {
       const { wire, baseUrl } = visit;
       mustEqual((await ask(wire, baseUrl, '/Users')).status, 401, 'status without a token');

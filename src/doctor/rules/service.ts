@@ -92,7 +92,7 @@ async function wholeWayOf(visit: RuleContext, { id, secret }: TestApplication): 
     nonce: checks.expectedNonce,
   });
   const { location } = await browser.visit(visit.wire, url);
-  must(location !== undefined, 'the authorization request must be answered by a redirect');
+  must(location !== undefined, 'the authorization request must return a redirect');
   const tokens = await client.authorizationCodeGrant(config, location, checks);
   mustEqual(tokens.claims()?.sub, user.id, 'sub');
   await client.fetchUserInfo(config, tokens.access_token, user.id);
@@ -103,7 +103,7 @@ async function wholeWayOf(visit: RuleContext, { id, secret }: TestApplication): 
   const parameters = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: SIGNED_OUT, state: 'bye' };
   const signedOut = await browser.visit(visit.wire, client.buildEndSessionUrl(config, parameters));
   mustEqual(signedOut.location?.href, `${SIGNED_OUT}?state=bye`, 'the address after the logout');
-  must(!(await visit.hasSession(browser)), 'the session must be over after the logout');
+  must(!(await visit.hasSession(browser)), 'the session must end with the logout');
 }
 
 export const does: readonly Rule<RuleContext>[] = section('What the service does', [
@@ -117,7 +117,7 @@ export const does: readonly Rule<RuleContext>[] = section('What the service does
       for (const at of [visit, visit.elsewhere]) {
         const { fields } = await at.authorize({ client_id: id, prompt: 'none' }, browser);
         visit.wire.exchanges.push(...at.wire.exchanges.slice(-1));
-        must(fields.code !== undefined, 'a session of one application must serve another one');
+        must(fields.code !== undefined, 'a session must work for a second application');
       }
     },
   },

@@ -46,7 +46,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.resource',
     section: 'RFC 8707 section 2',
-    sentence: 'Access tokens are for the requested resource alone; an unknown one is an invalid_target.',
+    sentence: 'Access tokens are valid only for the requested resource; an unknown resource is refused with invalid_target.',
     async run(visit) {
       const unknown = await visit.authorize({ resource: 'https://unknown.doctor.invalid' });
       mustEqual(unknown.fields.error, 'invalid_target', 'error of an unknown resource');
@@ -59,7 +59,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.authorization-details',
     section: 'RFC 9396 sections 5 and 9.2',
-    sentence: 'Authorization details of an unknown type, or of a wrong form, are refused; those that are granted are in the token.',
+    sentence: 'Authorization details with an unknown type or invalid content are refused; granted ones are in the token.',
     async run(visit) {
       const ask = async (details: object) =>
         visit.post('token', { grant_type: 'client_credentials', authorization_details: JSON.stringify([details]) });
@@ -74,7 +74,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.client-documents',
     section: 'draft-ietf-oauth-client-id-metadata-document section 8.6',
-    sentence: 'No client is introduced by a document at a private address.',
+    sentence: 'A client ID metadata document at a private address is refused.',
     async run(visit) {
       const { reply } = await visit.authorize({ client_id: 'https://169.254.169.254/client.json' }, visit.stranger());
       must(reply.status >= 400, 'a client ID at a private address must be refused');
@@ -86,7 +86,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.registration',
     section: 'RFC 7591 section 3',
-    sentence: 'Without an initial access token no client registers where one is demanded.',
+    sentence: 'If registration requires an initial access token, a request without one is refused.',
     async run(visit) {
       await visit.ownServer();
       const body = JSON.stringify({ redirect_uris: [CALLBACK] });
@@ -116,7 +116,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.pushed',
     section: 'RFC 9126 sections 2 and 4',
-    sentence: 'A pushed request is answered by its request_uri, which is used once.',
+    sentence: 'A pushed authorization request returns a request_uri that works once.',
     async run(visit) {
       const { id } = await visit.everything();
       const request = { client_id: id, response_type: 'code', redirect_uri: CALLBACK, scope: 'openid', state: 'pushed' };
@@ -125,10 +125,7 @@ export const standards: readonly Rule<RuleContext>[] = [
       const { request_uri: uri } = jsonOf(pushed);
       const nothingElse = { redirect_uri: undefined, response_type: undefined, scope: undefined, state: undefined, nonce: undefined };
       const { fields } = await visit.authorize({ ...nothingElse, request_uri: String(uri) });
-      must(
-        fields.code !== undefined && fields.state === 'pushed',
-        'the request_uri must be answered with a code and the state that was pushed',
-      );
+      must(fields.code !== undefined && fields.state === 'pushed', 'the request_uri must lead to a code and the pushed state');
       const again = await visit.authorize({ ...nothingElse, request_uri: String(uri) });
       must(again.fields.code === undefined, 'a second use must be refused');
     },
@@ -136,7 +133,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.bound',
     section: 'RFC 9449 sections 5 and 7',
-    sentence: 'A token that was issued for a DPoP proof is of no use without its key.',
+    sentence: 'A DPoP-bound token does not work without a proof of its key.',
     async run(visit) {
       const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
       const jwk = await exportJWK(publicKey);
@@ -161,7 +158,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.fapi2',
     section: 'FAPI 2.0 Security Profile section 5.3.2',
-    sentence: 'An application of the profile fapi2 must push its requests, and may not authenticate by a secret.',
+    sentence: 'An application with the profile fapi2 must push its requests and cannot authenticate with a secret.',
     async run(visit) {
       const { publicKey } = await generateKeyPair('ES256', { extractable: true });
       const jwks = { keys: [await exportJWK(publicKey)] };
@@ -176,20 +173,23 @@ export const standards: readonly Rule<RuleContext>[] = [
       });
       mustEqual(fields.error, 'invalid_request', 'error of a request that was not pushed');
       const weak = await visit.ward.makeApplication('fapi2 with a secret', bound).catch(() => undefined);
-      must(weak === undefined, 'an application of the profile that has a secret must be refused');
+      must(weak === undefined, 'an application with the profile and a secret must be refused');
     },
   },
   {
     id: 'standards.device',
     section: 'RFC 8628 sections 3.2 and 3.5',
     sentence:
-      'A device gets a code and a user code, and authorization_pending until its user answers; slow_down if it polls at once again.',
+      'A device gets a device code and a user code, then authorization_pending until the user decides, and slow_down if it polls too fast.',
     async run(visit) {
       const { id } = await visit.everything();
       const asked = await visit.post('device_authorization', { client_id: id, scope: 'openid' });
       mustEqual(asked.status, 200, 'status of device_authorization');
       const { device_code: code, user_code: userCode, verification_uri: uri } = jsonOf(asked);
-      must(typeof userCode === 'string' && String(uri).endsWith('/activate'), 'a user code and the page for it must be given');
+      must(
+        typeof userCode === 'string' && String(uri).endsWith('/activate'),
+        'the response must have a user code and the address of its page',
+      );
       const polled = await visit.post('token', { grant_type: DEVICE_CODE_GRANT, device_code: String(code) });
       mustEqual(jsonOf(polled).error, 'authorization_pending', 'error before the user has answered');
       const again = await visit.post('token', { grant_type: DEVICE_CODE_GRANT, device_code: String(code) });
@@ -199,7 +199,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.federated',
     section: 'RFC 7523 sections 2.2 and 3',
-    sentence: 'A token of a trusted issuer authenticates the application, and one for another audience does not.',
+    sentence: 'A token of a trusted issuer authenticates the application; one for another audience is refused.',
     async run(visit) {
       const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
       const trusted = { issuer: 'https://workloads.doctor.invalid', subject: 'workload:*', audience: visit.issuer };
@@ -225,7 +225,7 @@ export const standards: readonly Rule<RuleContext>[] = [
     id: 'standards.ciba',
     section: 'OpenID Connect CIBA Core sections 7.1 and 11',
     sentence:
-      'An application that asks a user elsewhere must say whom: invalid_request; an auth_req_id that was not issued is invalid_grant.',
+      'A backchannel authentication request without a user hint is refused with invalid_request; an unknown auth_req_id with invalid_grant.',
     async run(visit) {
       const { id } = await visit.everything();
       // Without a hint: a request would stay until it expires, and a user would get an e-mail.
@@ -238,7 +238,7 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.exchange',
     section: 'RFC 8693 sections 2.2 and 4.1',
-    sentence: 'A token that is exchanged names who acts, and has no scope that the first one lacks.',
+    sentence: 'An exchanged token names the actor and has no scope that the original token lacks.',
     async run(visit) {
       const application = await visit.everything();
       const { access_token: token } = jsonOf(await visit.exchange(await visit.code({ scope: 'openid profile' })));
@@ -270,12 +270,12 @@ export const standards: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.not-framed',
     section: 'RFC 6749 section 10.13',
-    sentence: 'The sign-in page cannot be shown inside a page of somebody else (clickjacking).',
+    sentence: 'Other sites cannot show the sign-in page in a frame (clickjacking).',
     async run(visit) {
       const { headers } = (await visit.authorize({}, visit.stranger())).reply;
       const isGuarded =
         /frame-ancestors '(none|self)'/.test(headers.get('content-security-policy') ?? '') || headers.has('x-frame-options');
-      must(isGuarded, 'the page must forbid to be framed');
+      must(isGuarded, 'the page must forbid framing');
     },
   },
 ];

@@ -131,7 +131,8 @@ export const token: readonly Rule<RuleContext>[] = section('POST {oauth_base}/to
       const machine = await visit.post('token', { grant_type: 'client_credentials', scope: 'email' });
       const person = await visit.post('token', await byPassword(visit));
       const refreshed = await visit.post('token', { grant_type: 'refresh_token', refresh_token: String(refreshToken) });
-      for (const reply of [machine, person, refreshed]) must(jsonOf(reply).access_token !== undefined, 'this call must be the only step');
+      for (const reply of [machine, person, refreshed])
+        must(jsonOf(reply).access_token !== undefined, 'one call must return an access token');
     },
   },
   {
@@ -156,7 +157,7 @@ export const token: readonly Rule<RuleContext>[] = section('POST {oauth_base}/to
     sentence: 'Errors: see Errors.',
     async run(visit) {
       const { error } = jsonOf(await visit.post('token', { grant_type: 'password', username: 'x' }));
-      must(typeof error === 'string' && error !== '', 'there must be an error');
+      must(typeof error === 'string' && error !== '', 'the response must have an error');
     },
   },
 ]);

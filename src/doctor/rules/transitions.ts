@@ -33,7 +33,7 @@ export const transitions: readonly Rule<RuleContext>[] = section('States and tra
       const { id_token: hint } = await visit.freshTokens('openid', undefined, browser);
       const { status } = await visit.logout({ id_token_hint: String(hint) }, browser);
       must(status === 200 || status === 302, 'the browser must be redirected');
-      must(!(await visit.hasSession(browser)), 'the session must be over');
+      must(!(await visit.hasSession(browser)), 'the session must end');
     },
   },
 ]);

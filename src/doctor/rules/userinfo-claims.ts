@@ -1,4 +1,4 @@
-/** "Userinfo claims": what the userinfo endpoint tells of a user. */
+/** "Userinfo claims": claims of the userinfo endpoint. */
 import { claimsOf, type Json } from '../answers.ts';
 import { PROFILE } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
@@ -64,7 +64,7 @@ export const userinfoClaimRules: readonly Rule<RuleContext>[] = section('Userinf
         visit.ward.makeApplication('subset', { id_token_claims: ['email'] }),
       );
       const told = claimsOf((await visit.freshTokens('openid profile email', chosen)).id_token);
-      must(told.email !== undefined && told.given_name === undefined, 'the ID token must hold email and no other claim of the user');
+      must(told.email !== undefined && told.given_name === undefined, 'the ID token must contain email and no other claim of the user');
     },
   },
 ]);

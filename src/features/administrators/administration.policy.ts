@@ -34,7 +34,7 @@ export type Access = 'service' | 'organizations' | 'own';
 
 export type Verb = 'read' | 'write';
 
-/** May these roles call the operation at all? How far it then goes is said by `reachOf`. */
+/** Can these roles call the operation at all? `reachOf` limits it further. */
 export function mayCall(roles: readonly Role[], access: Access, verb: Verb): boolean {
   return roles.some(({ type }) => {
     if (type === 'SUPER_ADMIN') return true;
@@ -43,12 +43,12 @@ export function mayCall(roles: readonly Role[], access: Access, verb: Verb): boo
   });
 }
 
-/** The organizations within somebody's reach, by id. */
+/** IDs of the organizations within reach. */
 export type Reach = 'everything' | ReadonlySet<string>;
 
 /**
- * @param need what a role must allow in an organization for it to be in reach. ALL: everything, as accounts of users ask for: who may set passwords
- *   could become anybody in the organization. ANY: whatever it is
+ * @param need permission that a role must include for an organization to be in reach. ALL: every permission, required for user accounts, because
+ * whoever can set passwords can become any user of the organization. ANY: at least one
  */
 export function reachOf(roles: readonly Role[], verb: Verb, need: OrganizationPermission | 'ALL' | 'ANY' = 'ALL'): Reach {
   if (roles.some(({ type }) => type === 'SUPER_ADMIN' || (verb === 'read' && type === 'READ_ONLY_ADMIN'))) return 'everything';
@@ -68,7 +68,7 @@ export function permissionsIn(roles: readonly Role[], orgId: string): ReadonlySe
   return new Set(ORGANIZATION_PERMISSIONS.filter((permission) => isWithin(reachOf(roles, 'write', permission), orgId)));
 }
 
-/** May these roles make somebody an owner of the organization, or take that away? */
+/** Can these roles make a user an owner of the organization, or remove an owner? */
 export const mayChangeOwners = (roles: readonly Role[], orgId: string): boolean =>
   roles.some(({ type, orgId: own, isOwner }) => type === 'SUPER_ADMIN' || (isOwner === true && own === orgId));
 

@@ -30,7 +30,7 @@ export async function findConsoleUser({ database: { knex } }: Services, userId: 
   );
 }
 
-/** Users with a role, as they stand now, the oldest first. @param which of one type, or for one organization */
+/** Current users with a role, oldest first. @param which of one type, or for one organization */
 export async function listAdministrators(
   { database: { knex } }: Services,
   which: AdministratorSelection,
@@ -41,7 +41,7 @@ export async function listAdministrators(
   return { items: items.map((one) => ({ ...one, status: statusAt(one, now) })), next };
 }
 
-/** Does he administer anything? */
+/** Is the user an administrator? */
 export const isAdministrator = async ({ database: { knex } }: Services, userId: string): Promise<boolean> =>
   (await findRights(knex, userId)).length > 0;
 

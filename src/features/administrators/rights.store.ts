@@ -18,7 +18,7 @@ export const RIGHTS_OF_USER = `(SELECT coalesce(json_agg(held), '[]') FROM (
     UNION ALL SELECT 'ORG_ADMIN', x.org_id, r.permissions, false FROM member_roles x JOIN organization_roles r ON r.id = x.role_id
       WHERE x.user_id = u.id AND cardinality(r.permissions) > 0) held)`;
 
-/** Does the user administer an organization, by whatever role? An expression of a statement. @param user expression of the user's id */
+/** SQL expression: does the user administer an organization with any role? @param user expression of the user's id */
 export const administersOrganization = (
   user: string,
 ): string => `(EXISTS (SELECT FROM roles WHERE roles.user_id = ${user} AND type = 'ORG_ADMIN')

@@ -73,7 +73,7 @@ export async function deleteRolesOf(executor: Executor, orgId: string): Promise<
 
 const SUPER_ADMINS = 0x73757065;
 
-/** Until the end of the transaction nobody else who asks this changes who is an active SUPER_ADMIN. To be asked before any row is locked. */
+/** Serializes changes of active SUPER_ADMINs until the transaction ends. Call it before locking rows. */
 export async function lockSuperAdmins(trx: Executor): Promise<void> {
   await trx.raw('SELECT pg_advisory_xact_lock(?)', [SUPER_ADMINS]);
 }

@@ -11,7 +11,7 @@ const newToken = z.strictObject({
   type: z.enum(API_TOKEN_TYPES).optional().meta({ description: 'SCIM: only for provisioning at /scim/v2. Default: API' }),
   orgId: text({ least: 1 })
     .nullish()
-    .meta({ description: 'SCIM tokens only: the organization whose members it can read and change. Absent or null: the whole service' }),
+    .meta({ description: 'SCIM tokens only: limits the token to the members of this organization. Absent or null: the whole service' }),
   expiresAt: moment.nullish().meta({ description: 'Must be in the future. Absent or null: never expires' }),
 });
 
@@ -26,7 +26,7 @@ const apiToken = z.object({
   name: z.string(),
   type: z.enum(API_TOKEN_TYPES),
   orgId: z.string().nullable().meta({ description: 'SCIM tokens only. Null: the whole service' }),
-  userId: z.string().meta({ description: 'The creator, whose roles the token has' }),
+  userId: z.string().meta({ description: 'The creator. The token has their roles' }),
   created: time,
   expiresAt: time.nullable(),
   lastUsed: time.nullable().meta({ description: 'Accurate to one minute' }),

@@ -1,4 +1,4 @@
-/** `apps/{id}/roles`: the roles of an application, which come with its assignments and stand in tokens. */
+/** `apps/{id}/roles`: roles of an application, which are assigned with it and appear in tokens. */
 import { z } from 'zod';
 import { collection } from '../../api/collection.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';

@@ -1,4 +1,4 @@
-/** `apps/{id}/users` and `apps/{id}/groups`: to whom an application is assigned. A user is assigned by PUT, or by POST as Okta's SDKs do it. */
+/** `apps/{id}/users` and `apps/{id}/groups`: assignments of an application. PUT assigns, or POST as in Okta's SDKs. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';

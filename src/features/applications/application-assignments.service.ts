@@ -1,4 +1,4 @@
-/** To whom applications are assigned. What an assignment means (`assignment: ASSIGNED`) is decided at the sign-in, not here. */
+/** Assignments of applications. Their effect (`assignment: ASSIGNED`) is decided at sign-in. */
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';

@@ -42,7 +42,7 @@ export const searchApplications = async (
 /** Counts active applications, without the service's own, and those that ask for consent (the others are trusted). */
 export const consentCounts = ({ database: { knex } }: Services) => countConsent(knex);
 
-/** @returns the application, whatever its status; undefined: there is none */
+/** @returns the application in any status; undefined if it does not exist */
 export const findApplication = ({ knex }: Database, id: string): Promise<Application | undefined> => findApplicationById(knex, id);
 
 /** Applications that a user may use and that a sign-in can begin at. */

@@ -42,10 +42,10 @@ export const applicationKindOf = (type: ApplicationType): Phrase =>
 
 export const applicationPath = (id: string): string => `${APPLICATIONS_PATH}/${encodeURIComponent(id)}`;
 
-/** May he change applications at all? */
+/** Can the caller change applications? */
 export const mayWriteApplications = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
-/** May he change this one? */
+/** Can the caller change this application? */
 export const mayChangeApplication = (visit: ConsoleRequest, { system }: Application): boolean => mayWriteApplications(visit) && !system;
 
 /** @throws {ApiError} not found */

@@ -51,7 +51,7 @@ export async function listApplicationSecrets(services: Services, applicationId: 
   return listSecrets(services.database.knex, applicationId);
 }
 
-/** The last four characters of each secret by its ID, so that its owner can tell which one an application has. */
+/** Last four characters of each secret by ID, to identify the secrets of an application. */
 export async function listSecretEndings(
   { database, keyring }: Pick<Services, 'database' | 'keyring'>,
   applicationId: string,

@@ -49,7 +49,7 @@ export const APPLICATION_GRANT_TYPES = [
 export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 
 /**
- * Whose rules count where the two differ: the service's specification (state required and of few characters, nonce with every token of the
+ * The rules that apply where the specifications differ: the service's specification (state required and of few characters, nonce with every token of the
  * authorize endpoint, userinfo for profile, email, address or phone), OpenID Connect Core, or FAPI 2.0 Security Profile (fapi2.policy.ts).
  */
 export type Profile = 'service' | 'openid' | 'fapi2';

@@ -227,7 +227,7 @@ export const clientFields = {
   }),
   profile: z.enum(['service', 'openid', 'fapi2']).nullable().optional().meta({
     description:
-      "Whose rules count for this application's requests: service, or openid (OpenID Connect Core), which Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need, or fapi2 (FAPI 2.0 Security Profile); null: the authorization server's",
+      "The rules for this application's requests. service: state is required. openid (OpenID Connect Core): required by Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect. fapi2: FAPI 2.0 Security Profile. null: the profile of the authorization server",
   }),
   identity_providers: z
     .array(text({ least: 1 }))

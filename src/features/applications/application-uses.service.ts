@@ -14,7 +14,7 @@ export class ApplicationUses {
   #applications = new Map<string, Date>();
   #secrets = new Map<string, Date>();
 
-  /** An application was answered as it asked, or a user was let in to it. */
+  /** A request of the application was answered, or a user was admitted. */
   note(applicationId: string): void {
     this.#applications.set(applicationId, present());
   }
@@ -43,7 +43,9 @@ export class ApplicationUses {
 /** Begins to write what is noted. @returns a way to end it, after a last time */
 export function writeUses(uses: ApplicationUses, database: Database, log: Logger): { stop(): Promise<void> } {
   const write = () =>
-    uses.write(database).catch((error: unknown) => log.warn({ err: error }, 'the last use of applications could not be written'));
+    uses
+      .write(database)
+      .catch((error: unknown) => log.warn({ err: error }, 'could not save when applications were last used; trying again'));
   const writer = repeat('write last uses', write, () => timings.usesPause);
   return {
     async stop() {

@@ -37,7 +37,7 @@ export const applicationFacts = ({ id, label, settings: { logo_uri: logoUri } }:
   ...(logoUri !== undefined && { logoUri }),
 });
 
-/** @returns where the tile leads; the application is told by whom it is started, as the specification demands */
+/** @returns target of the tile; the application gets the issuer, as the specification requires */
 function startAt({ settings }: Application, issuer: string): string | undefined {
   const initiate = webAddress(settings.initiate_login_uri);
   if (initiate === undefined) return webAddress(settings.client_uri);

@@ -255,7 +255,7 @@ const responseTypesFor = ({ knowsOktaValuesOnly = false }: Caller, types: readon
 
 type Caller = Pick<RequestContext, 'knowsOktaValuesOnly'>;
 
-/** @param caller for whom it is presented, and with the secret where it is told */
+/** @param caller recipient, and whether the secret is included */
 export function presentApp(
   application: Application,
   baseUrl: string,

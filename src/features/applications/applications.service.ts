@@ -54,7 +54,7 @@ export interface NewApplication extends ApplicationInput {
   readonly expiresAt?: Date | null;
 }
 
-/** An application, and its secret where one was made just now: it is told this once and stored sealed. */
+/** An application, and a newly created secret. The secret is shown once and stored encrypted. */
 export interface ApplicationWithSecret {
   readonly application: Application;
   readonly secret: string | undefined;
@@ -222,9 +222,9 @@ export async function setApplicationStatus(
 }
 
 /**
- * Deletes an application with its secrets, assignments and consents. Its tokens are inactive with the commit, for they belong to no client any
- * more; their rows are removed after it.
- * @param isDue asked once it is locked; nothing is deleted when it says no
+ * Deletes an application with its secrets, assignments and consents. Its tokens become inactive with the commit, because they no longer belong to a
+ * client; their rows are removed later.
+ * @param isDue called with the application locked; nothing is deleted if it returns false
  * @throws {ApiError} not found; wrong state: an application of the service itself
  */
 export async function deleteApplication(
@@ -248,7 +248,10 @@ export async function deleteApplication(
   });
   if (!isDeleted) return;
   await deleteLeftOverClientState(services.database.knex, id).catch((error: unknown) =>
-    services.log.warn({ err: error, applicationId: id }, 'tokens of a deleted application are left to their expiry'),
+    services.log.warn(
+      { err: error, applicationId: id },
+      'could not delete the tokens of a deleted application; they stay until they expire',
+    ),
   );
 }
 

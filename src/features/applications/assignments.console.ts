@@ -1,4 +1,4 @@
-/** To whom an application is assigned: its users and groups, chosen from a list. */
+/** Assigned users and groups of an application, with a page to select more. */
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { detailPage, type Part, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';

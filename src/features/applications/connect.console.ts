@@ -22,7 +22,7 @@ import { snippetsFor } from './snippets/snippets.ts';
 /** More scopes than a server may have. */
 const ALL_SCOPES = 1000;
 
-/** The server that is asked for, else the default one, else the first. */
+/** The requested server, otherwise the default one, otherwise the first. */
 function chosenServer(servers: readonly AuthorizationServer[], { query }: ConsoleRequest): AuthorizationServer | undefined {
   return [query.get('server'), DEFAULT].map((wanted) => servers.find(({ id }) => id === wanted)).find(Boolean) ?? servers[0];
 }

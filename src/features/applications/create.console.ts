@@ -1,4 +1,4 @@
-/** Applications → Create: first the kind, then the few fields that it needs; what is safe is chosen for all others. A secret is told once. */
+/** Applications → Create: first the kind, then the few required fields; everything else gets secure defaults. A secret is shown once. */
 
 import { z } from 'zod';
 import { type Field, formPage, readFields, typedValues } from '../../pages/console/form.ts';

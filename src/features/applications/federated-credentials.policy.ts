@@ -4,7 +4,7 @@
 export interface FederatedCredential {
   /** `iss`, character by character. */
   readonly issuer: string;
-  /** `sub`; a `*` at its end stands for any rest. */
+  /** `sub`; a trailing `*` matches the rest. */
   readonly subject: string;
   /** The one `aud`. */
   readonly audience: string;
@@ -14,7 +14,7 @@ export interface FederatedCredential {
   readonly jwks?: { readonly keys: Record<string, unknown>[] } | undefined;
 }
 
-/** After one of these a `*` stands for whole segments: `repo:example/*` is not `repo:example-of-somebody-else/*`. */
+/** After one of these, `*` matches whole segments: `repo:example/*` does not match `repo:example-of-somebody-else/*`. */
 const SEGMENT_ENDS = [':', '/'];
 
 /** @returns what is wrong with the subject of a credential; undefined: nothing */

@@ -1,6 +1,6 @@
 /**
- * Tells a signed-in user that the application is not open to their account, and leads back: the application is told `access_denied` (RFC 6749
- * section 4.1.2.1). Who is assigned was decided before.
+ * Shows a signed-in user that they have no access to the application, with a link back: the application gets `access_denied` (RFC 6749 section
+ * 4.1.2.1). The assignment was checked before.
  */
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';

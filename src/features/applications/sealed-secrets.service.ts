@@ -19,7 +19,7 @@ export async function keepSecret({ keyring }: Services, trx: Executor, applicati
   return facts;
 }
 
-/** Gives an application the secret that its new settings need, or takes its secrets away. @returns the secret to tell, if one was made */
+/** Creates the secret that new settings require, or removes the secrets. @returns a newly created secret to show */
 export async function fitSecrets(
   services: Services,
   trx: Executor,

@@ -1,4 +1,4 @@
-/** The page that tells a secret of an application: this once. */
+/** Shows a secret of an application once. */
 
 import { detailPage } from '../../pages/console/detail-page.ts';
 import type { Crumb, Drawn } from '../../pages/console/page.ts';

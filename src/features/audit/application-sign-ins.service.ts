@@ -1,4 +1,4 @@
-/** The event of a user's first authorization of an application in a session: once per session and application, whatever tokens follow. */
+/** Audit event of a user's first authorization of an application in a session: once per session and application. */
 import { auditEvent } from './audit.service.ts';
 import { eventRow } from './audit.store.ts';
 import type { RequestContext } from './audit-event.policy.ts';
@@ -8,7 +8,7 @@ interface Named {
   readonly name: string;
 }
 
-/** @param request as far as the connection tells @returns the event as the protocol's statement of writes takes it */
+/** @param request as far as the connection reveals @returns the event for the protocol's write statement */
 export function applicationSignIn(
   { user, application, server }: { readonly user: Named; readonly application: Named; readonly server: Named },
   request: Omit<RequestContext, 'actor' | 'roles'>,

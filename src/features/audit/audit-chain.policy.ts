@@ -9,7 +9,7 @@ interface Party {
   readonly displayName: string;
 }
 
-/** An event as it stands in the log. */
+/** Event as stored in the log. */
 export interface AuditRecord {
   readonly seq: number;
   readonly uuid: string;
@@ -41,8 +41,8 @@ const isPerson = ({ id, type }: Party): boolean => type === 'User' && id !== 'un
 const idOf = ({ id }: Party): string => id;
 
 /**
- * The personal parts of an event, as far as they are of users: the names of actor and targets, where the actor was (of somebody who has not proved
- * who he is: whoever he tried to be), and of a change to a user what it changed. Which parts there are does not depend on what is in them.
+ * Personal data of users in an event: names of actor and targets, the origin of the actor (also for failed sign-ins), and changed values of a user.
+ * The set of parts does not depend on their content.
  */
 export function personalParts({ actor, client, target, debugContext }: AuditRecord): PersonalPart[] {
   const actors = isPerson(actor) ? [actor.id] : [];

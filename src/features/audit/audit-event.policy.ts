@@ -1,4 +1,4 @@
-/** An event of the audit log, and the request that it tells of. */
+/** An audit event and the request that caused it. */
 import type { Role } from '../administrators/administration.policy.ts';
 import type { Decision } from '../policies/decisions.policy.ts';
 import type { EventType } from './event-types.policy.ts';
@@ -30,7 +30,7 @@ export interface RequestContext {
   readonly trustTokens?: readonly string[];
 }
 
-/** The service acting by itself, e.g. at its first start. */
+/** The service itself, e.g. at its first start. */
 export const SYSTEM: RequestContext = {
   actor: { id: 'system', type: 'SystemPrincipal', displayName: 'Gatehouse' },
   roles: [{ type: 'SUPER_ADMIN' }],

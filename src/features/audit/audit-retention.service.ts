@@ -64,6 +64,7 @@ export async function renewSignature({ database, keyring, log }: Removing): Prom
     const removal = { n: last.n, hash: last.hash, removed: last.removed };
     if (signer.isRemovalRight(removal, { keyId: last.removalKeyId, mac: last.removalMac ?? '' })) {
       await signRemoval(trx, last.n, signer.signRemoval(removal));
-    } else log.error({ seal: last.n }, 'audit events are missing, and no key of SECRET_KEY vouches for their removal');
+    } else
+      log.error({ seal: last.n }, 'audit events are missing, and no key in SECRET_KEY confirms their removal. Run gatehouse audit verify');
   });
 }

@@ -77,7 +77,10 @@ export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
     const news = await findSealNews(database.pool, seen?.n, present());
     // Was the log put back to an earlier state, or another one in its place? What a process remembers nobody changes in the database.
     if (seen !== undefined && news.hash !== seen.hash)
-      log.error({ seal: seen.n, hash: seen.hash }, 'the audit log is not what it was: a seal is gone or another one is in its place');
+      log.error(
+        { seal: seen.n, hash: seen.hash },
+        'the audit log was changed: a seal is missing or was replaced. Run gatehouse audit verify',
+      );
     seen = news.head ?? undefined;
     for (let more = news.unsealed || (news.head !== null && news.head.keyId !== keyId); more && !stopping.signal.aborted; ) {
       const seal = await inTrace({ name: 'seal audit events', kind: 'internal' }, () => sealBatch(services));
@@ -94,7 +97,7 @@ export function sealAuditLog(services: Sealing): { stop(): Promise<void> } {
 
   const done = (async () => {
     while (!stopping.signal.aborted) {
-      await round().catch((error: unknown) => log.warn({ err: error }, 'the audit log could not be sealed'));
+      await round().catch((error: unknown) => log.warn({ err: error }, 'could not seal the audit log; trying again'));
       await wait(timings.sealPause, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
   })();

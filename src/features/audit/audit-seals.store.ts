@@ -36,7 +36,7 @@ const SEALED: Columns<SealedEvent<unknown>> = { ...SEALABLE, seal: 'seal', commi
 export interface SealNews {
   /** The last seal; null: there is none. */
   readonly head: { readonly n: number; readonly hash: string; readonly keyId: string } | null;
-  /** The hash of the seal that was asked for; null: there is no such seal. */
+  /** Hash of the requested seal; null: it does not exist. */
   readonly hash: string | null;
   /** Is there an event that no batch holds? */
   readonly unsealed: boolean;

@@ -43,7 +43,7 @@ class Mistake extends Error {
   override readonly name = 'Mistake';
 }
 
-/** A seal that somebody has noted elsewhere. */
+/** A seal copied to another place. */
 export interface NotedSeal {
   readonly n: number;
   readonly hash: string;

@@ -6,14 +6,14 @@ import { insertAuditEvent, insertAuditEvents } from './audit.store.ts';
 import type { Event } from './audit-event.policy.ts';
 import type { AuditEvent } from './events.resource.ts';
 
-/** With it goes the mail that tells its user. @param trx the transaction of the change that the event tells of @returns the event's ID */
+/** Also queues the notification e-mail. @param trx the transaction of the change @returns the event's ID */
 export async function recordEvent(trx: Executor, event: Event): Promise<string> {
   const uuid = await insertAuditEvent(trx, auditEvent(event));
   await queueNoticeOf(trx, event);
   return uuid;
 }
 
-/** Many events in one statement, of types that no mail tells their users of: an import writes to nobody. */
+/** Several events in one statement, of types without notification e-mails, such as imports. */
 export const recordQuietEvents = (trx: Executor, events: readonly Event[]): Promise<void> => insertAuditEvents(trx, events.map(auditEvent));
 
 /** An event as it is stored. */

@@ -12,7 +12,7 @@ import type { AuditEvent, StoredEvent } from './events.resource.ts';
 /** `outbox.kind` of an event on its way to a hook. */
 export const EVENT_HOOK = 'event-hook';
 
-/** The news for each hook that wants to be told: it refers to the event, so that what is forgotten of the event later is told by none. */
+/** Outbox entries for each subscribed hook. They refer to the event, so that data erased from it later is not delivered. */
 const NEWS = `SELECT '${EVENT_HOOK}', h.id, e.target->0->>'id',
     jsonb_build_object('hookId', h.id, 'eventId', e.uuid, 'deliveryId', gen_random_uuid()), e.published, e.published
   FROM event e JOIN event_hooks h ON h.status = 'ACTIVE' AND h.verification_status = 'VERIFIED' AND h.event_types @> ARRAY[e.event_type]`;
@@ -25,9 +25,10 @@ const NAMES = ROW.replaceAll(/ \w+(?=,|$)/g, '');
 const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
 
 /**
- * Parts of a statement that write an event, and what is to be told of it to hooks.
- * @param event the placeholder of `eventRow` @param from nothing is written without a row of it
- * @param read `jsonb_to_recordset`: the placeholder stands for an array of rows
+ * SQL parts that write an event and its hook deliveries.
+ * @param event placeholder of `eventRow`
+ * @param from the event is written only if this returns a row
+ * @param read `jsonb_to_recordset`: the placeholder contains an array of rows
  */
 export const writingEvent = (event: string, from: string, read: 'jsonb_to_record' | 'jsonb_to_recordset' = 'jsonb_to_record'): string =>
   `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, ${read}(${event}::jsonb) AS r (${ROW})
@@ -56,7 +57,7 @@ export const eventRow = (event: AuditEvent): string =>
 
 const WRITE = `WITH one AS (SELECT), ${writingEvent('?', 'one')} SELECT uuid FROM event`;
 
-/** Writes an event, and in the same statement what is to be told to hooks; what comes first among its targets is the object that it is about. @returns its ID */
+/** Writes an event and its hook deliveries in one statement; the first target is the object of the event. @returns its ID */
 export async function insertAuditEvent(executor: Executor, event: AuditEvent): Promise<string> {
   const { rows } = await executor.raw<{ rows: [{ uuid: string }] }>(WRITE, [eventRow(event)]);
   return rows[0].uuid;
@@ -111,7 +112,7 @@ export interface Failures {
   readonly last: { readonly uuid: string; readonly published: string; readonly reason: string | null } | null;
 }
 
-/** Events of the type that failed since then, among the last so many: those of the type are read, the newest first, and no others. */
+/** Recent failures of the type, among a limited number of its newest events. */
 export async function countFailures(executor: Executor, type: EventType, since: Date, among: number): Promise<Failures> {
   const { rows } = await executor.raw<{ rows: [Failures] }>(
     `SELECT count(*)::int AS count,
@@ -187,10 +188,7 @@ export interface EventSelection {
   readonly newestFirst?: boolean;
 }
 
-/**
- * In the order in which they happened, those of one moment as they were written. A page goes on after an event known by its number; the order by
- * time lets one index find where a span begins and read on from there.
- */
+/** In order of time, then of writing. Pages continue after the number of an event; ordering by time allows a single index range. */
 export async function listAuditEvents(
   executor: Executor,
   { since, until, filter, words = [], newestFirst = false }: EventSelection,

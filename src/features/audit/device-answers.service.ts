@@ -1,4 +1,4 @@
-/** The events of a user's answer to a device that waits for one (RFC 8628), and to an application that asked the user elsewhere to sign in (CIBA). */
+/** Audit events of a user's answer to a device (RFC 8628) or a backchannel request (CIBA). */
 import { auditEvent } from './audit.service.ts';
 import { eventRow } from './audit.store.ts';
 import { NOBODY, type RequestContext } from './audit-event.policy.ts';
@@ -10,7 +10,7 @@ interface Named {
 }
 
 interface DeviceAnswer {
-  /** undefined: it was refused before anybody signed in. */
+  /** undefined: refused before a sign-in. */
   readonly user: Named | undefined;
   readonly application: Named;
   readonly server: Named;

@@ -1,4 +1,4 @@
-/** Why an event of the system log ended as it did: what decided then, and, of a request for tokens, what it would come to today. */
+/** Explains the result of an event in the system log, and for token requests, what the result would be today. */
 
 import { type Verdict, verdictOf } from '../../pages/console/decision-steps.ts';
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';

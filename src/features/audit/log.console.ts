@@ -226,7 +226,7 @@ export const log: ConsolePage = {
   async download({ services, query }) {
     const { question, problems } = searchIn(query);
     if (problems.length > 0) throw validation(problems);
-    // The first batch is read before the answer begins, so that a refused search is told as one.
+    // Read the first batch before the response starts, so that an invalid search returns an error.
     const first = await readLogs(services, question, { limit: BATCH, after: undefined });
     async function* events() {
       for (let page = first; ; page = await readLogs(services, question, { limit: BATCH, after: page.next })) {

@@ -53,7 +53,7 @@ export async function readLogs(services: Services, { filter, q = '', ...span }: 
   return words.length > 0 || filter !== undefined ? inTurn(read) : read();
 }
 
-/** Milliseconds before and after an event in which others of its request are looked for: a request takes no longer. */
+/** Milliseconds before and after an event that are searched for events of the same request. */
 const REQUEST_MS = 5 * 60_000;
 const MOST_OF_REQUEST = 50;
 

@@ -66,7 +66,7 @@ export class RefusedRequests {
 
   constructor(readonly services: Pick<Services, 'database'>) {}
 
-  /** @param request who made it, as far as the connection tells */
+  /** @param request the sender, as far as the connection reveals */
   async note(refused: RefusedRequest, request: Connection): Promise<void> {
     const { endpoint, userId, server, decision } = refused;
     // Not the scopes: the caller chooses them, and could decide how much is written.
@@ -74,7 +74,7 @@ export class RefusedRequests {
     await this.#once([endpoint, userId, server.id, decision.kind, clientId, grantType], () => this.#write(refused, request));
   }
 
-  /** @param request who made it, as far as the connection tells */
+  /** @param request the sender, as far as the connection reveals */
   async reject(rejected: RejectedRequest, request: Connection): Promise<void> {
     const { endpoint, clientId, server, error, description, redirectUri } = rejected;
     await this.#once([endpoint, server.id, clientId, error], async () => {

@@ -6,7 +6,7 @@ import type { FactorTried, JudgedRequest, PasswordRefused, SessionBegun } from '
 import type { DemandReason } from '../second-factors/second-factor.policy.ts';
 import { WRONG_PASSWORDS } from '../sign-in/lockout.policy.ts';
 
-/** One thing that was looked at. */
+/** An evaluated step. */
 export interface ToldStep {
   readonly what: readonly Piece[];
   readonly outcome: Phrase;
@@ -19,7 +19,7 @@ export interface ToldDecision {
   readonly steps: readonly ToldStep[];
   /** Possible next steps. */
   readonly advice: readonly Text[];
-  /** The request, where it can be asked what it would come to today. */
+  /** The request, if it can be simulated today. */
   readonly request?: JudgedRequest;
 }
 

@@ -33,10 +33,10 @@ const ASSERTED = { eventType: 'app.oauth2.as.token.assertion', displayMessage: '
 /** Characters of the scope that are kept. */
 const LONGEST_SCOPE = 500;
 
-/** @param request as far as the connection tells @returns the event as the protocol's statement of writes takes it */
+/** @param request as far as the connection reveals @returns the event for the protocol's write statement */
 export const tokenExchanged = (delegated: Delegated, request: Request): string => rowOf(EXCHANGED, delegated, request);
 
-/** @param request as far as the connection tells @returns the event as the protocol's statement of writes takes it */
+/** @param request as far as the connection reveals @returns the event for the protocol's write statement */
 export const assertionAccepted = (delegated: Delegated, request: Request): string => rowOf(ASSERTED, delegated, request);
 
 const rowOf = (event: typeof EXCHANGED | typeof ASSERTED, { user, application, server, details }: Delegated, request: Request): string =>

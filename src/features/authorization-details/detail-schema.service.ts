@@ -33,7 +33,7 @@ const engine = (expression: string) => {
   return { test: (text: string) => matchesExpression(expression, text), toString: () => expression };
 };
 
-/** An instance for each schema: it keeps what it compiles. @param isNew is the schema itself looked at? */
+/** One instance per schema, because it caches compiled schemas. @param isNew validate the schema itself? */
 const validator = (isNew: boolean) =>
   new Ajv2020({
     strict: true,
@@ -45,7 +45,7 @@ const validator = (isNew: boolean) =>
     meta: isNew,
     validateSchema: isNew,
     formats: FORMATS,
-    // Linear in the length of the text, whatever the expression.
+    // Runs in linear time for every expression.
     code: { regExp: Object.assign(engine, { code: 'engine' }) },
   });
 

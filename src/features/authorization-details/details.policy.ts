@@ -38,7 +38,7 @@ function refusal(detail: AuthorizationDetail, { types, allowed }: Pick<DetailFac
   return mismatch && `does not match the schema of its type: ${mismatch}`;
 }
 
-/** May what was granted stand for what is asked for? The same fields, and of the lists no more than was granted. */
+/** Does the granted detail cover the requested one? Same fields, and list values that were granted. */
 export const covers = (granted: AuthorizationDetail, asked: AuthorizationDetail): boolean =>
   Object.keys(granted).length === Object.keys(asked).length &&
   Object.keys(asked).every((name) => Object.hasOwn(granted, name) && isWithin(name, granted[name], asked[name]));

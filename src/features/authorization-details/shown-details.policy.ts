@@ -79,7 +79,7 @@ function spoken(name: string): string {
 const propertyOf = (schema: unknown, name: string): unknown =>
   isObject(schema) && isObject(schema.properties) && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
 
-/** All fields but the type, those of objects each by itself. Their titles are those of the schema. */
+/** All fields except the type, with nested fields listed separately. Titles come from the schema. */
 function fieldsOf(
   value: Readonly<Record<string, unknown>>,
   schema: unknown,
@@ -102,7 +102,7 @@ export function shownDetail(detail: AuthorizationDetail, type: ShownType | undef
   const { type: _, ...fields } = detail;
   return {
     title: own?.displayName || type?.displayName || detail.type,
-    // Between two pieces of the template stands the name of a field.
+    // A field name follows each piece of the template.
     sentence: pieces
       ?.map(
         (piece, index): Segment =>

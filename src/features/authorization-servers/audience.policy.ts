@@ -15,14 +15,14 @@ interface Audiences {
 export const audiencesOf = ({ audience, furtherAudiences }: Audiences): readonly string[] => [audience, ...furtherAudiences];
 
 /**
- * Is a token of this audience for the server itself, and so for userinfo (RFC 9068 section 4)? The default audience counts, for it is what an
- * application gets that asks for none.
- * @param aud absent: of an opaque token for which nothing was asked
+ * Is the token for the server itself, and so for userinfo (RFC 9068 section 4)? The default audience counts: applications get it without requesting
+ * one.
+ * @param aud absent: an opaque token without a requested audience
  */
 export const isForServer = (aud: unknown, { audience, issuer }: { readonly audience: string; readonly issuer: string }): boolean =>
   aud === undefined || [aud].flat().some((one) => one === issuer || one === audience);
 
-/** @param audiences that were decided; none: the default one, of an opaque token the server itself @returns `aud` as a JWT or introspection tells it */
+/** @param audiences the selected ones; empty: the default one, or the server itself for opaque tokens @returns `aud` for JWTs and introspection */
 export function audienceClaim(
   server: { readonly audience: string; readonly issuer: string; readonly accessTokenFormat: 'opaque' | 'jwt' },
   audiences: readonly string[],
@@ -37,13 +37,13 @@ export interface AudienceFacts {
   /** By the request; the same one twice counts once. */
   readonly asked: readonly string[];
   /**
-   * By the authorization request that the code or refresh token comes from, or by the assertion; empty: it asked for none and was granted the default one.
-   * undefined: there was none, and every audience of the server can be granted.
+   * Audiences granted to the authorization request or assertion; empty: none requested, default granted. undefined: no earlier grant, every audience
+   * of the server is possible.
    */
   readonly granted: readonly string[] | undefined;
 }
 
-/** `audiences` is empty where nothing was asked for: the format of the token decides (protocol/token/audience.ts). */
+/** `audiences` is empty if none was requested: the token format decides (protocol/token/audience.ts). */
 export type AudienceDecision = { readonly audiences: readonly string[] } | { readonly audiences: undefined; readonly reason: string };
 
 /** An origin is the same with and without the slash (RFC 3986 section 6.2.3): the URL class of clients adds it. */

@@ -37,14 +37,14 @@ export const serverFields = {
     .refine(([, ...further]) => further.every((one) => !/\s/.test(one)), 'only the first may contain spaces'),
   profile: z.enum(['service', 'openid', 'fapi2']).meta({
     description:
-      'Whose rules count for requests: service, where state is required and has letters, digits, comma, period, underscore and hyphen only; openid (OpenID Connect Core), which Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect need; or fapi2 (FAPI 2.0 Security Profile). An application may choose for itself',
+      'The rules for requests. service: state is required, and only letters, digits, comma, period, underscore and hyphen are allowed in it. openid (OpenID Connect Core): required by Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect. fapi2: FAPI 2.0 Security Profile. An application can override this setting',
   }),
   accessTokenFormat: z.enum(['opaque', 'jwt']).meta({
-    description: 'jwt: APIs verify access tokens by the keys of the server (RFC 9068). opaque: they ask the introspection endpoint',
+    description: 'jwt: APIs verify access tokens with the keys of the server (RFC 9068). opaque: APIs call the introspection endpoint',
   }),
   accessTokenType: z.enum(['at+jwt', 'JWT']).meta({
     description:
-      'The header typ of JWT access tokens: at+jwt (RFC 9068), or JWT for APIs that refuse others, such as Spring Boot without further settings',
+      'The header typ of JWT access tokens: at+jwt (RFC 9068), or JWT for APIs that accept no other value, such as Spring Boot with its default settings',
   }),
   accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS),
   refreshTokenLifetimeMinutes: z.int().min(1).max(LONGEST_REFRESH),

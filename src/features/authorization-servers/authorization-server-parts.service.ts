@@ -1,4 +1,4 @@
-/** A change of what belongs to an authorization server: under the server's lock, so that of two changes the second sees the first, and told to all processes. */
+/** Changes of a server's parts: serialized by the server's lock, and announced to all processes. */
 
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

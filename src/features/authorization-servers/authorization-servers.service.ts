@@ -192,9 +192,9 @@ export async function setServerStatus(
 }
 
 /**
- * Deletes a server with all that belongs to it. Its endpoints answer 404 from now on, and its tokens are worth nothing with the commit, whoever has its
- * id later; their rows are removed after it.
- * @throws {ApiError} not found; wrong state: one that the service began with
+ * Deletes a server with everything in it. Its endpoints return 404, and its tokens are invalid with the commit, even if another server gets its ID;
+ * their rows are removed later.
+ * @throws {ApiError} not found; wrong state: a server that cannot be deleted
  */
 export async function deleteAuthorizationServer(services: Services, id: string, request: RequestContext): Promise<void> {
   const { database, notifications, log } = services;
@@ -215,11 +215,11 @@ export async function deleteAuthorizationServer(services: Services, id: string, 
   });
   notifications.announce({ kind: 'server', id });
   await deleteServerState(database.knex, key).catch((error: unknown) =>
-    log.warn({ err: error, serverId: id }, 'tokens of a deleted authorization server are left to their expiry'),
+    log.warn({ err: error, serverId: id }, 'could not delete the tokens of a deleted authorization server; they stay until they expire'),
   );
 }
 
-/** One change of a server: locked, written, told and announced. */
+/** Changes a server: locks, writes, records and announces. */
 async function change(
   services: Services,
   id: string,

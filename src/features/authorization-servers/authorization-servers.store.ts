@@ -75,7 +75,7 @@ export async function listServers(executor: Executor): Promise<AuthorizationServ
   return executor('authorization_servers').select<AuthorizationServer[]>(SERVER).orderBy('key');
 }
 
-/** Oldest first. @param q what name or audience contains, whatever the case of its letters */
+/** Oldest first. @param q substring of name or audience, case-insensitive */
 export function pageServers(executor: Executor, q: string | undefined, window: Window): Promise<Page<AuthorizationServer>> {
   const query = executor('authorization_servers');
   if (q !== undefined) {

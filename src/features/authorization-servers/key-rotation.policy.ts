@@ -1,6 +1,6 @@
 /**
- * When a signing key is replaced by itself: after its time, and not before relying parties can know the one that follows (OpenID Connect Core section
- * 10.1.1). A rotation that somebody asks for is not decided here, it is done.
+ * Decides when a signing key is rotated automatically: after its lifetime, and only when relying parties can know the next key (OpenID Connect Core
+ * section 10.1.1). Manual rotations are not decided here.
  */
 
 export type RotationMode = 'AUTO' | 'MANUAL';
@@ -19,7 +19,7 @@ export interface RotationTimes {
   readonly nextKeyKnown: number;
 }
 
-/** @returns undefined when it is not by itself */
+/** @returns undefined if the rotation is manual */
 export function nextRotation(mode: RotationMode, { activated, nextCreated }: KeyAges, times: RotationTimes): Date | undefined {
   if (mode === 'MANUAL') return undefined;
   const known = nextCreated === undefined ? 0 : nextCreated.getTime() + times.nextKeyKnown * 1000;

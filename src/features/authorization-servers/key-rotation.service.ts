@@ -35,7 +35,7 @@ export function rotateInTime(services: Parts): { stop(): Promise<void> } {
         await pause(EVERY);
       } catch (error) {
         if (stopping.signal.aborted) return;
-        services.log.warn({ err: error }, 'signing keys could not be looked after');
+        services.log.warn({ err: error }, 'could not rotate signing keys; trying again');
         await pause(AFTER_FAILURE);
       }
     }

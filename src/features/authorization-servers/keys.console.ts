@@ -1,4 +1,4 @@
-/** The keys that an authorization server signs with, how each stands, and rotating them at once. */
+/** Signing keys of an authorization server with their states, and manual rotation. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';

@@ -26,7 +26,7 @@ import {
   settingsIn,
 } from './settings-fields.console.ts';
 
-/** Below the issuer; discovery tells them too. */
+/** Paths below the issuer; also in the discovery document. */
 const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
   ['Discovery (OpenID Connect)', '/.well-known/openid-configuration'],
   ['Discovery (OAuth 2.0)', '/.well-known/oauth-authorization-server'],

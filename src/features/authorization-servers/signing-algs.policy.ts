@@ -2,7 +2,7 @@
 
 /** Each server has keys for these: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
 const BASIC_ALGS = ['RS256', 'ES256'] as const;
-/** Keys for these are made where they are asked for: some libraries stumble over keys of a kind that they do not know. */
+/** Keys for these are created on demand only: some libraries fail on unknown key types. */
 export const ADDITIONAL_ALGS = ['PS256', 'EdDSA'] as const;
 export const SIGNING_ALGS = [...BASIC_ALGS, ...ADDITIONAL_ALGS] as const;
 

@@ -25,7 +25,7 @@ import {
   retireSigningKey,
 } from './signing-keys.store.ts';
 
-/** Keys are looked after behind the requests as well, where there is no configuration at hand. */
+/** Key maintenance runs in the background, without configuration. */
 type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;
 
 const ORDER = { ACTIVE: 0, NEXT: 1, RETIRED: 2 } as const;
@@ -173,8 +173,9 @@ interface KeyPair {
 }
 
 /**
- * One change of a server's keys: locked, written, told and announced.
- * @param change is given the keys of each algorithm; @returns whether it changed any
+ * Changes the keys of a server: locks, writes, records and announces.
+ * @param change gets the keys of each algorithm;
+ * @returns whether any changed
  */
 async function changeKeys(
   { database, notifications }: KeyServices,

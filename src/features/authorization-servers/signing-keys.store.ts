@@ -53,7 +53,7 @@ const followsActive = (on: Knex.JoinClause): void => {
 /** Number of algorithms for which a server `s` has keys (`algsOf`). */
 const ALGS_OF_SERVER = "SELECT count(DISTINCT alg) FROM unnest(ARRAY['RS256', 'ES256', s.signing_alg] || s.additional_signing_algs) AS alg";
 
-/** Servers without a key for each algorithm, or with one for another, with an active key that nothing follows yet, or with one that is due by these times and rotated by itself. */
+/** Servers without a key for an algorithm, with a superfluous key, without a next key, or with an overdue automatic rotation. */
 export async function listServersToTend(
   executor: Executor,
   { activatedBefore, announcedBefore }: { readonly activatedBefore: Date; readonly announcedBefore: Date },

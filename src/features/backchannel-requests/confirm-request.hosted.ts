@@ -1,4 +1,4 @@
-/** Asks users whether an application that asked for it elsewhere may sign them in (CIBA section 7.1): which one, when, for what, and with which message. */
+/** Confirmation page of a backchannel request (CIBA section 7.1): application, time, scopes and message. */
 import type Koa from 'koa';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';

@@ -1,4 +1,4 @@
-/** The users whom applications ask to sign in (CIBA): whom a hint names, and what waits for one. */
+/** Users in backchannel requests (CIBA): hint lookup and pending requests. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findUserByLogin, findUserByUniqueEmail } from '../users/users.store.ts';

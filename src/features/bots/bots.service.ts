@@ -28,9 +28,9 @@ export async function challengeFor(services: Services, purpose: BotPurpose, addr
 }
 
 /**
- * Runs the limit of a request, a stricter one where no proof comes with it.
- * @param sent the proof, as the form brings it
- * @param limit refuses when its network has sent more than so many; undefined: than anybody may
+ * Applies the rate limit of a request, a stricter one without proof of work.
+ * @param sent the proof in the form
+ * @param limit refuses when the network exceeds a number of requests; undefined: the general limit
  * @throws {ProofMissing}
  * @throws {TooManyFailures}
  */

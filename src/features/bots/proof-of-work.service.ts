@@ -1,6 +1,6 @@
 /**
- * Proof of work by the protocol of ALTCHA, version 2: a browser searches a number by many PBKDF2 derivations, which takes it about half a second. Challenges are
- * signed, expire, and count once at all processes. Nothing about the visitor is kept, and no other service is asked.
+ * Proof of work with the ALTCHA protocol, version 2: the browser searches for a number with many PBKDF2 derivations, in about half a second.
+ * Challenges are signed, expire, and work once across all processes. Nothing about the visitor is stored, and no other service is involved.
  */
 import { randomInt } from 'node:crypto';
 import { createChallenge, verifySolution } from 'altcha-lib';

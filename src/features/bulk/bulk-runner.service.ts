@@ -1,6 +1,6 @@
 /**
- * Carries out bulk jobs, in every process, a slice at a time. A slice is an entry of the outbox: when a process dies, another one goes on after the claim
- * ends. Each row is one transaction with its outcome, so no row happens twice.
+ * Runs bulk jobs in slices, in every process. A slice is an outbox entry: if a process dies, another one continues after the claim expires. Each row
+ * is one transaction with its result, so no row runs twice.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';

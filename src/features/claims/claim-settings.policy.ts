@@ -80,7 +80,7 @@ function typeProblem(claim: ServerClaim): string | undefined {
     : `must be of type ${type}: ${claim.name} is a standard claim`;
 }
 
-/** A request may ask for all scopes: then all claims with fixed values stand in one token. */
+/** A request for all scopes puts all claims with fixed values into one token. */
 function sizeProblem(claim: ServerClaim, others: readonly ServerClaim[]): string | undefined {
   if (claim.valueType !== 'STATIC' || claim.status !== 'ACTIVE') return undefined;
   const fixed = [...others, claim].filter(

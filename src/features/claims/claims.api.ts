@@ -21,7 +21,7 @@ const claimBody = z.strictObject({
   valueType,
   /** STATIC claims: a string, number, boolean or an array of these. Other claims: a string. */
   value: value.nullish(),
-  /** Scopes of this server; the claim is told where one of them is granted, without any always. */
+  /** Scopes of this server; the claim is included if one of them is granted, or always without any. */
   conditions: z.strictObject({ scopes: z.array(z.string()).max(100).exactOptional() }).nullish(),
   /** true unless given; false: an ID token beside which an access token can be had leaves it to userinfo. */
   alwaysIncludeInToken: z.boolean().exactOptional(),

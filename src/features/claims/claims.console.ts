@@ -1,4 +1,4 @@
-/** The claims that an authorization server adds to its tokens by itself: the list, choosing what kind a new one is of, changing and deleting one. */
+/** Claims that an authorization server adds to its tokens: list, kind selection, change and deletion. */
 
 import { detailPage, type TableRow } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';

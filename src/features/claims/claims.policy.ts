@@ -1,4 +1,4 @@
-/** The claims that tell who a user is (OpenID Connect Core 1.0 section 5.1), made from the account: pure, without what is empty. */
+/** User claims (OpenID Connect Core 1.0 section 5.1) from the account: pure, without empty values. */
 export interface ClaimSource {
   readonly id: string;
   readonly login: string;
@@ -62,8 +62,8 @@ const SCOPE_OF: ReadonlyMap<string, string> = new Map(SCOPES.flatMap(([scope, ty
 export const scopesOfClaims = (names: readonly string[]): string[] => [...new Set(names.flatMap((name) => SCOPE_OF.get(name) ?? []))];
 
 /**
- * The claims that an ID token holds beside the subject.
- * @param chosen the application's subset, whatever is requested; undefined: the claims of the granted scopes and those that the request names
+ * Claims of an ID token besides the subject.
+ * @param chosen the application's subset; undefined: the claims of granted scopes and of the claims parameter
  */
 export const idTokenClaims = (
   chosen: readonly string[] | undefined,

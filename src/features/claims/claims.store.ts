@@ -31,7 +31,7 @@ export async function insertClaim(trx: Executor, serverId: string, claim: Server
 export const listClaims = (executor: Executor, serverId: string): Promise<ServerClaim[]> =>
   executor('claims').where({ server_id: serverId }).select<ServerClaim[]>(CLAIM).orderBy('seq');
 
-/** The claims of any server that tell an attribute of users. */
+/** Claims of any server based on a user attribute. */
 export const listClaimsOfAttribute = (executor: Executor, attribute: string): Promise<{ name: string; serverId: string }[]> =>
   executor('claims')
     .where({ value_type: 'USER_ATTRIBUTE' })

@@ -1,6 +1,6 @@
 /**
- * The claims that an authorization server adds to its tokens by itself: which of them a token holds, their values, and why (RFC 7519 section 4.3,
- * OpenID Connect Core 1.0 section 5.1.2, RFC 9068 section 2.2). Pure; how large a token may become is said in token-size.ts.
+ * Custom claims of an authorization server: selection, values and reasons (RFC 7519 section 4.3, OpenID Connect Core 1.0 section 5.1.2, RFC 9068
+ * section 2.2). Pure; token-size.policy.ts limits the size.
  */
 import { type GroupFilterType, groupFilter } from '../groups/group-filter.policy.ts';
 
@@ -91,7 +91,7 @@ export interface ClaimStep {
 
 export interface ClaimDecision {
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Names that the server decides: standard claims of these names are not told, whether the server's own has a value or not. */
+  /** Names that the server overrides: standard claims with these names are omitted, even if the custom claim has no value. */
   readonly decided: readonly string[];
   /** Result for each claim of this type. */
   readonly steps: readonly ClaimStep[];
@@ -133,7 +133,7 @@ const IMPLICIT: readonly DecidedClaim[] = [
   ...IDENTITY,
   ...IDENTITY.slice(1).map((claim) => ({ ...claim, claimType: 'RESOURCE' as const })),
 ];
-/** By ID; nobody misses one that nobody has asked for. */
+/** By ID; unrequested ones are not reported. */
 const BY_SCOPE_ALONE: ReadonlySet<string> = new Set(IDENTITY.slice(1).map(({ id }) => id));
 
 /** The claims of one type: the server's own, and those of the scopes `groups`, `roles` and `organization`. */
@@ -146,7 +146,7 @@ function claimsOfType(claims: readonly ServerClaim[], claimType: ClaimType): rea
 const isForScopes = ({ scopes }: DecidedClaim, granted: readonly string[]): boolean =>
   scopes.length === 0 || scopes.some((scope) => granted.includes(scope));
 
-/** @returns why the claim stays out whatever its value is, undefined when it does not */
+/** @returns the reason to omit the claim regardless of its value; undefined: none */
 function obstacle(
   claim: DecidedClaim,
   { chosen, requested = [], besideAccessToken = false, claimType, person }: ClaimFacts,
@@ -208,7 +208,7 @@ export function claimNeeds(claims: readonly ServerClaim[], facts: Omit<ClaimFact
 export const hasClaimsFor = (claims: readonly ServerClaim[], claimType: ClaimType, scopes: readonly string[]): boolean =>
   claimsOfType(claims, claimType).some((claim) => isInForce(claim, { scopes }));
 
-/** The names of the IDENTITY claims that can be told at all, as discovery announces them. */
+/** Names of possible IDENTITY claims, for discovery. */
 export const announcedClaims = (claims: readonly ServerClaim[]): string[] =>
   claimsOfType(claims, 'IDENTITY')
     .filter(({ status }) => status === 'ACTIVE')
@@ -228,7 +228,7 @@ export function staticValue({ value, valueFormat }: Pick<ServerClaim, 'value' | 
 export const keptValue = (value: StaticValue): Pick<ServerClaim, 'value' | 'valueFormat'> =>
   typeof value === 'string' ? { value, valueFormat: 'TEXT' } : { value: JSON.stringify(value), valueFormat: 'JSON' };
 
-/** @returns undefined when there is nothing to tell */
+/** @returns undefined if there is no value */
 function claimValue(claim: DecidedClaim, person: ClaimPerson | undefined): unknown {
   if (claim.valueType === 'STATIC') return staticValue(claim);
   if (person === undefined) return undefined;
@@ -263,7 +263,7 @@ function part(value: string, id: string, name: string): string | undefined {
 
 const unlessEmpty = (list: readonly unknown[]): readonly unknown[] | undefined => (list.length > 0 ? list : undefined);
 
-/** The attribute that a claim's value names: by itself, or as Okta's expressions do. */
+/** The attribute named by a claim's value, plain or as an Okta expression. */
 export const attributeOf = (value: string): string => value.replace(/^user\.(profile\.)?/, '');
 
 function attributeValue({ login, email, profile }: ClaimPerson, attribute: string): unknown {

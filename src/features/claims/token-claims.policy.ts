@@ -23,10 +23,10 @@ export const opensUserinfo = (profile: 'service' | 'openid' | 'fapi2', scopes: R
 export const userinfoClaims = (standard: Claims, own: Decision): Claims => Object.assign({}, undecided(standard, own), own.claims);
 
 /**
- * Leaves out of the server's own claims what would make the token too large.
- * @param standard the user's claims that the application chose or asked for
- * @param protocol what the token says of itself, as far as it is known
- * @param rest bytes of what else it says
+ * Omits custom claims that would make the token too large.
+ * @param standard user claims that the application chose or requested
+ * @param protocol known protocol claims
+ * @param rest bytes of other content
  * @returns the user's claims in the token
  */
 export function idTokenContent(standard: Claims, own: Decision, protocol: Claims, rest: number): Fitted {

@@ -20,9 +20,9 @@ const OVERHEAD = 1024;
 const MOST_REFUSALS = 5000;
 const MOST_NETWORKS = 10_000;
 
-/** Seconds. A document is fetched again at the earliest and at the latest after so long, whatever its headers say. */
+/** Seconds. Shortest, longest and default time until a document is fetched again, regardless of its headers. */
 const [SHORTEST, LONGEST, UNLESS_SAID] = [60, 86_400, 300];
-/** Seconds until a refused document is looked at again. */
+/** Seconds until a refused document is tried again. */
 const REFUSED_FOR = 60;
 
 /** Fetches for one network in ten minutes. Enough for an office whose users begin with a new client. */

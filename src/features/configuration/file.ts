@@ -20,7 +20,7 @@ export type Sections = ReadonlyMap<string, readonly Wanted[]>;
 /** @throws {StartFailure} when it cannot be read, or does not say of a thing which one it is, or says one twice */
 export function readConfiguration(file: string, kinds: readonly Kind[]): Sections {
   const content = parsed(file, contentOf(file));
-  if (!isDocument(content)) throw new StartFailure(`${file} is no configuration: it has no sections.`);
+  if (!isDocument(content)) throw new StartFailure(`${file} is not a configuration file: it has no sections.`);
   return sectionsOf(content, kinds, file, Object.keys(content));
 }
 
@@ -50,7 +50,7 @@ function refusePrototype(name: unknown, value: unknown): unknown {
 function sectionsOf(holder: Document, kinds: readonly Kind[], where: string, names: readonly string[]): Sections {
   const unknown = names.find((name) => kinds.every(({ section }) => section !== name));
   if (unknown !== undefined) {
-    throw new StartFailure(`${where}: ${unknown} is no section; there are ${kinds.map(({ section }) => section).join(', ')}.`);
+    throw new StartFailure(`${where}: ${unknown} is not a section. The sections are ${kinds.map(({ section }) => section).join(', ')}.`);
   }
   const sections = new Map<string, readonly Wanted[]>();
   for (const kind of kinds) {
@@ -69,9 +69,8 @@ function sectionsOf(holder: Document, kinds: readonly Kind[], where: string, nam
 function wantedOf(one: unknown, kind: Kind, where: string): Wanted {
   const key = isDocument(one) ? keyOf(kind, one) : undefined;
   const unquoted = isDocument(one) ? kind.key.find((path) => ['number', 'boolean'].includes(typeof valueAt(one, path))) : undefined;
-  if (unquoted !== undefined) throw new StartFailure(`${where}: ${unquoted} must be text: put it in quotation marks.`);
-  if (!isDocument(one) || key === undefined)
-    throw new StartFailure(`${where}: ${kind.key.join(' and ')} must say which ${kind.noun} it is.`);
+  if (unquoted !== undefined) throw new StartFailure(`${where}: ${unquoted} must be text. Put the value in quotation marks.`);
+  if (!isDocument(one) || key === undefined) throw new StartFailure(`${where}: ${kind.key.join(' and ')} must identify the ${kind.noun}.`);
   const sections = kind.inner.map(({ section }) => section);
   const document = Object.fromEntries(Object.entries(one).filter(([name]) => !sections.includes(name)));
   return { kind, key, document, inner: sectionsOf(one, kind.inner, where, []) };
@@ -80,7 +79,7 @@ function wantedOf(one: unknown, kind: Kind, where: string): Wanted {
 function refuseTwins(list: readonly Wanted[], where: string): void {
   const seen = new Set<string>();
   for (const { key, kind } of list) {
-    if (seen.has(key)) throw new StartFailure(`${where}: the ${kind.noun} ${key} is there twice.`);
+    if (seen.has(key)) throw new StartFailure(`${where}: the ${kind.noun} ${key} is in the list twice.`);
     seen.add(key);
   }
 }

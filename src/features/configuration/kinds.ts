@@ -33,9 +33,9 @@ export interface Kind {
   readonly whole?: readonly string[];
   /** Those that there are, where the API has no list of them. */
   readonly names?: readonly string[];
-  /** Filters a list to objects that somebody has set. */
+  /** Filters a list to objects that were set explicitly. */
   readonly isSet?: (answer: Document) => boolean;
-  /** Not the operator's: a file neither tells nor removes it. */
+  /** Not managed by the operator: files neither contain nor remove it. */
   readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
   /** Fields that only its creation takes. */
   readonly fixed?: readonly string[];

@@ -15,7 +15,7 @@ export interface Reference {
 
 type Lookup = (value: string) => Promise<string>;
 
-/** Both ways, each asked for until it is found. */
+/** Lookups in both directions, on demand. */
 export interface NameDirectory {
   readonly names: Readonly<Record<Reference['to'], Lookup>>;
   readonly ids: Readonly<Record<Reference['to'], Lookup>>;
@@ -41,10 +41,10 @@ const profileOf = ({ profile }: ApiResponse): Document => (isDocument(profile) ?
 const groupName = ({ profile }: ApiResponse): string => {
   const name = String(profileOf({ profile }).name);
   if (name !== EVERYONE) return name;
-  throw new StartFailure(`A group that is referred to is called ${EVERYONE}, which stands for everyone: give it another name.`);
+  throw new StartFailure(`A referenced group is named ${EVERYONE}, which means every user. Rename the group.`);
 };
 const missing = (what: string, value: string): never => {
-  throw new StartFailure(`The ${what} ${value} is referred to, and does not exist.`);
+  throw new StartFailure(`The ${what} ${value} is referenced but does not exist. Add it, or correct the reference.`);
 };
 
 export function directoryOf(service: Service): NameDirectory {
@@ -122,14 +122,16 @@ export interface Expected {
   readonly alone: boolean;
 }
 
-/** @returns the same, but that these things will be there; of what there is not yet the name stands for the id */
+/** @returns the same, assuming that these objects will exist; the name stands in for the ID of those that do not exist yet */
 export function expecting(
   directory: NameDirectory,
   { applications, identityProviders, inlineHooks }: Readonly<Record<'applications' | 'identityProviders' | 'inlineHooks', Expected>>,
 ): NameDirectory {
   const { ids } = directory;
   const refuse = (noun: string, name: string): never => {
-    throw new StartFailure(`The ${noun} ${name} is referred to, and is not in the file, which deletes it.`);
+    throw new StartFailure(
+      `The ${noun} ${name} is referenced but not in the file, so --delete would delete it. Add it to the file, or remove the reference.`,
+    );
   };
   const expected =
     (noun: string, { names, alone }: Expected, find: Lookup): Lookup =>

@@ -1,6 +1,6 @@
 /**
- * The order of policies and rules, which their `priority` is in the service: from 1 on, without a gap. In a file it is the order of the list where none
- * says a priority; where some do, theirs, as far as there are so many.
+ * Order of policies and rules: `priority` in the service, from 1 without gaps. In a file, the order of the list, or explicit priorities as far as
+ * they fit.
  */
 import type { Present } from './current.ts';
 import type { Wanted } from './file.ts';

@@ -1,6 +1,6 @@
 /**
- * The steps from what is to what a file wants: found first, told, and carried out in an order in which each names only what is there by then. A step
- * is one call of the API, so each is one transaction of the service with its audit event; a plan that stops midway is taken up again by the next.
+ * Plans the steps from the current to the wanted state: first all are found, then shown, and executed in an order in which each refers only to
+ * existing objects. A step is one API call, so it is one transaction with its audit event; an interrupted plan is continued by the next one.
  */
 
 import { StartFailure } from '../../cli/lifecycle.ts';
@@ -21,7 +21,7 @@ export interface PlanStep {
   /** In the words of the file: `default / policy Everything / rule Everyone`. */
   readonly name: string;
   readonly fields: readonly Difference[];
-  /** @returns what is to be told of it */
+  /** @returns lines to print */
   carryOut(): Promise<readonly string[]>;
 }
 

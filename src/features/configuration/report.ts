@@ -1,4 +1,4 @@
-/** A plan in words: a sign, a name and the fields of each step, one line each, and what it comes to. What came from elsewhere cannot steer the terminal. */
+/** Prints a plan: a sign, a name and the fields of each step, one line each, and a summary. External values cannot contain control characters. */
 import type { PlanStep } from './plan.ts';
 
 const SIGNS = { create: '+', change: '~', delete: '-', leave: '?' } as const;

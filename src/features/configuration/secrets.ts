@@ -25,13 +25,14 @@ function replaced(document: Document, replace: Replace, within = ''): Document {
   };
   const entries = Object.entries(document).map(([name, value]): [string, unknown] => {
     if (!isSecret(name, within)) return [name, inside(name, value)];
-    if (!isReference(value)) throw new StartFailure(`A ${name} does not belong into the file: write { env: NAME }, and set that variable.`);
+    if (!isReference(value))
+      throw new StartFailure(`A ${name} must not be in the file. Write { env: NAME } and set that environment variable.`);
     return [name, replace(value)];
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** @returns the document without its secrets: they can be compared with nothing. @throws {StartFailure} when one stands in it */
+/** @returns the document without secrets, which cannot be compared. @throws {StartFailure} when it contains one */
 export const withoutSecrets = (document: Document): Document => replaced(document, () => undefined);
 
 export const holdsSecret = (document: Document): boolean => !isDeepStrictEqual(document, withoutSecrets(document));
@@ -41,7 +42,7 @@ export function withSecrets(document: Document, env: Readonly<Record<string, str
   return replaced(document, ({ env: name }) => {
     const value = env[name];
     if (value === undefined || value === '')
-      throw new StartFailure(`The environment variable ${name} is not set: the file takes a secret from it.`);
+      throw new StartFailure(`The environment variable ${name} is not set. The file reads a secret from it.`);
     return value;
   });
 }

@@ -10,7 +10,7 @@ export interface Service {
 
 export type ApiResponse = Readonly<Record<string, unknown>>;
 
-/** The service does not want what it was asked for. */
+/** The service refused the request. */
 export class ApiRefusal extends StartFailure {
   readonly status: number;
 

@@ -1,6 +1,6 @@
 /**
- * The consent step of an authorization request (OpenID Connect Core 1.0 section 3.1.2.4): tells who asks, on whose account and
- * for what, and reports what the user allowed: optional scopes one by one, all else as a whole. Whether the dialog is needed was decided before.
+ * Consent step of an authorization request (OpenID Connect Core 1.0 section 3.1.2.4): shows application, account and scopes, and reports the allowed
+ * ones: optional scopes one by one, the others as a whole. Whether consent is needed was decided before.
  */
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';

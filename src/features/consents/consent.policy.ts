@@ -4,7 +4,7 @@
  */
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
 
-/** ALWAYS: an application that no administrator has made is asked about each time, whatever its scopes are. */
+/** ALWAYS: applications that no administrator created require consent each time, for all scopes. */
 export type ConsentMethod = 'TRUSTED' | 'REQUIRED' | 'ALWAYS';
 
 export interface RequestedScope {

@@ -14,13 +14,13 @@ import { forgetScopes, rememberDetails, rememberScopes } from './consents.store.
 export interface ConsentAnswer {
   readonly asked: readonly string[];
   readonly allowed: readonly string[];
-  /** Authorization details that the user allowed; absent: none were asked for. */
+  /** Allowed authorization details; absent: none requested. */
   readonly details?: readonly AuthorizationDetail[];
-  /** Why each scope of the request was asked for, or was not. */
+  /** Reason for asking or not asking for each scope. */
   readonly decisions?: readonly ScopeDecision[] | undefined;
 }
 
-/** Remembers the answer: for each scope that was asked for it takes the place of an earlier one. */
+/** Stores the answer; for each scope it replaces an earlier one. */
 export async function rememberConsent(
   services: Services,
   key: ConsentKey,
@@ -43,7 +43,7 @@ export async function rememberConsent(
   });
 }
 
-/** The user was asked and allowed nothing: what they allowed before stays. */
+/** The user allowed nothing; earlier consents stay. */
 export async function recordDenial(
   { database }: Services,
   key: ConsentKey,

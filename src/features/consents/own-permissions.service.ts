@@ -19,7 +19,7 @@ export interface OwnPermission extends Pick<PermittedScope, 'applicationId' | 'l
   readonly scopes: readonly Pick<PermittedScope, 'scope' | 'displayName' | 'description' | 'translations'>[];
   /** Authorization details, each with its type (RFC 9396); without one, its type was deleted. */
   readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
-  /** When the user first consented; null: the application is trusted, and they were not asked. */
+  /** First consent; null: trusted application, no consent. */
   readonly since: Date | null;
   /** With these scopes it reads all claims of the user at userinfo, not just those the scopes name. */
   readonly wholeProfile: boolean;

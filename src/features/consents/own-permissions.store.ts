@@ -20,7 +20,7 @@ export interface PermittedScope {
   readonly displayName: string;
   readonly description: string;
   readonly translations: Scope['translations'] | null;
-  /** When the user consented; null: they were not asked. */
+  /** Time of the consent; null: not asked. */
   readonly consented: Date | null;
 }
 

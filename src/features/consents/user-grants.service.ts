@@ -35,7 +35,7 @@ export async function revokeGrant(services: Services, idOrLogin: string, grantId
   if (revoked.length === 0) throw notFound(grantId, 'Grant');
 }
 
-/** Revokes whatever the user allowed. @throws {ApiError} not found, forbidden */
+/** Revokes all consents. @throws {ApiError} not found, forbidden */
 export async function revokeGrants(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
   await revoke(services, idOrLogin, undefined, request);
 }

@@ -26,9 +26,9 @@ const DAYS_KEPT_MS = LOOK_BACK_MS + 31 * DAY_MS;
 export const beginningOf = (moment: Date, unit: number): Date => new Date(Math.floor(moment.getTime() / unit) * unit);
 
 /**
- * Counts an hour, or what there is of the present one; of what is long past, six hours.
- * @param since where to go on; absent: where the last time ended
- * @returns where to go on; undefined: nothing is left, or another process counts
+ * Counts an hour, the current one partially; old periods in pieces of six hours.
+ * @param since start; absent: where the last run ended
+ * @returns the next start; undefined: done, or another process counts
  */
 async function countPiece(database: Database, now: Date, since: Date | undefined): Promise<Date | undefined> {
   return database.transaction(async (trx) => {
@@ -63,7 +63,8 @@ async function rollUp(database: Database, isStopped: () => boolean = () => false
 /** Begins to count. @returns a way to end it */
 export function rollUpInTime(database: Database, log: Logger): { stop(): Promise<void> } {
   let isStopped = false;
-  const work = () => rollUp(database, () => isStopped).catch((error: unknown) => log.warn({ err: error }, 'sign-ins could not be counted'));
+  const work = () =>
+    rollUp(database, () => isStopped).catch((error: unknown) => log.warn({ err: error }, 'could not count sign-ins; trying again'));
   const worker = repeat('count activity', work, () => timings.rollUpPause);
   return {
     stop() {

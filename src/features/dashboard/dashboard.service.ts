@@ -22,7 +22,7 @@ import { countUsers, countWaitingSignUps } from '../users/users.store.ts';
 const DAY_MS = 86_400_000;
 const SOON_MS = 30 * DAY_MS;
 const MOST_OF_A_KIND = 10;
-/** More are told as “at least”. */
+/** Larger numbers are shown as “at least”. */
 const MOST_WAITING = 10_000;
 /** For so long a count holds: counting goes through many rows. */
 const FRESH_MS = 60_000;
@@ -109,7 +109,7 @@ export interface Health {
   readonly waitingSignUps: number;
 }
 
-/** @throws when the database does not answer: then there is no dashboard, but the page that says so */
+/** @throws when the database does not respond: then an error page replaces the dashboard */
 export async function readHealth(services: Services, request: RequestContext): Promise<Health> {
   const { database } = services;
   const begun = performance.now();
@@ -155,7 +155,7 @@ export interface OwnOrganization {
   readonly memberCount: number;
 }
 
-/** Those that somebody administers who does not see everything. */
+/** Organizations of an administrator with limited access. */
 export async function listOwnOrganizations({ database: { knex } }: Services, request: RequestContext): Promise<readonly OwnOrganization[]> {
   const reach = reachOf(request.roles ?? [], 'read', 'ANY');
   if (reach === 'everything') return [];

@@ -1,4 +1,4 @@
-/** Sign-ins hour by hour or day by day as bars, in the units of an SVG image; the same numbers stand in a table below it. */
+/** Chart of sign-ins per hour or day as bars, in SVG units; a table below contains the same numbers. */
 import type { Slot } from './statistics.service.ts';
 
 interface Bar {
@@ -21,7 +21,7 @@ export interface Chart {
   readonly barWidth: number;
   /** Baseline of the chart. */
   readonly base: number;
-  /** Lines across, with what they stand for. */
+  /** Horizontal lines and their values. */
   readonly lines: readonly { readonly y: number; readonly value: number }[];
   readonly slots: readonly ChartSlot[];
 }
@@ -30,7 +30,7 @@ const WIDTH = 700;
 const HEIGHT = 200;
 const [LEFT, RIGHT, TOP, BOTTOM] = [72, 32, 12, 32];
 const WIDEST_BAR = 16;
-/** A label is as wide as so many units. */
+/** Width of a label. */
 const LABEL = 84;
 
 /** The least of 2, 4, 10, 20, 40, 100 … that is not below: its half is whole. */

@@ -57,7 +57,7 @@ export interface ConfirmDeviceFacts {
   readonly application: string;
   readonly userCode: string;
   readonly device: { readonly ipAddress: string; readonly userAgent: string };
-  /** Its country, and whether it is in the network of this browser: somebody who sent a code to the user is elsewhere (RFC 8628 section 5.4). */
+  /** Country, and whether the device is in the network of this browser: an attacker who sent the code is elsewhere (RFC 8628 section 5.4). */
   readonly place: { readonly country: string | undefined; readonly isSameNetwork: boolean };
   /** Requested authorization details (RFC 9396). Trusted applications have no consent page that would show them. */
   readonly details: readonly { readonly detail: AuthorizationDetail; readonly type: DetailType | undefined }[];
@@ -68,7 +68,7 @@ export interface ConfirmDeviceFacts {
   readonly uiLocales: string | undefined;
 }
 
-/** Asks whether the code is the one on the user's own device. Shown whatever way the code came (RFC 8628 sections 3.3.1 and 5.4). */
+/** Asks whether the code is the one on the user's own device, however the code was entered (RFC 8628 sections 3.3.1 and 5.4). */
 export async function confirmDevicePage(pages: Pages, ctx: Koa.Context, facts: ConfirmDeviceFacts): Promise<void> {
   const language = pageLanguage(ctx, facts.uiLocales);
   const { text, lang } = language;

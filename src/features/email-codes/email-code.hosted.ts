@@ -1,6 +1,6 @@
 /**
- * The pages of a code by e-mail: where it is typed, and what its link leads to. In the browser that asked the link goes on at once; elsewhere it shows the code,
- * and changes nothing, for scanners of e-mail follow every link.
+ * Pages of an e-mail code: entering it, and opening its link. In the requesting browser the link continues at once; elsewhere it only shows the code,
+ * because e-mail scanners follow every link.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -85,7 +85,7 @@ async function showCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, 
 
 type Receiver = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, gone: () => Promise<void>) => Promise<void>;
 
-/** POST …/code @param gone shows the first step again, when the code is worth nothing any more @throws {TooManyFailures} */
+/** POST …/code @param gone shows the first step again when the code can no longer be used @throws {TooManyFailures} */
 export const receiveCode: Receiver = async (deps, ctx, place, gone) => {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);

@@ -1,7 +1,7 @@
 /**
- * A code of eight digits by e-mail, and a link in the same e-mail. Both go on with something in the browser that asked, once, for ten minutes; the link, opened
- * elsewhere, shows the code to type. What was typed is only noted: whose address it is, and whether it is anybody's, is looked up behind the request, so that
- * neither the response nor its time reveals who has an account (OWASP Authentication Cheat Sheet, "Authentication and Error Messages").
+ * An eight-digit code and a link in one e-mail. Both continue in the requesting browser, once, for ten minutes; elsewhere the link shows the code.
+ * The request only stores the input: the user is looked up in the background, so that neither response nor timing reveals who has an account (OWASP
+ * Authentication Cheat Sheet, "Authentication and Error Messages").
  */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
@@ -95,8 +95,8 @@ export const codeKey = (stateToken: string, path: string, device: string | undef
 });
 
 /**
- * Takes note that somebody wants a code. The caller has counted the request.
- * @param replaces the browser's token of the code before, which ends
+ * Stores the request for a code. The caller has applied the rate limit.
+ * @param replaces the browser's token of the previous code, which ends
  * @returns the browser's token
  */
 export async function beginCode(services: Services, wish: CodeWish, request: RequestContext, replaces = ''): Promise<string> {
@@ -183,7 +183,7 @@ export const redeemed = ({ row: { userId }, content: { login } }: OpenCode, requ
   targets: userId === null || login === undefined ? [] : [{ id: userId, type: 'User' as const, displayName: login }],
 });
 
-/** @returns `here`: the link was opened in the browser that asked; undefined: it has ended */
+/** @returns `here`: opened in the requesting browser; undefined: it has ended */
 export async function openLink(
   services: Services,
   link: string,
@@ -194,10 +194,10 @@ export async function openLink(
   return { ...openCode(services, row), here: device !== undefined && row.deviceHash === digest(device) };
 }
 
-/** Finds out whom a code is for, and notes the e-mail. @returns whether one goes out */
+/** Finds the recipient of a code and queues the e-mail. @returns whether one is sent */
 export type CodeSender = (services: Services, code: OpenCode, request: RequestContext) => Promise<boolean>;
 
-/** Sends the codes that were asked for. */
+/** Sends requested codes. */
 export function emailCodes(services: Services, senders: Readonly<Record<CodePurpose, CodeSender>>): Carrier {
   return {
     async deliver(payload) {

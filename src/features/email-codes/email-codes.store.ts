@@ -12,9 +12,9 @@ export interface EmailCode {
   readonly linkId: string;
   /** `FACTOR`: the second factor of a sign-in that waits for it, or one that is being set up. */
   readonly purpose: CodePurpose | 'FACTOR';
-  /** SHA-256 of where it goes on; the browser's token is worth nothing elsewhere. */
+  /** SHA-256 of the place to continue at; the browser's token works nowhere else. */
   readonly place: string;
-  /** SHA-256 of the device cookie of the browser that asked. */
+  /** SHA-256 of the requesting browser's device cookie. */
   readonly deviceHash: string;
   /** User to sign in; null: no user found, or a sign-up. */
   readonly userId: string | null;

@@ -27,10 +27,10 @@ export async function isEmailMethod(services: Services, request: Pick<RequestCon
 }
 
 /**
- * Takes note that somebody wants to sign in by e-mail.
- * @param name user name or e-mail address, as typed
+ * Stores a request to sign in by e-mail.
+ * @param name user name or e-mail address, as entered
  * @returns the browser's token
- * @throws {TooManyFailures} when the network has asked too often, whatever it asked for
+ * @throws {TooManyFailures} when the network has sent too many requests
  */
 export async function requestSignInCode(
   services: Services,

@@ -45,7 +45,10 @@ export async function sendAgain(services: Services, hookId: string, id: string, 
   });
 }
 
-/** Sends the hook an event of the type `event_hook.test`, whatever types it has. @throws {ApiError} not found; wrong state: the hook receives no events */
+/**
+ * Sends an event of type `event_hook.test`, regardless of the hook's types.
+ * @throws {ApiError} not found; wrong state: the hook receives no events
+ */
 export async function sendTestEvent(services: Services, hookId: string, request: RequestContext): Promise<void> {
   await changeEventHook(services, hookId, async (trx, hook) => {
     requireReceiving(hook);

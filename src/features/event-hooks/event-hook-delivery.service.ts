@@ -25,7 +25,7 @@ export function eventHookDelivery({ database, keyring, config, log }: Services, 
       const { hookId, eventId, deliveryId } = notice.parse(payload);
       const hook = await findEventHook(database.knex, hookId);
       if (hook?.status !== 'ACTIVE') return 'dropped';
-      // Its address has changed: the new one has to say that it wants to be told.
+      // The address has changed: it must be verified first.
       if (hook.verificationStatus !== 'VERIFIED') throw new Error('the hook is not verified');
       const event = await findAuditEvent(database.knex, eventId);
       if (event === undefined) return 'dropped';
@@ -40,7 +40,7 @@ export function eventHookDelivery({ database, keyring, config, log }: Services, 
           await database.transaction((trx) => noteDelivery(trx, { ...attempt, lastAttempt: present(), latency, ...result }));
         } catch (error) {
           // The delivery is what it is without it: the hook may have been deleted meanwhile.
-          log.warn({ err: error, hookId }, 'a delivery of an event hook could not be noted');
+          log.warn({ err: error, hookId }, 'could not record a delivery of an event hook');
         }
       };
       let answer: Awaited<ReturnType<OutboundCall>>;

@@ -11,7 +11,7 @@ export const GIVEN_UP_AFTER = 3 * 24 * HOUR;
 /** However old it is: what waited behind another event of its object, or for the service itself, gets a chance of its own. */
 const LEAST_ATTEMPTS = 3;
 
-/** @returns about how many seconds the pauses after so many attempts are together */
+/** @returns approximate total of the pauses in seconds after a number of attempts */
 export const pausesOf = (attempts: number): number =>
   PAUSES.slice(0, attempts).reduce<number>((sum, pause) => sum + pause, 0) + Math.max(0, attempts - PAUSES.length) * LONGEST;
 

@@ -33,7 +33,7 @@ export interface EventHookInput extends GivenChannel {
   readonly eventTypes: readonly HookEventType[];
 }
 
-/** A request to an address that somebody else has chosen (platform/http/outbound.ts). */
+/** A request to an address chosen by others (platform/http/outbound.ts). */
 export type OutboundCall = (
   url: string,
   init: { readonly method: 'GET' | 'POST'; readonly headers: Record<string, string>; readonly body?: string },
@@ -122,7 +122,7 @@ export async function setEventHookStatus(services: Services, id: string, status:
   });
 }
 
-/** Deletes a hook, active or not, with all that it was still to be told. @throws {ApiError} not found */
+/** Deletes a hook, active or not, with its pending deliveries. @throws {ApiError} not found */
 export async function deleteEventHook(services: Services, id: string, request: RequestContext): Promise<void> {
   await changeEventHook(services, id, async (trx, before) => {
     await deleteRow(trx, id);
@@ -148,9 +148,8 @@ export async function renewSigningSecret(services: Services, id: string, request
 }
 
 /**
- * Asks the address whether it wants to be a hook: it answers the challenge of a header as `{"verification": "<challenge>"}`. What it was still to be
- * told is told at once, whatever pauses it had.
- * @throws {ApiError} not found; validation with what was wrong; wrong state when the hook was changed meanwhile
+ * Verifies the address: it must answer the challenge in a header with `{"verification": "<challenge>"}`. Pending deliveries become due at once.
+ * @throws {ApiError} not found; validation with the problem; wrong state when the hook was changed meanwhile
  */
 export async function verifyEventHook(services: Services, id: string, request: RequestContext, call: OutboundCall): Promise<EventHook> {
   const asked = await getEventHook(services, id);

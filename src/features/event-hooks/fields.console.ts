@@ -1,4 +1,4 @@
-/** The form of an event hook: its fields, and what the service is told of what was typed (features/event-hooks/event-hook-fields.service.ts). */
+/** Form of an event hook: fields and conversion to service input (features/event-hooks/event-hook-fields.service.ts). */
 
 import { z } from 'zod';
 import { type Field, typedValues } from '../../pages/console/form.ts';

@@ -57,7 +57,7 @@ export function openHeaders(
   return Object.fromEntries(all.map(({ key, sealed }) => [key, keyring.open(sealed, headerContext(kind, id, key))]));
 }
 
-/** @param timestamp in seconds since 1970 @returns `webhook-signature`: by the present secret and, as long as it is of use, by the one before */
+/** @param timestamp in seconds since 1970 @returns `webhook-signature`, with the current secret and, while it is valid, the previous one */
 export function signMessage(
   keyring: Keyring,
   kind: HookKind,

@@ -1,4 +1,4 @@
-/** API → Event hooks: the list, creating, one hook with what it is still to be told, changing, a new secret. */
+/** API → Event hooks: list, creation, one hook with pending deliveries, changes, and a new secret. */
 
 import { detailPage, listPage, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
@@ -60,7 +60,7 @@ const list: ConsolePage = {
   },
 };
 
-/** A secret, told once, and what is next. */
+/** A secret, shown once, and the next step. */
 function secretPage(hook: Pick<EventHook, 'id' | 'name'>, signingSecret: string, title: string, next: readonly Part[]): Drawn {
   return detailPage({
     title,

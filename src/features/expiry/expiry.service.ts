@@ -95,7 +95,7 @@ export function sweepExpired(services: Services): { stop(): Promise<void> } {
         await rest((await inTrace(SWEEP, () => sweep(services))) < BATCH ? EVERY : PAUSE);
       } catch (error) {
         if (isStopping) return;
-        log.warn({ err: error }, 'expired rows could not be removed');
+        log.warn({ err: error }, 'could not delete expired rows; trying again');
         await rest(EVERY);
       }
     }

@@ -56,7 +56,7 @@ function alternatives(pieces: readonly string[]): string[][] {
 /** It must fit the whole name. */
 const compile = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'su');
 
-/** @returns for one decision: tells whether a group of this name is meant; upper and lower case differ */
+/** @returns predicate for one decision: does a group with this name match? Case-sensitive */
 export function groupFilter(type: GroupFilterType, value: string): (name: string) => boolean {
   if (type === 'EQUALS') return (name) => name === value;
   if (type === 'CONTAINS') return (name) => name.includes(value);

@@ -1,4 +1,4 @@
-/** Directory → Groups: sets of users by which applications are assigned and which claims tell; created, changed, deleted. */
+/** Directory → Groups: sets of users for assigning applications and for claims; create, change and delete. */
 
 import { z } from 'zod';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';

@@ -33,7 +33,7 @@ export async function once<T>(
   const id = digest(JSON.stringify([userId, key]));
   const context = answerContext(id);
   const { keyring } = services;
-  // Keyed: the content may hold a password, which a bare hash would let anybody guess who reads the table.
+  // Keyed: the content may contain a password, which readers of the table could guess from a plain hash.
   const hashOf = (key: Buffer): string => createHmac('sha256', key).update(content).digest('base64url');
   const keys = keyring.keysOf('idempotent calls');
   const requestHash = hashOf(keys[0]);

@@ -1,6 +1,6 @@
 /**
- * The part of `/account/security` where a signed-in user connects their accounts at external providers, and disconnects them. Each attempt is their browser's
- * and their own: the user who is signed in when the answer comes must be the one who asked (login CSRF: RFC 9700 section 4.7). The way out and back is social.ts.
+ * Part of `/account/security` where users connect and disconnect accounts at external providers. An attempt belongs to the browser and user that
+ * started it: the same user must be signed in when the response arrives (login CSRF: RFC 9700 section 4.7). Redirects are in social.hosted.ts.
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -56,7 +56,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
   if (taken === undefined) return explainProblem(deps, ctx, 'account', undefined, 'over', framed);
   const { kept, answer } = taken;
   const { userId } = kept;
-  // Fresh was asked for when it was begun; users who signed in otherwise, or set a second factor up since, have to prove again who they are.
+  // A fresh sign-in was required at the start; users who since signed in otherwise, or added a second factor, must confirm again.
   if (userId === undefined || session?.accountId !== userId || !(await isFreshSignIn(deps, session, kept.begun)))
     return explainProblem(deps, ctx, 'account', undefined, 'other-session', framed);
   const provider = await connectableProvider(services, kept.idpId, userId);
@@ -95,7 +95,7 @@ async function explaining(
     await run();
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    deps.services.log.warn({ err: error, idpId: provider.id }, 'an account at an identity provider could not be connected');
+    deps.services.log.warn({ err: error, idpId: provider.id }, 'could not connect an account at an identity provider');
     const user = await findConsoleUser(deps.services, userId);
     if (user !== undefined) await recordConnectionFailure(deps.services, provider, error, user, visitor(ctx, deps.config));
     await explainProblem(deps, ctx, 'account', provider.name, error.problem, framed);

@@ -106,7 +106,7 @@ const policy = z.strictObject({
   accountLink: z
     .strictObject({
       action: action.optional(),
-      /** null, as Okta's SDKs send it, stands for none. */
+      /** null, sent by Okta's SDKs, means none. */
       filter: z
         .strictObject({ groups: z.strictObject({ include: ids.min(1) }) })
         .nullish()

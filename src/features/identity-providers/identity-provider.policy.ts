@@ -67,7 +67,7 @@ type Action = 'AUTO' | 'DISABLED';
 
 /** Account policy for users of the provider, with API names as stored. */
 export interface IdentityProviderPolicy {
-  /** Is somebody whom no user is linked to made a user? */
+  /** Are unknown users created? */
   readonly provisioning: {
     readonly action: Action;
     /** The organization that new users become members of. */
@@ -216,7 +216,7 @@ export const providerUsesSecret = ({ credentials }: Protocol): boolean => creden
 export const sendsSecretElsewhere = (before: Protocol, after: Protocol): boolean =>
   before.issuer?.url !== after.issuer?.url || before.endpoints?.token?.url !== after.endpoints?.token?.url;
 
-/** A subject is somebody's name at one issuer only (OpenID Connect Core 1.0 section 5.7); at another one it is another's. */
+/** A subject is unique at one issuer only (OpenID Connect Core 1.0 section 5.7); another issuer may use it for someone else. */
 export const namesOthers = (before: Protocol, after: Protocol): boolean =>
   before.issuer?.url !== after.issuer?.url ||
   (after.type === 'OAUTH2' && before.endpoints?.userInfo?.url !== after.endpoints?.userInfo?.url);

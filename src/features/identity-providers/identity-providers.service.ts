@@ -184,7 +184,7 @@ export const identityProviderTarget = ({ id, name }: Pick<IdentityProvider, 'id'
   displayName: name,
 });
 
-/** One change of a provider: locked, decided, written and told. @throws {ApiError} not found */
+/** Changes a provider: locks, decides, writes and records. @throws {ApiError} not found */
 async function change<T>(
   { database, notifications }: Services,
   id: string,

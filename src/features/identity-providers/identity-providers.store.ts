@@ -113,7 +113,7 @@ export interface OfferedProvider extends Pick<IdentityProvider, 'id' | 'name' | 
   readonly isOfOrganization: boolean;
 }
 
-/** The same as they were committed, whatever transaction is under way, and as much of them as the sign-in page shows. */
+/** Committed rows, regardless of the current transaction, with the columns that the sign-in page needs. */
 export async function listCommittedActiveProviders(pool: pg.Pool): Promise<OfferedProvider[]> {
   const text = `SELECT id, name, type, status, of_organization AS "isOfOrganization"
     FROM identity_providers i WHERE status = 'ACTIVE' ORDER BY seq`;

@@ -1,4 +1,4 @@
-/** `idps/{id}/users`: who is whom at an identity provider, as Okta shows it: `id` is the user, `externalId` what the provider calls them. */
+/** `idps/{id}/users`: linked users of an identity provider, as in Okta: `id` is the user, `externalId` their ID at the provider. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';

@@ -1,4 +1,4 @@
-/** Security → Identity providers → Linked users: who is whom at a provider, linking by hand, and unlinking. */
+/** Security → Identity providers → Linked users: list, link manually, and unlink. */
 
 import { z } from 'zod';
 import { usersIn } from '../../pages/console/candidates.ts';

@@ -47,8 +47,8 @@ export async function isOnlyWay(executor: Executor, user: Pick<User, 'id' | 'pas
 }
 
 /**
- * One account at each provider. Who is connected so already stays it.
- * @param identity whom the provider has authenticated in the user's own browser
+ * One account per provider. Connecting again is not an error.
+ * @param identity authenticated by the provider in the user's own browser
  * @throws {UpstreamFailure}
  */
 export async function connectOwn(

@@ -166,7 +166,7 @@ const create: ConsolePage = {
   },
 };
 
-/** The id that the form told in its redirect URI. */
+/** The ID from the form's redirect URI. */
 const idTyped = (form: URLSearchParams): string | undefined => identityProviderId.safeParse(form.get('id')).data;
 
 async function newPeople(visit: ConsoleRequest, { policy: { provisioning } }: IdentityProvider): Promise<Content> {

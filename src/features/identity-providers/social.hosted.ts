@@ -137,7 +137,7 @@ async function explaining(
     await run();
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    deps.services.log.warn({ err: error, idpId: provider.id }, 'a sign-in by an identity provider failed');
+    deps.services.log.warn({ err: error, idpId: provider.id }, 'a sign-in with an identity provider failed');
     await recordUpstreamFailure(deps.services, provider, error, visitor(ctx, deps.config));
     await explainProblem(deps, ctx, place, provider.name, error.problem);
   }

@@ -1,6 +1,6 @@
 /**
- * The attributes of a user that an identity provider's claims fill: those of every service, and those that the operator added, judged by their types and rules. A
- * value that is wrong is left out and named in the audit log; the sign-in goes on.
+ * Maps an identity provider's claims to user attributes, built-in and custom, validated by type and rules. Invalid values are omitted and recorded in
+ * the audit log; the sign-in continues.
  */
 import type { Executor } from '../../platform/database/database.ts';
 import { isEmptyValue, sizeProblem, valueOfText, valueProblem } from '../user-schema/attribute-values.service.ts';

@@ -18,7 +18,9 @@ export function textOfClaim(value: unknown): string | undefined {
   return typeof written === 'string' && !UNPRINTABLE.test(written) ? written.trim() || undefined : undefined;
 }
 
-/** ASCII letters only: of others some have an ASCII letter as their small one (the Kelvin sign a k), and with it somebody else's address. */
+/**
+ * ASCII letters only: some other letters have an ASCII letter as their lower case (the Kelvin sign a k), which could lead to another user's address.
+ */
 const inSmallLetters = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 /** Domain of an e-mail address. */
 export const domainOf = (email: string): string => inSmallLetters(email.slice(email.lastIndexOf('@') + 1));
@@ -27,10 +29,9 @@ export const domainOf = (email: string): string => inSmallLetters(email.slice(em
 export const isSameAddress = (one: string | null, other: string): boolean => one !== null && inSmallLetters(one) === inSmallLetters(other);
 
 /**
- * By type, for each says it in its own way.
- * GOOGLE: its documentation calls it an authority on gmail.com and on the domains of its customers (`hd`) only; other addresses may have a new owner.
- * MICROSOFT: any tenant's administrator may write any address; `xms_edov` says that the tenant has proved to own the domain.
- * GITHUB: the list of addresses was asked, and the claims are made of the primary verified one.
+ * Verified addresses by provider type. GOOGLE: authoritative only for gmail.com and its customers' domains (`hd`); other addresses may have a new
+ * owner. MICROSOFT: administrators of any tenant can set any address; `xms_edov` confirms that the tenant owns the domain. GITHUB: the claims contain
+ * the primary verified address from the list of addresses.
  */
 const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, domain: string) => boolean>> = {
   OIDC: ({ email_verified }) => isTrue(email_verified),
@@ -49,7 +50,7 @@ export function verifiedEmail(type: IdentityProviderType, policy: IdentityProvid
   return emailDomains === undefined || emailDomains.includes(domainOf(email)) ? email : undefined;
 }
 
-/** @returns what somebody recognizes their account there by: the verified address, else a name that is no address */
+/** @returns a name by which users recognize their account: the verified address, otherwise a name that is not an address */
 export function knownAs(claims: UpstreamClaims, email: string | undefined): string | null {
   const names = [claims.preferred_username, claims.login, claims.name].map(textOfClaim).filter((name) => name?.includes('@') === false);
   return [email, ...names].find((name) => name !== undefined && name.length <= 255) ?? null;

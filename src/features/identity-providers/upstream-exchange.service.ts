@@ -1,7 +1,7 @@
 /**
- * Talks to an external provider as its client, on openid-client: the address of an authorization request (OpenID Connect Core 1.0 section 3.1.2.1, PKCE
- * of RFC 7636), and what its answer proves about whom (section 3.1.3; of plain OAuth 2.0, what its userinfo endpoint says of the token's owner). The
- * provider's tokens serve this alone, and are then forgotten.
+ * Client of an external provider with openid-client: the address of an authorization request (OpenID Connect Core 1.0 section 3.1.2.1, PKCE of RFC
+ * 7636), and the authenticated identity (section 3.1.3; for plain OAuth 2.0 from userinfo). The provider's tokens are used for this only and not
+ * stored.
  */
 import * as client from 'openid-client';
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -38,7 +38,7 @@ export interface UpstreamIdentity {
   readonly claims: UpstreamClaims;
   /** The e-mail address that it vouches for. */
   readonly email: string | undefined;
-  /** Epoch seconds; undefined where it does not tell. */
+  /** Epoch seconds; undefined if unknown. */
   readonly authenticatedAt: number | undefined;
 }
 
@@ -139,8 +139,8 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
   }
 
   /**
-   * An issuer for all tenants names each of them by the `tid` of the ID token, which is known only once the code is exchanged: the one answer of the token
-   * endpoint is looked at, and then judged as the answer of that tenant's issuer.
+   * A multi-tenant issuer names the tenant in the `tid` of the ID token, which is known only after the exchange: read the token response once, then
+   * validate it with that tenant's issuer.
    */
   async function exchangeOfAnyTenant<T>(
     server: client.ServerMetadata,
@@ -228,7 +228,7 @@ const NETWORK_CODES: ReadonlySet<unknown> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABO
 const NETWORK_ERRORS: ReadonlySet<string> = new Set(['TypeError', 'OutboundRefused', 'TimeoutError', 'AbortError']);
 const isNetworkError = (error: unknown): error is Error => error instanceof Error && NETWORK_ERRORS.has(error.name);
 
-/** GitHub's token endpoint tells errors with the status 200 ("Troubleshooting OAuth app access token request errors"). */
+/** GitHub's token endpoint reports errors with status 200 ("Troubleshooting OAuth app access token request errors"). */
 function isErrorTold({ cause }: Error): boolean {
   const details = cause instanceof Error ? cause.cause : undefined;
   const body = isClaims(details) ? details.body : undefined;

@@ -1,10 +1,10 @@
-/** Why a sign-in by an external provider did not work: what its user is told, and what is kept for anyone who looks after it. */
+/** Reasons for a failed sign-in with an external provider: the message for the user, and the details for administrators. */
 
 /**
- * denied: the user gave up there, or was not let in. refused: the provider told another error. unreachable: it does not answer, or not in time.
- * untrusted: its answer is not what it must be. stale: it authenticated its user too long ago. no-email: a verified address is needed and not there.
- * no-user-name: what the provider calls its user may not be a user name. not-admitted: nobody here is that person. not-offered: not active, or not open to the application. linked-elsewhere: the account there is another user's.
- * linked-already: the user has another account there. last-way: without it they could not sign in any more.
+ * denied: cancelled or refused at the provider. refused: the provider returned another error. unreachable: no response in time. untrusted: invalid
+ * response. stale: the authentication is too old. no-email: a verified address is required but missing. no-user-name: the name cannot be a user name
+ * here. not-admitted: no matching user. not-offered: inactive, or not allowed for the application. linked-elsewhere: linked to another user.
+ * linked-already: the user has another account there. last-way: the user's only way to sign in.
  */
 export type UpstreamProblem =
   | 'denied'

@@ -1,6 +1,6 @@
 /**
- * May somebody who has just come from an external provider be taken for a local user because of a verified e-mail address? Decided so that nobody gains
- * an account that another holds the key to (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022), and no administrator's at all.
+ * Decides whether an external identity may be linked to a local user by a verified e-mail address. Nobody may gain an account that another person can
+ * access (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022), and never an administrator's.
  */
 import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
 
@@ -36,12 +36,12 @@ export type LinkRefusal =
 /** @returns why not; undefined: they may */
 export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolicy, candidate: LinkCandidate): LinkRefusal | undefined {
   if (accountLink.action !== 'AUTO') return 'ACCOUNT_LINK_DISABLED';
-  // A customer's provider vouches for the mailboxes of its own domains: it could write anybody's address.
+  // A customer's provider is trusted for its own domains only: it could claim any address.
   if (candidate.isOutside) return 'EMAIL_NOT_OF_ORGANIZATION';
   if (!candidate.active) return 'USER_NOT_ACTIVE';
   if (candidate.administrator) return 'USER_IS_ADMINISTRATOR';
   if (candidate.linkedAlready) return 'USER_LINKED_TO_ANOTHER';
-  // An administrator of an organization can make an account with anybody's address, and set its password later.
+  // An administrator of an organization can create an account with any address, and set its password later.
   const isOfAnother = candidate.orgIds.some((id) => id !== provisioning.orgId && id !== candidate.connection?.orgId);
   if (isOfAnother && !isBoundMember(candidate)) return 'USER_OF_ANOTHER_ORGANIZATION';
   // Anyone who made the account with another's address has the password of it, and would share it from now on.
@@ -58,6 +58,6 @@ export function linkRefusal({ accountLink, provisioning }: IdentityProviderPolic
 const isVouchedFor = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
   connection !== undefined && (connection.isRequired || orgIds.includes(connection.orgId));
 
-/** A member of the organization that requires the provider can sign in no other way, whatever other organizations they belong to. */
+/** A member of the organization that requires the provider can sign in no other way, even with memberships elsewhere. */
 const isBoundMember = ({ connection, orgIds }: Pick<LinkCandidate, 'connection' | 'orgIds'>): boolean =>
   connection !== undefined && connection.isRequired && orgIds.includes(connection.orgId);

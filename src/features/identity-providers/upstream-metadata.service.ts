@@ -83,7 +83,7 @@ export function upstreamMetadata(outbound: UpstreamCall) {
     if (endpoints !== undefined) {
       const { authorization, token, userInfo, jwks } = endpoints;
       return {
-        // OAuth 2.0 alone has no issuer; who answers is told apart by the redirect URI, which is the provider's own (RFC 9700 section 4.4.2.2).
+        // Plain OAuth 2.0 has no issuer; the redirect URI identifies the provider (RFC 9700 section 4.4.2.2).
         issuer: issuer?.url ?? new URL(authorization?.url ?? '').origin,
         ...(authorization && { authorization_endpoint: authorization.url }),
         ...(token && { token_endpoint: token.url }),

@@ -1,4 +1,4 @@
-/** By which external providers somebody may sign in here and now: the active ones, those that the application allows, and those that can do what it asks. */
+/** External providers offered for a sign-in: active ones that the application allows and that can fulfil its request. */
 
 import { CachedValue } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';

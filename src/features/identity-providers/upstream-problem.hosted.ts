@@ -17,7 +17,7 @@ export const wantsToChoose = ({ query }: Koa.Context): boolean => CHOOSE_PARAMET
 export const stillChoosing = (ctx: Koa.Context, address: string): string =>
   wantsToChoose(ctx) ? `${address}${address.includes('?') ? '&' : '?'}${CHOOSE_PARAMETER}=` : address;
 
-/** over: the answer was used, took too long, or belongs to another browser. other-session: it is not the user's session any more who asked. */
+/** over: the response was used, expired, or belongs to another browser. other-session: the session is no longer that of the same user. */
 type Problem = UpstreamProblem | 'over' | 'other-session';
 
 const STATUS: Readonly<Record<Problem, number>> = {
@@ -49,7 +49,7 @@ const WORDS = {
 const isAccountProblem = (place: UpstreamPlace, problem: Problem): problem is 'unreachable' | 'stale' | 'not-offered' | 'not-admitted' =>
   place === 'account' && ['unreachable', 'stale', 'not-offered', 'not-admitted'].includes(problem);
 
-/** @param name the provider's; undefined for problems that do not name one @param framed how it is drawn for somebody who is signed in */
+/** @param name of the provider; undefined for problems without one @param framed layout for a signed-in user */
 export async function explainProblem(
   deps: HostedDeps,
   ctx: Koa.Context,

@@ -1,6 +1,6 @@
 /**
- * The way to an external provider and back, wherever it begins: out with state, nonce and PKCE, and back with an answer that is used once and at the place
- * where it was asked for only (RFC 9700 sections 4.4, 4.5 and 4.7; RFC 9207).
+ * Redirects to an external provider and back: out with state, nonce and PKCE, back with a response that works once and only at the place that
+ * requested it (RFC 9700 sections 4.4, 4.5 and 4.7; RFC 9207).
  */
 import type Koa from 'koa';
 import { parameterOf } from '../../pages/hosted/carried-parameters.ts';
@@ -38,7 +38,7 @@ export async function addressOut(
   return url;
 }
 
-/** A page that goes on by itself, or by its link. */
+/** A page that redirects automatically, or by its link. */
 export async function showOnward(pages: Pages, ctx: Koa.Context, next: string, title: MessageKey): Promise<void> {
   const language = pageLanguage(ctx);
   const heading = language.text(title);

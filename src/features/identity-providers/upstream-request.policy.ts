@@ -12,13 +12,13 @@ export interface AskedOfUpstream {
   readonly uiLocales?: string | undefined;
   /** `idp_scope`: scopes beside the provider's own, words with spaces between them. */
   readonly idpScope?: string | undefined;
-  /** Seconds that an authentication may be old; 0: the user is to be asked again. Absent: any will do. */
+  /** Maximum age of an authentication in seconds; 0: require a new one. Absent: any. */
   readonly maxAge?: number | undefined;
 }
 
 /**
- * Can the provider be told to authenticate its user again? Google refuses `prompt=login` and GitHub has nothing of the kind: where the application
- * demands a fresh authentication, they cannot give it (OpenID Connect Core 1.0 section 3.1.2.1, prompt).
+ * Can the provider be asked to authenticate its user again? Google refuses `prompt=login` and GitHub has no equivalent: they cannot be used if the
+ * application requires a fresh authentication (OpenID Connect Core 1.0 section 3.1.2.1, prompt).
  */
 export const canReauthenticate = (type: IdentityProviderType): boolean => type === 'OIDC' || type === 'MICROSOFT';
 
@@ -49,9 +49,9 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 export const areScopes = (words: string): boolean => words.split(' ').every((word) => word === '' || SCOPE.test(word));
 
 /**
- * @param toldAt when the provider authenticated its user, if it tells
- * @param longest seconds after which an authentication counts no more in any case
- * @param skew seconds that its clock may differ
+ * @param toldAt time of the authentication, if known
+ * @param longest absolute maximum age in seconds
+ * @param skew tolerated clock difference in seconds
  */
 export function isFreshResponse(
   toldAt: number | undefined,

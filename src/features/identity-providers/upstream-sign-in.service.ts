@@ -226,7 +226,10 @@ async function createNew(admission: Admission): Promise<Admitted> {
   }
 }
 
-/** Writes what the claims fill again; what they do not tell stays. An address that is another user's by now, or that the provider cannot vouch for, stays away. */
+/**
+ * Updates attributes from the claims; attributes without a claim stay. Addresses that belong to another user, or that the provider is not trusted
+ * for, are omitted.
+ */
 async function masterProfile(
   { trx, provider, identity, request }: Admission,
   before: User,

@@ -13,7 +13,7 @@ import { type Transactions, transactionCookies, transactionFields } from '../../
 const transaction = z.object({
   ...transactionFields,
   idpId: z.string(),
-  /** The path of the place; an answer is worth nothing elsewhere. */
+  /** Path of the place; the response works nowhere else. */
   place: z.string(),
   /** Epoch seconds. */
   begun: z.number(),
@@ -33,7 +33,7 @@ interface RequestUnderWay {
   readonly redirectOrigins: readonly string[];
 }
 
-/** `account`: somebody is signed in, and connects their account there. `setup`: a customer's administrator tries the provider. */
+/** `account`: a signed-in user connects an account. `setup`: a customer's administrator tests the provider. */
 export type UpstreamPlace = RequestUnderWay | 'standalone' | 'account' | 'setup';
 
 export type KeptTransaction = z.output<typeof transaction>;

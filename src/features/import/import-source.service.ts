@@ -85,7 +85,7 @@ class LineSplitter {
   }
 }
 
-/** Follows brackets and strings; what stands between them is judged where the elements are parsed. */
+/** Tracks brackets and strings; the contents are validated when elements are parsed. */
 class ElementSplitter {
   readonly #held = new HeldRecord();
   #line: number;

@@ -1,4 +1,4 @@
-/** All users as a file that can be imported again, here or elsewhere. Secrets are in it only where they are asked for. */
+/** All users in a file that can be imported. Contains secrets only on request. */
 import { stringify } from 'csv-stringify/sync';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';

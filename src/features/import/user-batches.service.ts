@@ -1,6 +1,6 @@
 /**
- * Users of an import, many in one transaction with their events. Each is judged by itself, as if it were created alone, and is imported with all that is
- * theirs or refused; none depends on another, so an import may be cut off and repeated.
+ * Imports users, several per transaction with their events. Each is validated as if created alone, and imported completely or refused; none depends
+ * on another, so an import can be interrupted and repeated.
  */
 import { createHash } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
@@ -98,7 +98,7 @@ export async function importBatch(run: ImportRun, items: readonly UserItem[]): P
     );
     const refusedLast = await refuseTakenValues(trx, schema, judged.accepted);
     const kept = judged.accepted.filter((one) => !refusedLast.has(one));
-    // Events tell only of users who stay.
+    // Events only for imported users.
     await writeBelongings(trx, run, kept, references);
     return { ...judged, accepted: kept, refusals: [...judged.refusals, ...refusedLast.values()] };
   });
@@ -209,7 +209,7 @@ function judge(
   return { accepted, existing, refusals, keys: names.keys };
 }
 
-/** 52 bits: a number that JavaScript holds exactly. Two logins that share one are told apart by the database unless one of them is there. */
+/** 52 bits: an exact JavaScript number. User names with the same key are distinguished by the database if one of them exists. */
 const keyOf = (login: string): number => Number.parseInt(createHash('sha1').update(login).digest('hex').slice(0, 13), 16);
 
 /** The names that users of the batch have taken before. */

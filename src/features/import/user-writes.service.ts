@@ -1,4 +1,4 @@
-/** Writes what belongs to users of an import, and the events that tell of them. */
+/** Writes related data of imported users, and their events. */
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { assignmentEvent } from '../applications/application-assignments.service.ts';

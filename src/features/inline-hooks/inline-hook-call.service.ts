@@ -151,7 +151,7 @@ export interface AskedHook extends Pick<HookAsked, 'outcome' | 'problem' | 'deta
   readonly targets: readonly { readonly id: string; readonly type: string; readonly displayName: string }[];
 }
 
-/** Notes in metrics and audit log that a hook was asked, and what came of it: names of what changed, never values. */
+/** Records a hook call and its result in metrics and audit log: names of changes, never values. */
 export async function noteHookAsked(
   { database }: Pick<Services, 'database'>,
   { hook, told, targets, outcome, problem, detail, changed }: AskedHook,

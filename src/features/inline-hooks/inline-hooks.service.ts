@@ -105,7 +105,7 @@ export async function updateInlineHook(
   });
 }
 
-/** An inactive hook is not asked: what would have asked it goes on without. @throws {ApiError} not found */
+/** An inactive hook is not called: requests continue without it. @throws {ApiError} not found */
 export async function setInlineHookStatus(
   services: Services,
   id: string,

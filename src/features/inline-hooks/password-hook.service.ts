@@ -1,6 +1,6 @@
 /**
- * Asks a hook whether a password is right that another system knows (Okta's password import hook). A guess is counted and limited like any other before and
- * after it (features/sign-in/sign-in.service.ts); here only so many are asked at once, and one for each user.
+ * Verifies a password that another system stores with a hook (Okta's password import hook). Attempts are counted and limited like all others
+ * (features/sign-in/sign-in.service.ts); the number of concurrent calls is limited, with one per user.
  */
 import { z } from 'zod';
 import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
@@ -18,7 +18,7 @@ type Owner = Pick<User, 'id' | 'login'>;
 const AT_ONCE = 20;
 const MOST_WAITING = 200;
 const inTurn = createSemaphore(AT_ONCE, MOST_WAITING);
-/** Under way, by the user: of guesses at once the others count as wrong, without being asked. */
+/** Pending call of each user: other concurrent attempts count as wrong without a call. */
 const asking = new Map<string, { readonly password: string; readonly verified: Promise<boolean> }>();
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Asks a hook whether an account may be created, and with which attributes (Okta's registration hook). It is asked for every sign-up, whether the address has an
- * account already or not, and before the address is proved: its decision reveals nothing about accounts.
+ * Asks a hook whether an account may be created, and with which attributes (Okta's registration hook). It is called for every sign-up, even with an
+ * existing account, and before the address is confirmed: its decision reveals nothing about accounts.
  */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -26,8 +26,8 @@ export type SignUpDecision =
 const LONGEST_MESSAGE = 200;
 
 /**
- * The caller has counted the request. Without an active hook nobody is asked.
- * @param request of somebody who has proved nothing
+ * The caller has applied the rate limit. Without an active hook, everything is allowed.
+ * @param request of an unauthenticated visitor
  */
 export async function askRegistrationHook(
   services: Services,

@@ -1,6 +1,6 @@
 /**
- * Sends what was noted (features/mail/mail.service.ts): in the user's language and in the name of the service as it is branded now. What is sent to whom is in the audit
- * log, without the link; so is what was given up. A mail whose link is of no use any more, or whose user is gone, is not sent.
+ * Sends queued e-mails (features/mail/mail.service.ts) in the user's language with the current branding. The audit log records each one, without the
+ * link, and each one given up. E-mails with an expired link or for a deleted user are not sent.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
@@ -95,7 +95,7 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
       } catch (error) {
         throw error instanceof MailRefused ? new Undeliverable(error.message) : error;
       }
-      // One statement: of a delivery nobody is told by mail.
+      // A single statement: no notification e-mail follows from a delivery.
       await recordEvent(database.knex, {
         ...deliveryOf(kind, user),
         request: SYSTEM,
@@ -138,10 +138,10 @@ export async function warnOfSilentServer(
     if (route.kind !== 'server') return;
     const { host } = new URL(route.server.url);
     await (await current.now())?.verify().catch((error: unknown) => {
-      log.warn({ err: error, server: host }, 'the mail server cannot be used now: mail waits until it can');
+      log.warn({ err: error, server: host }, 'the mail server is not available; e-mails wait in the outbox');
     });
   } catch (error) {
-    // The settings cannot be read while the database is away, which is told by others.
-    log.warn({ err: error }, 'the mail server could not be looked at');
+    // Settings cannot be read while the database is down, which is reported elsewhere.
+    log.warn({ err: error }, 'could not check the mail server');
   }
 }

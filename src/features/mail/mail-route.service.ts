@@ -64,7 +64,7 @@ export async function isMailPossible(services: Parts, request?: Way, trx?: Execu
   return leadsOut(routeOf(services.config, services.keyring, await readMailServer(trx), request));
 }
 
-/** A link that somebody asks to be mailed would otherwise be nobody's. @returns the user @throws {ApiError} wrong state where it cannot be mailed */
+/** Without e-mail, a requested link would reach nobody. @returns the user @throws {ApiError} wrong state where it cannot be mailed */
 export async function requireMail<U extends Pick<User, 'email'>>(
   trx: Executor,
   services: Parts,

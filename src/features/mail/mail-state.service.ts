@@ -6,7 +6,7 @@ import { kindLoad } from '../outbox/outbox.store.ts';
 import { MAIL } from './mail.service.ts';
 
 const LATELY_MS = 7 * 86_400_000;
-/** More are told as “at least”. */
+/** Larger numbers are shown as “at least”. */
 const MOST_WAITING = 1000;
 /** Failures are searched in the newest events only, because the log may be long. */
 const AMONG = 1000;

@@ -2,7 +2,7 @@
 import { domainToUnicode } from 'node:url';
 import type { EventType } from '../audit/event-types.policy.ts';
 
-/** Mails with a link that works once, and what else somebody asked for. */
+/** E-mails with a one-time link, and other requested ones. */
 export type AskedMail =
   | 'invitation'
   | 'activation'
@@ -44,7 +44,7 @@ const NOTICES: Readonly<Partial<Record<EventType, Notice>>> = {
   'user.identity_provider.unlink': 'account-unlinked',
 };
 
-/** @returns what the user is told of an event that succeeded; undefined: nothing. Sign-ins, addresses, recovery codes and downloads have rules of their own. */
+/** @returns the notification for a successful event; undefined: none. Sign-ins, addresses, recovery codes and downloads have their own rules. */
 export const noticeOf = (eventType: EventType): Notice | undefined => NOTICES[eventType];
 
 /** RFC 5321 section 4.5.3.1: a path has 256 octets with its angle brackets, a local part 64. */

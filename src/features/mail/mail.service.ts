@@ -1,12 +1,12 @@
 /**
- * Notes, in the transaction of a change, what its user is to be told by mail; it is sent from the outbox after the commit (features/mail/mail-delivery.service.ts), never
- * in the request. A link is a key to the account for as long as it waits: it lies in the outbox sealed. Where there is no way to send, nothing is noted.
+ * Queues e-mails in the transaction of a change; they are sent from the outbox after the commit (features/mail/mail-delivery.service.ts), never
+ * during the request. A link is a key to the account, so it is encrypted in the outbox. Without a mail server nothing is queued.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import { digest, type Keyring } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
-// Types alone: every event may be one that its user is told of.
+// Types only: any event can trigger a notification.
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import { insertEntry, laneOf, type NewEntry } from '../outbox/outbox.store.ts';
 import type { User } from '../users/users.resource.ts';
@@ -18,7 +18,7 @@ export const MAIL = 'mail';
 
 /** Variable parts of an e-mail. */
 export const letter = z.object({
-  /** The address that the user has now: one that they are given a moment later is not told of what was before. */
+  /** The user's address at this time: a later one gets no earlier notifications. */
   to: z.string(),
   /** BCP 47 tags with spaces between them, the best first. */
   language: z.string().optional(),
@@ -39,7 +39,7 @@ export type Letter = Readonly<z.input<typeof letter>>;
 export const mailNote = z.object({
   /** The same at every attempt. */
   id: z.string(),
-  /** Absent: somebody who has no account yet. */
+  /** Absent: no account yet. */
   userId: z.string().optional(),
   login: z.string(),
   kind: z.string(),
@@ -62,15 +62,15 @@ function noteFor(
   content: { open: Letter } | { id: string; sealed: string },
 ): NewEntry {
   const payload: z.input<typeof mailNote> = { id: crypto.randomUUID(), userId, login, kind, ...content };
-  // Notices come to a mailbox in the order in which they were noted. A link holds for an hour and waits for none of them, nor one mailbox for another.
+  // Notifications to a mailbox keep their order. Links expire after an hour and wait for nothing, and mailboxes do not wait for each other.
   const objectKey = 'open' in content ? digest(`${userId} ${content.open.to}`) : null;
   return { kind: MAIL, orderingKey: laneOf(userId ?? login), objectKey, payload, created: present() };
 }
 
 /**
- * Notes a mail that somebody asked for.
- * @param trx the transaction of what it tells of
- * @param user whom it is for; that they have an address, and that mail is possible, was found out before
+ * Queues a requested e-mail.
+ * @param trx the transaction of its cause
+ * @param user recipient; that they have an address and that e-mail is possible was checked before
  */
 export async function queueMail(
   trx: Executor,
@@ -85,7 +85,7 @@ export async function queueMail(
   await insertEntry(trx, noteFor(user, kind, { id, sealed: keyring.seal(JSON.stringify(whole), sealContext(id)) }));
 }
 
-/** Notes that the user is to be told of what happened to their account. An account that nobody has used yet has nobody to be told. */
+/** Queues a notification about the user's account. Accounts that nobody has used yet get none. */
 export async function queueNotice(
   trx: Executor,
   userId: string,
@@ -98,7 +98,7 @@ export async function queueNotice(
   if (note !== undefined) await insertEntry(trx, note);
 }
 
-/** @returns the note that `queueNotice` writes; undefined when there is nobody to be told */
+/** @returns the entry that `queueNotice` writes; undefined without a recipient */
 export function noticeFor(
   user: Pick<User, 'id' | 'login' | 'profile' | 'email' | 'lastLogin' | 'passwordHash'>,
   notice: Notice,
@@ -116,7 +116,7 @@ export function noticeFor(
   return noteFor(user, notice, { open: { ...content, to, language, occurred } });
 }
 
-/** The address that a user had is told that it no longer belongs to the account, no matter who has changed it: its reader may be the only one who minds. */
+/** Notifies a former address that it no longer belongs to the account, whoever changed it: its reader may be the only one to notice. */
 export async function tellFormerAddress(
   trx: Executor,
   { id, email: former }: Pick<User, 'id' | 'email'>,

@@ -1,6 +1,6 @@
 /**
- * The mails: what they say in each language, as plain text and as HTML (multipart/alternative, RFC 2046 section 5.1.4), in the name of the service as it is
- * branded: its name, logo, colours in light and dark, and links. No style or script from elsewhere; the link stands as text, too. Pure but for the view, which is read once.
+ * E-mail templates: texts in each language, as plain text and HTML (multipart/alternative, RFC 2046 section 5.1.4), with the service's name, logo,
+ * light and dark colors, and links. No external styles or scripts; the link is also shown as text. Pure except for the view, which is read once.
  */
 import { readFileSync } from 'node:fs';
 import ejs from 'ejs';
@@ -20,7 +20,7 @@ export interface MailLook {
 }
 
 export interface MailFacts {
-  /** The login of the account. Not the display name: users choose it, and it must not reach somebody else's mailbox. */
+  /** Login of the account. Not the display name: users choose it, and it must not reach other mailboxes. */
   readonly login: string;
   /** Placeholders beside those that every mail has. */
   readonly values?: Readonly<Record<string, string>>;

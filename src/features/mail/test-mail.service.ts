@@ -1,6 +1,6 @@
 /**
- * A mail by which an administrator tries whether mail goes out. Sent in the request, unlike all others, so that the mail server's answer can be told: for
- * 20 seconds at most, and once. It goes only to the administrator's own address, so that nobody can use it as a relay.
+ * A test e-mail for administrators. Sent during the request, unlike all others, so that the mail server's response can be shown: once, within 20
+ * seconds. Only to the administrator's own address, so that nobody can use it as a relay.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';

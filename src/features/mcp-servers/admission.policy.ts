@@ -8,7 +8,7 @@ export const CODE_GRANT: AccessGrantType = 'authorization_code';
 
 /** Stands for every client that no policy names. */
 const UNKNOWN_CLIENT = 'https://client.invalid/';
-/** Stands for every user whom no policy names. */
+/** Represents every user without a policy. */
 const UNKNOWN_USER = 'usr_unknown';
 
 interface Rules {

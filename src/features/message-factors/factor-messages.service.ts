@@ -1,4 +1,4 @@
-/** Sends the code of a second factor to its user: within limits, and with an event, whatever becomes of it. */
+/** Sends second factor codes: within limits, and with an event for every result. */
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -59,11 +59,11 @@ export const messageOf = ({ keyring }: Pick<Services, 'keyring'>, { id, type, nu
 });
 
 /**
- * Sends a code; the one before ends. Not within a transaction.
- * @param key of what waits for it
- * @param request of its user, or of the administrator who sets the factor up
- * @returns why none was sent
- * @throws {TooManyFailures} when the network has asked too often
+ * Sends a code; the previous one ends. Not within a transaction.
+ * @param key of the pending step
+ * @param request of the user, or of the administrator who sets the factor up
+ * @returns reason if none was sent
+ * @throws {TooManyFailures} when the network has sent too many requests
  */
 export const sendFactorCode = (
   services: Services,

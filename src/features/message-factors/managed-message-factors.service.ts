@@ -16,7 +16,7 @@ import { addMessageFactor, newMessageFactor } from './message-enrolment.service.
 import type { MessageType } from './message-factors.policy.ts';
 import { insertMessageFactor, type NewMessageFactor } from './message-factors.store.ts';
 
-/** Codes that are asked for here are right here alone: not at a sign-in. */
+/** Codes requested here do not work at a sign-in. */
 const PLACE = 'users/factors';
 const keyOf = (factorId: string) => factorCodeKey(factorId, PLACE, undefined);
 /** A device cookie of the caller is none of the user's browser. */

@@ -1,6 +1,6 @@
 /**
- * Network zones: named lists of networks. The rules of the sign-in policy name them, so a zone that a rule names is neither deleted nor called otherwise: a
- * rule must not come to mean something else. The settings are locked first, as they are when rules change.
+ * Network zones: named lists of networks. Rules of the sign-in policy refer to them by name, so a used zone cannot be deleted or renamed: a rule must
+ * not change its meaning. The settings are locked first, as for changes of rules.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';

@@ -1,4 +1,4 @@
-/** The tab Branding of an organization: name, logo and colours where somebody signs in for it, with a preview. */
+/** Branding tab of an organization: name, logo and colors on its sign-in pages, with a preview. */
 import { type Content, detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -71,7 +71,7 @@ const fieldsOf = (held: OrganizationBranding): readonly Field[] => [
   {
     ...{ name: 'primaryColorDarkHex', label: 'Colour on dark pages', kind: 'colour', group: 'Colour of links and buttons' },
     value: held.primaryColorDarkHex ?? '',
-    hint: 'For people whose device is set to dark. Empty: made from the colour above, light enough to be read.',
+    hint: 'For devices in dark mode. Empty: a variant of the colour above with enough contrast.',
   },
 ];
 

@@ -1,4 +1,4 @@
-/** `account/org/{orgId}/branding`: how an organization presents itself on the pages where somebody signs in for it. */
+/** `account/org/{orgId}/branding`: branding of an organization on its sign-in pages. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { organizationBrandingFields } from '../settings/settings-fields.service.ts';

@@ -3,7 +3,7 @@ export interface OrganizationDomain {
   readonly orgId: string;
   /** Lower case, in ASCII (RFC 5890). */
   readonly domain: string;
-  /** The value of the TXT record that proves it. Not a secret: it stands in DNS. */
+  /** Value of the TXT record for verification. Not a secret: it is public in DNS. */
   readonly challenge: string;
   readonly created: Date;
   /** null: not verified yet. */

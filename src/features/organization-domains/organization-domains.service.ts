@@ -1,6 +1,6 @@
 /**
- * Domains of organizations, proved by a TXT record. A verified domain belongs to one organization; whether another one has it is told to nobody who has not
- * proved it, too. It stays verified until it is removed (docs/decisions/0081).
+ * Domains of organizations, verified by a TXT record. A verified domain belongs to one organization; only those who can verify it too learn whether
+ * another one has it. It stays verified until it is removed (docs/decisions/0081).
  */
 import { present } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';

@@ -37,7 +37,7 @@ export interface OpenInvitation {
   readonly organization: { readonly id: string; readonly name: string };
 }
 
-/** @returns undefined when it is of no use, for whatever reason */
+/** @returns undefined if it cannot be used, whatever the reason */
 export async function readInvitation({ database: { knex } }: Services, token: string): Promise<OpenInvitation | undefined> {
   const row = await findUsable(knex, token);
   const organization = row && (await findOrganization(knex, row.orgId));
@@ -74,8 +74,8 @@ export async function joinByInvitation(services: Services, token: string, userId
 }
 
 /**
- * A new account, for somebody who has none. The password was judged before.
- * @returns `gone` as above; `taken`: there is an account of this address, which can join; else the user
+ * Creates an account for someone without one. The password was validated before.
+ * @returns `gone` as above; `taken`: an account with this address exists and can join; else the user
  */
 export async function createByInvitation(
   services: Services,

@@ -1,6 +1,6 @@
 /**
- * Invitations to organizations, as their administrators send them. The answer is the same whether somebody has an account or not: only the reader of the
- * e-mail finds out. Nobody invites with a role that allows more than they may do themselves.
+ * Invitations to organizations, sent by their administrators. The response is the same with and without an existing account: only the reader of the
+ * e-mail finds out. Nobody can invite with a role that allows more than their own.
  */
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -78,9 +78,9 @@ export async function getInvitation(
 }
 
 /**
- * Invites somebody by e-mail.
- * @throws {ApiError} not found; forbidden: also a role that allows more than the caller may do; validation: no such role or department; conflict: the address is
- *   invited already; wrong state: no mail can be sent, or too many wait; rate limited
+ * Invites by e-mail.
+ * @throws {ApiError} not found; forbidden: also a role that allows more than the caller's; validation: no such role or department; conflict: already
+ * invited; wrong state: e-mail is not possible, or too many are pending; rate limited
  */
 export async function inviteToOrganization(
   services: Services,

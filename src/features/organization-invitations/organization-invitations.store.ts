@@ -65,7 +65,7 @@ export const findInvitation = (executor: Executor, orgId: string, id: string): P
 export const findInvitationByToken = (executor: Executor, tokenHash: string, now: Date): Promise<InvitationRow | undefined> =>
   executor('organization_invitations').where({ token_hash: tokenHash }).where('expires_at', '>', now).first<InvitationRow | undefined>(ROW);
 
-/** Another link in the place of the one before, sent by somebody else perhaps. @returns false when it is gone */
+/** Replaces the link, possibly by another sender. @returns false when it is gone */
 export async function renewInvitation(
   trx: Executor,
   id: string,

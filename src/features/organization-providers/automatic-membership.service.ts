@@ -44,7 +44,7 @@ export async function joinOrganization(
   const connection = await connectionOf(trx, provider.id, email);
   if (connection === undefined || !connection.autoJoin) return;
   const { orgId, orgName, defaultDepId } = connection;
-  // Nor does somebody come back by themselves who was removed.
+  // Users who were removed are not added again automatically.
   if ((await findOrgIdsEver(trx, user.id)).includes(orgId) || (await gainsRights(trx, user.id, { orgId }))) return;
   await insertMembership(trx, { orgId, userId: user.id, depId: defaultDepId ?? undefined }, present(), { isJoined: !isNew });
   await recordEvent(trx, {

@@ -16,7 +16,7 @@ const BY_DOMAIN = {
     JOIN identity_providers i ON i.id = d.idp_id WHERE d.domain = $1 AND i.status = 'ACTIVE' ORDER BY d.required DESC, i.seq`,
 };
 
-/** Active ones; the required one is the first. @param domain in ASCII; undefined: it is asked for all the same, so that it takes as long */
+/** Active ones, the required one first. @param domain in ASCII; undefined: queried as well, for the same timing */
 export async function findDomainProviders(pool: pg.Pool, domain: string | undefined): Promise<readonly DomainProvider[]> {
   return (await pool.query<DomainProvider>({ ...BY_DOMAIN, values: [domain ?? ''] })).rows;
 }

@@ -12,7 +12,7 @@ export const rolesOfMember = (m: string): string => `(SELECT jsonb_agg(held.name
     UNION ALL SELECT 3, r.name FROM member_roles x JOIN organization_roles r ON r.org_id = x.org_id AND r.id = x.role_id
       WHERE x.org_id = ${m}.org_id AND x.user_id = ${m}.user_id) held)`;
 
-/** Is nobody else an owner, and somebody else a member? */
+/** Are there other members but no other owner? */
 export async function isLastOwnerAmongOthers(executor: Executor, orgId: string, userId: string): Promise<boolean> {
   const others = executor('memberships').where({ org_id: orgId }).whereNot({ user_id: userId });
   if ((await others.clone().where({ is_owner: true }).first('user_id')) !== undefined) return false;

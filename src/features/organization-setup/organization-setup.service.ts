@@ -14,7 +14,7 @@ import { deleteSetup, findSetup, replaceSetup, type SetupRow } from './organizat
 export const setupBody = z.strictObject({ mode: z.enum(PROVIDER_MODES).default('OFFERED') });
 
 export type Setup = Pick<SetupRow, 'mode' | 'domain' | 'created' | 'expiresAt'> & {
-  /** Has somebody begun with it? */
+  /** Has a browser started the set-up? */
   readonly isBegun: boolean;
 };
 

@@ -151,7 +151,7 @@ async function telling(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay,
   } catch (error) {
     const isRefused = error instanceof ApiError;
     if (!isRefused && !(error instanceof UpstreamFailure)) throw error;
-    deps.services.log.warn({ err: error, idpId: setup.row.idpId }, 'a sign-in to try an identity provider failed');
+    deps.services.log.warn({ err: error, idpId: setup.row.idpId }, 'a test sign-in with an identity provider failed');
     const { text } = pageLanguage(ctx);
     const provider = new URL(setup.provider?.protocol.issuer?.url ?? 'about:blank').host;
     const message = isRefused ? text('setup.problem.taken') : text(`upstream.${error.problem}`, { provider });

@@ -21,7 +21,7 @@ import type { Department } from './organizations.resource.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from './organizations.service.ts';
 import { organizationExists } from './organizations.store.ts';
 
-/** All that is said about a department. */
+/** All fields of a department. */
 export interface DepartmentInput {
   readonly name: string;
   /** Absent: empty. */
@@ -81,7 +81,7 @@ export async function createDepartment(
 }
 
 /**
- * Replaces what is said about a department; what is not given is emptied, so that without a parent it moves to the top level.
+ * Replaces all fields of a department; missing ones are cleared, so without a parent it moves to the top level.
  * @throws {ApiError} not found, forbidden, validation of the parent: unknown, or the department itself or below it
  */
 export async function updateDepartment(

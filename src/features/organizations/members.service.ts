@@ -194,8 +194,8 @@ export async function removeMember(services: Services, orgId: string, userId: st
 }
 
 /**
- * An administrator of single organizations takes from them alone: somebody whom they could merely see would be theirs to change once a member.
- * @param need in an organization of the user. ALL for a new membership: it can lead to the account, which only those may change who may do everything
+ * Administrators of single organizations can take users only from these: a user whom they could merely see would become changeable as a member.
+ * @param need permission in an organization of the user. ALL for a new membership, because it can lead to the account
  * @throws {ApiError} not found, forbidden
  */
 async function personInReach(trx: Executor, userId: string, request: RequestContext, need: 'MANAGE_MEMBERS' | 'ALL'): Promise<User> {

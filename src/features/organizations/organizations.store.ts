@@ -53,8 +53,8 @@ export async function organizationExists(executor: Executor, id: string): Promis
 }
 
 /**
- * Lets nobody else change the organization, its departments or its members until the transaction ends. Rows that merely refer to it are not
- * held up: whoever writes one may hold a user's row, which a change of the members waits for.
+ * Locks the organization, its departments and members against changes until the transaction ends. Rows that refer to it are not blocked: their
+ * writers may hold a user's row, which a change of members waits for.
  */
 export async function lockOrganization(trx: Executor, id: string): Promise<Organization | undefined> {
   return trx('organizations').where({ id }).forNoKeyUpdate().first<Organization | undefined>(ORGANIZATION);

@@ -63,7 +63,7 @@ export function decideAmong(
   return decideOrganization({ setting, wanted, chosen: undefined, found });
 }
 
-/** @param isSilent may the user be shown no page? @returns undefined: the request goes on */
+/** @param isSilent is a page forbidden? @returns undefined: the request continues */
 export function organizationRefusal({ kind }: OrganizationDecision, isSilent: boolean): { error: string; reason: string } | undefined {
   if (kind === 'not-a-member') return { error: 'access_denied', reason: 'the user is not a member of the organization' };
   if (kind !== 'choose' || !isSilent) return undefined;

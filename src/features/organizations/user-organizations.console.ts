@@ -18,7 +18,7 @@ import { getOrganization } from './organizations.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/organizations`;
 
-/** Is there an organization into which he may put people? */
+/** Is there an organization to which the caller can add users? */
 function mayAdd({ request }: ConsoleRequest): boolean {
   const reach = reachOf(request.roles, 'write');
   return reach === 'everything' || reach.size > 0;

@@ -37,15 +37,15 @@ type Outcome = 'delivered' | 'dropped' | 'failed' | 'given_up';
 /** Delivers the entries of one kind. */
 export interface Carrier {
   /**
-   * @returns `dropped` when nobody is there any more to be told
-   * @throws {Undeliverable} when it is to be given up; anything else is tried again
+   * @returns `dropped` without a recipient
+   * @throws {Undeliverable} to give up; other errors are retried
    */
   deliver(payload: unknown): Promise<'delivered' | 'dropped'>;
   /** Audit event when delivery is given up. */
   givenUp(payload: unknown): Pick<Event, 'eventType' | 'displayMessage' | 'targets'>;
   /**
    * @param age seconds since the entry was written
-   * @returns seconds to the next attempt after so many that failed; undefined: it is given up
+   * @returns seconds until the next attempt; undefined: give up
    */
   pauseAfter?(attempts: number, age: number): number | undefined;
   /** Deliveries under way in one process; absent: MOST_AT_ONCE. */
@@ -89,7 +89,7 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
     try {
       return await look(await kindsWaiting(database.pool, kinds));
     } catch (error) {
-      log.warn({ err: error }, 'the outbox could not be read');
+      log.warn({ err: error }, 'could not read the outbox; trying again');
       return false;
     }
   }
@@ -104,7 +104,7 @@ export function sendOutbox(parts: OutboxParts): { stop(): Promise<void> } {
       if (performance.now() < next) await look(again);
       else {
         const pause = (await lookAtAll()) ? timings.outboxPause : timings.outboxPauseAfterFailure;
-        // From the end of the look on: where the database is slow, it is not asked without a pause.
+        // From the end of the run: a slow database is not queried without a pause.
         next = performance.now() + pause;
       }
       await wait(Math.max(0, next - performance.now()), undefined, { signal, ref: false }).catch(() => undefined);
@@ -127,7 +127,7 @@ interface Sender {
   settled(): Promise<void>;
 }
 
-/** @param done told when a delivery is no longer under way and more may be due */
+/** @param done called when a delivery has ended and more may be due */
 function sender({ database, log, count }: OutboxParts, kind: string, carrier: Carrier, done: () => void): Sender {
   const underWay = new Map<Promise<void>, OutboxEntry>();
   /** Is more due, perhaps, than the last look took? If not, the next look at all kinds is soon enough. */
@@ -147,7 +147,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
         return 'failed';
       }
       const event = describeLost(carrier, entry);
-      log.warn({ kind, attempts: entry.attempts, reason, targets: event?.targets }, 'a delivery was given up');
+      log.warn({ kind, attempts: entry.attempts, reason, targets: event?.targets }, 'gave up on a delivery');
       await database.transaction(async (trx) => {
         const removed = await removeEntry(trx, entry);
         leftAny ||= removed?.isFollowed === true;
@@ -166,7 +166,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
       });
     } catch (error) {
       // It stays where it is, and is taken again.
-      log.warn({ err: error, kind }, 'the outcome of a delivery could not be noted');
+      log.warn({ err: error, kind }, 'could not record the result of a delivery');
     }
   }
 
@@ -174,7 +174,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
     try {
       await putOffBehind(database.knex, look);
     } catch (error) {
-      log.warn({ err: error, kind }, 'what waits for others in the outbox could not be put off');
+      log.warn({ err: error, kind }, 'could not postpone waiting outbox entries');
     }
   }
 
@@ -203,7 +203,7 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
         await claimAndSend();
         return true;
       } catch (error) {
-        log.warn({ err: error, kind }, 'the outbox could not be read');
+        log.warn({ err: error, kind }, 'could not read the outbox; trying again');
         return false;
       }
     },

@@ -26,12 +26,12 @@ const MOST_OF_ONE = 3;
 
 /** Entries of one receiver that a look for what is due goes through at most, however many wait behind another one of their object. */
 const MOST_LOOKED_AT = 100;
-/** Milliseconds for which one that waits behind another is not looked at; it is due at once when that is gone. */
+/** Milliseconds for which an entry that waits behind another is skipped; it becomes due at once when that one is gone. */
 const PUT_OFF = 5 * 60_000;
 
 export type NewEntry = Pick<OutboxEntry, 'kind' | 'orderingKey' | 'objectKey' | 'payload' | 'created'>;
 
-/** @param entry noted in the transaction of what it tells of; due at once */
+/** @param entry written in the transaction of its cause; due at once */
 export async function insertEntry(trx: Executor, entry: NewEntry): Promise<void> {
   const { kind, orderingKey, objectKey, payload, created } = entry;
   const row = { kind, ordering_key: orderingKey, object_key: objectKey, payload: JSON.stringify(payload), created, due: created };
@@ -57,8 +57,9 @@ const IS_BEHIND = `EXISTS (SELECT FROM outbox earlier
   WHERE earlier.kind = o.kind AND earlier.ordering_key = o.ordering_key AND earlier.object_key = o.object_key AND earlier.seq < o.seq)`;
 const IS_ASKED_FOR = 'r.kind = ANY(:kinds) AND r.ordering_key <> ALL(:busy)';
 
-// Receiver by receiver, and one of each before a second of any: one for whom a hundred thousand wait costs no more and gets no more than the others.
-// Anyone who looks at one that waits takes the one that it waits for. Whether it is due is asked of the row itself as well: only that is asked again once the row is locked, when another one may just have taken it.
+// One entry per receiver before a second of any: a receiver with a hundred thousand entries costs and gets no more than others. A waiting entry is
+// replaced by the one it waits for. The row itself is also checked for being due: only that condition is evaluated again after locking, when another
+// process may have taken it.
 const CLAIM = `${RECEIVERS}, waiting AS (
     SELECT first.seq, row_number() OVER (PARTITION BY r.kind, r.ordering_key ORDER BY first.due, first.seq) AS turn FROM receivers r CROSS JOIN LATERAL (
       SELECT coalesce(head.seq, o.seq) AS seq, o.due FROM (${LOOKED_AT}) o LEFT JOIN LATERAL (SELECT seq, due FROM outbox
@@ -114,7 +115,7 @@ export async function claimDue(
   return rows;
 }
 
-/** Lets what is due, and waits behind another of its object, be looked at no more before that is gone: to be called where all that could be taken was. */
+/** Postpones due entries that wait behind another of the same object: call it after claiming everything available. */
 export async function putOffBehind(executor: Executor, look: Look): Promise<void> {
   const later = new Date(look.now.getTime() + PUT_OFF);
   const { rows } = await executor.raw<{ rows: { seq: number }[] }>(PUT_OFF_BEHIND, { ...asked(look), later });
@@ -165,7 +166,7 @@ export async function hurryEntries(executor: Executor, { kind, orderingKey }: Re
   await executor('outbox').where({ kind, ordering_key: orderingKey }).where('due', '>', besides).update({ due: now });
 }
 
-/** Forgets all that was to be told to a receiver. */
+/** Deletes all pending entries of a receiver. */
 export async function removeEntriesOf(executor: Executor, { kind, orderingKey }: Receiver): Promise<void> {
   await executor('outbox').where({ kind, ordering_key: orderingKey }).delete();
 }
@@ -180,7 +181,7 @@ const SURPLUS = `${RECEIVERS}
         ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
     ) more WHERE r.kind = :kind)`;
 
-/** Removes the oldest entries of each receiver of a kind beyond so many. @returns how many */
+/** Deletes the oldest entries of each receiver of a kind beyond a limit. @returns their number */
 export async function deleteSurplusEntries(executor: Executor, kind: string, most: number, limit: number): Promise<number> {
   return (await executor.raw<{ rowCount: number }>(SURPLUS, { kind, most, limit })).rowCount;
 }

@@ -38,14 +38,14 @@ export const passkeyName = text({ least: 1, most: LONGEST_NAME });
 
 /** A new passkey, as it was sent. */
 export interface Registration {
-  /** undefined: none that this browser was asked for at this place. */
+  /** undefined: this browser was not asked for one here. */
   readonly answer: PasskeyResponse | undefined;
   /** Name as entered by the user; without storable characters: `defaultName`. */
   readonly name: string;
   readonly defaultName: string;
 }
 
-/** @returns what a browser is asked that shall make a passkey, JSON; undefined where there are none, or the user has as many as they can */
+/** @returns options for creating a passkey, JSON; undefined if passkeys are unavailable, or the user has the maximum */
 export async function passkeyCreation(services: Services, user: User, challenge: string): Promise<string | undefined> {
   const party = passkeyRelyingParty(services.config);
   const { knex } = services.database;
@@ -123,7 +123,7 @@ export async function addOwnPasskey(
   });
 }
 
-/** @param user locked in the transaction @returns undefined when it is somebody's already, or the user has as many as they can */
+/** @param user locked in the transaction @returns undefined if it already belongs to a user, or the user has the maximum */
 async function addPasskey(
   trx: Executor,
   user: User,

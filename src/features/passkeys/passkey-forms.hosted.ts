@@ -60,9 +60,9 @@ export interface PasskeyForm {
   /** Request options for the browser, JSON. */
   readonly options: string;
   readonly hidden: readonly HiddenField[];
-  /** Seconds that it is of use. */
+  /** Lifetime in seconds. */
   readonly seconds: number;
-  /** May a password manager make it by itself? */
+  /** May a password manager create it automatically? */
   readonly upgrade?: boolean;
   /** The credential that was refused just now because it is nobody's, base64url. */
   readonly unknown?: string | undefined;
@@ -74,7 +74,7 @@ export const CREDENTIAL = 'credential';
 const asked = ({ kind, place, userId = '' }: PasskeyPurpose, browser: string): string => JSON.stringify([kind, place, userId, browser]);
 
 /**
- * @param ask what the browser is asked with a challenge; undefined: nothing, there are no passkeys here
+ * @param ask returns options for a challenge; undefined: no passkeys here
  */
 export async function passkeyForm(
   { formTokens, passkeyChallenges: seal }: Sealing,

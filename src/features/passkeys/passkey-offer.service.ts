@@ -1,6 +1,6 @@
 /**
- * A passkey is offered after a sign-in without one: where settings/sign-in says so, and to a user who has just signed up without a password to use a passkey, or
- * who would have no way back. The sign-in is done and noted before; it goes on with the answer. Who declines is not asked again.
+ * Offers a passkey after a sign-in without one: if settings/sign-in is set so, and to users who signed up without a password or would have no way
+ * back. The sign-in is already complete and recorded, and continues with the answer. Users who decline are not asked again.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest, randomToken } from '../../platform/crypto/secrets.ts';

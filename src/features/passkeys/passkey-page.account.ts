@@ -37,7 +37,7 @@ export const receivePasskey = change<AccountDeps>(async (deps, ctx, session, for
   const registration = await readRegistration(deps, ctx, form, { place: SECURITY_PAGE, userId });
   const added = await addOwnPasskey(deps.services, userId, registration, { amr }, visitor(ctx, deps.config));
   if (added === undefined) return show(deps, ctx, session, { refused: true });
-  // Signed in by it just now: the session must not be asked to prove it again.
+  // Just verified: the session must not require it again.
   if (!isMultiFactor(amr)) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
   if (added.recoveryCodes.length === 0) return doneWith(ctx, 'security', 'factor-added');
   await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), added.recoveryCodes);

@@ -28,8 +28,8 @@ export type PasskeyProof =
     };
 
 /**
- * @param answer undefined: none that this browser was asked for at this place
- * @param options.userVerified must the authenticator have verified its user: as the only factor?
+ * @param answer undefined: this browser was not asked for one here
+ * @param options.userVerified is user verification required, as for the only factor?
  */
 export async function provePasskey(
   services: Services,
@@ -43,7 +43,7 @@ export async function provePasskey(
   const { knex } = services.database;
   const passkey = await findPasskey(knex, assertion.credentialId);
   if (passkey === undefined) return { passkey, refused: 'UNKNOWN_PASSKEY', unknown: assertion.credentialId };
-  // WebAuthn section 7.2 step 6: anyone who was not asked for tells whose it is.
+  // WebAuthn section 7.2 step 6: without a request for a certain user, the response names the user.
   const { userHandle } = assertion;
   const isHis = userHandle === undefined ? !options.userVerified : userHandle === (await findHandle(knex, passkey.userId));
   const use = isHis ? await assertion.verify(passkey, options) : undefined;
@@ -61,8 +61,9 @@ async function usePasskey(trx: Executor, user: User | undefined, proof: PasskeyP
 }
 
 /**
- * The first step of a sign-in, which is multi-factor by itself: what its user has, and what they are or know, which their authenticator has verified.
- * @returns the first step; without one the credential, if it is nobody's, so that its browser forgets it. Why a passkey that exists is refused is not told
+ * First step of a sign-in, which is already multi-factor: possession, and user verification by the authenticator.
+ * @returns the first step; otherwise the credential if it is unknown, so that the browser forgets it. The reason for refusing a known passkey is not
+ * revealed
  * @throws {TooManyFailures}
  */
 export async function signInByPasskey(

@@ -13,7 +13,10 @@ import { formFor } from '../sign-in/standalone.hosted.ts';
 import { readAnswer } from './passkey-forms.hosted.ts';
 import { signInByPasskey } from './passkey-proofs.service.ts';
 
-/** POST …/passkey. The page does not say why a passkey is refused; a browser that has one that is nobody's is told by script, so that it forgets it. @throws {TooManyFailures} */
+/**
+ * POST …/passkey. The page does not reveal why a passkey is refused; for unknown ones a script tells the browser to forget it.
+ * @throws {TooManyFailures}
+ */
 export async function receivePasskeySignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);

@@ -1,6 +1,6 @@
 /**
- * The ceremonies of passkeys by WebAuthn Level 3 (sections 7.1 and 7.2), checked by @simplewebauthn/server: what a browser is asked, and whether its answer
- * proves what it must. Who may sign in by it is decided in passkey-proofs.ts; how a challenge comes back to its browser in the pages.
+ * WebAuthn Level 3 ceremonies (sections 7.1 and 7.2) with @simplewebauthn/server: options for the browser, and verification of responses.
+ * passkey-proofs.service.ts decides about sign-ins; the pages carry the challenge.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -14,12 +14,12 @@ import { insertOnce } from '../../protocol/storage/protocol-writes.store.ts';
 import type { Passkey } from './passkeys.resource.ts';
 import type { PasskeyUse } from './passkeys.store.ts';
 
-/** Loaded when first asked for: with its certificates it takes a tenth of what the service does, in time to start and in memory. */
+/** Loaded on first use: with its certificates it takes a tenth of the service's start time and memory. */
 const library = () => import('@simplewebauthn/server');
 
 /** WebAuthn relying party. */
 export interface PasskeyRelyingParty {
-  /** The host of BASE_URL, or the one that PASSKEY_RP_ID names (WebAuthn section 5.1.2, "RP ID"): whatever host a request names, passkeys are this one's. */
+  /** Host of BASE_URL or PASSKEY_RP_ID (WebAuthn section 5.1.2, "RP ID"), regardless of the request's host. */
   readonly id: string;
   readonly origin: string;
 }
@@ -58,7 +58,7 @@ export async function requestOptions(party: PasskeyRelyingParty, challenge: stri
   );
 }
 
-/** For whom a passkey is made. */
+/** User of a new passkey. */
 export interface PasskeyUser {
   readonly login: string;
   /** Empty when they have none. */
@@ -180,13 +180,13 @@ export function readAssertion(
 /** A passkey that was made just now. */
 export interface MadePasskey extends Pick<Passkey, 'credentialId' | 'publicKey' | 'transports' | 'multiDevice' | 'backedUp' | 'aaguid'> {
   readonly signCount: number;
-  /** Was the user there and verified? Not where a password manager made it by itself. */
+  /** Was the user present and verified? Not if a password manager created it automatically. */
   readonly userVerified: boolean;
 }
 
 /**
- * @param options.byItself may a password manager have made it without asking its user (WebAuthn Level 3 section 5.1.3, conditional mediation)?
- * @returns undefined when the answer is not what was asked for
+ * @param options.byItself may a password manager have created it automatically (WebAuthn Level 3 section 5.1.3, conditional mediation)?
+ * @returns undefined when the response does not match the request
  */
 export async function verifyCreation(
   services: Pick<Services, 'log'>,
@@ -221,12 +221,12 @@ export async function verifyCreation(
   });
 }
 
-/** The library tells by an error what is wrong with an answer, whatever it is. */
+/** The library throws for every invalid response. */
 async function checked<T>({ log }: Pick<Services, 'log'>, run: () => Promise<T>): Promise<T | undefined> {
   try {
     return await run();
   } catch (error) {
-    log.debug({ err: error }, 'an answer of a passkey was refused');
+    log.debug({ err: error }, 'refused a passkey response');
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export async function findPasskey(executor: Executor, credentialId: string): Pro
   return executor('passkeys').where({ credential_id: credentialId }).first<Passkey | undefined>(PASSKEY);
 }
 
-/** @returns false when the credential is somebody's already */
+/** @returns false when the credential already belongs to a user */
 export async function insertPasskey(executor: Executor, passkey: Passkey, signCount: number): Promise<boolean> {
   const row = { ...toRow(PASSKEY, passkey), sign_count: signCount };
   return (await executor('passkeys').insert(row).onConflict('credential_id').ignore().returning('id')).length === 1;
@@ -39,8 +39,8 @@ export interface PasskeyUse {
 }
 
 /**
- * Notes a use. Of two that tell the same count one is refused, and each that tells a lower one: the key is in two places (WebAuthn section 6.1.1).
- * @returns false when it is refused, or there is no such passkey any more
+ * Records a use. Refuses the second of two equal counters, and every lower one: the key exists twice (WebAuthn section 6.1.1).
+ * @returns false when refused, or the passkey no longer exists
  */
 export async function noteUse(executor: Executor, id: string, { signCount, backedUp }: PasskeyUse, now: Date): Promise<boolean> {
   const ahead = executor('passkeys')

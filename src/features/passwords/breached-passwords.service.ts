@@ -1,7 +1,7 @@
 /**
- * Passwords that are known from data breaches, looked up at a server of ranges (k-anonymity: NIST SP 800-63B section 3.1.1.2; the API of Pwned Passwords). It
- * gets the first five hexadecimal digits of the password's SHA-1 and answers with all ends of digests that begin so. Whatever goes wrong, the password is
- * taken: nobody is kept from a new password by a server elsewhere.
+ * Checks passwords against breaches with a range server (k-anonymity: NIST SP 800-63B section 3.1.1.2; the API of Pwned Passwords). It gets the first
+ * five hexadecimal digits of the password's SHA-1 and returns the endings of all matching digests. On any error the password is accepted: an external
+ * server must not prevent a new password.
  */
 import { hash } from 'node:crypto';
 import { BREACHED_RANGES } from '../../../config/defaults.ts';
@@ -34,7 +34,7 @@ function clientOf(config: Config): Outbound {
   return made;
 }
 
-/** Digits of the digest that leave the service: each prefix stands for some 2,000 passwords of a list. */
+/** Digits of the digest that are sent: each prefix matches some 2,000 passwords of a list. */
 const PREFIX = 5;
 
 /** @returns whether the password is known from a breach; false where that is not checked, or cannot be determined */
@@ -54,7 +54,7 @@ async function lookUp({ config, log }: Parts, password: string, address: string)
     // Without the address, which holds the beginning of the digest.
     log.warn(
       { reason: error instanceof Error ? error.name : 'unknown' },
-      'the server of breached passwords did not answer: a password was taken without it',
+      'the breached-password server did not respond; accepted a password without the check',
     );
     return 'failed';
   }

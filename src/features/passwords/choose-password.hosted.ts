@@ -17,7 +17,7 @@ import type { User } from '../users/users.resource.ts';
 import { type PasswordForm, showPasswordForm } from './password-form.hosted.ts';
 import { findProblemOfChoice } from './password-policy.service.ts';
 
-/** The link was used, replaced, or has expired, or there never was one; which of these is not told. */
+/** The link was used, replaced, has expired or never existed; the page does not reveal which. */
 export class LinkGone extends Error {
   override readonly name = 'LinkGone';
 }

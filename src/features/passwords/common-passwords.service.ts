@@ -1,4 +1,4 @@
-/** The passwords that everybody tries first: some 49,000, from leaked ones, as the package `@zxcvbn-ts/language-common` brings them. Loaded once, when first asked for. */
+/** Common passwords: some 49,000 from leaks, from the package `@zxcvbn-ts/language-common`. Loaded on first use. */
 import { foldPassword } from './password.policy.ts';
 
 let list: Promise<ReadonlySet<string>> | undefined;

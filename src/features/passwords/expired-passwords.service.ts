@@ -1,6 +1,6 @@
 /**
- * Another password in place of an expired one, in the middle of a sign-in: who typed the expired one, and has proved their second factor where they have one,
- * chooses another and is signed in by it. Who does not know it is not told that it has expired (features/sign-in/sign-in.service.ts).
+ * Replaces an expired password during a sign-in: a user who entered it, and has used their second factor if any, chooses a new one and is signed in.
+ * Without the password, nobody learns that it has expired (features/sign-in/sign-in.service.ts).
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -17,9 +17,9 @@ import { hashPassword } from './passwords.service.ts';
 const displayMessage = 'User chose a password in place of an expired one';
 
 /**
- * Replaces the password, which ends what was reached by the old one, and goes on with the sign-in. The state token is used up; one that was refused for its
- * password stays.
- * @returns what comes next, or what is wrong with the password
+ * Replaces the password, which ends everything obtained with the old one, and continues the sign-in. The state token is used up, unless the new
+ * password is refused.
+ * @returns the next step, or the problem with the password
  * @throws {StepGone}
  */
 export async function replaceExpiredPassword(

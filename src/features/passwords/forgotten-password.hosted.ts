@@ -1,6 +1,6 @@
 /**
- * The pages for who has forgotten their password (OWASP Forgot Password Cheat Sheet). They are there only where mail is; the answer is the same whatever is
- * typed, and what becomes of it is found out behind the request (features/passwords/forgotten-password.service.ts).
+ * Pages for a forgotten password (OWASP Forgot Password Cheat Sheet). Available only with e-mail; the response is always the same, and the request is
+ * processed in the background (features/passwords/forgotten-password.service.ts).
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';

@@ -1,6 +1,6 @@
 /**
- * A forgotten password (OWASP Forgot Password Cheat Sheet). What somebody typed is only noted: whose name it is, and whether it is anybody's, is looked up
- * behind the request, so that neither the answer nor its time tells. Sealed, for at times a password is typed there.
+ * Forgotten passwords (OWASP Forgot Password Cheat Sheet). The request only stores the input: the user is looked up in the background, so that
+ * neither response nor timing reveals whether they exist. Encrypted, because users sometimes enter a password.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -41,11 +41,11 @@ const content = z.object({
 export const resetRequestContext = (id: string): string => `reset request ${id}`;
 
 /**
- * Takes note that somebody asks for a new password.
- * @param username login or e-mail address, as typed
- * @returns false where there is no mail
- * @param proof of work, as the form brings it
- * @throws {TooManyFailures} when the address has asked too often, whatever it asked for
+ * Stores a request for a new password.
+ * @param username login or e-mail address, as entered
+ * @returns false without e-mail
+ * @param proof proof of work from the form
+ * @throws {TooManyFailures} when the address has sent too many requests
  * @throws {ProofMissing}
  */
 export async function requestReset(services: Services, username: string, request: RequestContext, proof = ''): Promise<boolean> {

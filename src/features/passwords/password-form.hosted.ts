@@ -1,4 +1,4 @@
-/** The form that asks for a new password, wherever it stands, and why a password is not taken, in the words of the pages. */
+/** Form for a new password, and messages for refused ones. */
 import type Koa from 'koa';
 import { type ApplicationFacts, accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
 import type { HiddenField } from '../../platform/http/csrf.ts';

@@ -26,7 +26,7 @@ const MOST = {
 };
 
 const FEWEST_KEY_BYTES = 16;
-/** Bytes of the digest: a longer key costs whom it belongs to more, and a guesser no more. */
+/** Bytes of the digest: longer keys slow down verification but not guessing. */
 const DIGEST_BYTES = { SHA1_HMAC: 20, SHA256_HMAC: 32, SHA512_HMAC: 64 };
 const MOST_KEY_BYTES = DIGEST_BYTES.SHA512_HMAC;
 

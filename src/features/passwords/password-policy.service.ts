@@ -16,7 +16,7 @@ import { verifyPassword } from './passwords.service.ts';
 /** User of the new password, with their names after the change. */
 export type PasswordOwner = Pick<User, 'login' | 'email' | 'profile'>;
 
-/** The attributes by which somebody is called. */
+/** Attributes with names of the user. */
 const NAMES = ['secondEmail', 'firstName', 'middleName', 'lastName', 'displayName', 'nickName'] as const;
 
 /** A problem, and the policy that it is one by. */
@@ -42,9 +42,8 @@ export async function findPasswordProblem(services: Parts, password: string, own
 }
 
 /**
- * The same where the user themselves chooses, so that it must be one that they did not have lately. An administrator is not told that: it would tell them
- * whether the guess was the user's password.
- * @param options.differs must it be another one than the present, whatever the policy says?
+ * Also checks the history for users who choose themselves. Administrators are not told: it would confirm a guess of the user's password.
+ * @param options.differs must it differ from the current one, whatever the policy?
  */
 export async function findProblemOfChoice(
   services: Parts,
@@ -65,7 +64,7 @@ async function isUsedBefore({ database }: Parts, password: string, { id, passwor
   const present = passwordHash === null ? [] : [passwordHash];
   const former = await findFormerHashes(database.knex, id, count - present.length);
   let found = false;
-  // All of them, in their order: the time does not tell which one it was.
+  // All of them in order, so that timing does not reveal which one matched.
   for (const hash of [...present, ...former]) found = (await verifyPassword(hash, password)) || found;
   return found;
 }

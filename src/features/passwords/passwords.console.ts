@@ -1,4 +1,4 @@
-/** Security → Passwords: what is asked of new passwords (NIST SP 800-63B section 3.1.1.2). */
+/** Security → Passwords: requirements for new passwords (NIST SP 800-63B section 3.1.1.2). */
 
 import { BREACHED_RANGES, SHORTEST_PASSWORD } from '../../../config/defaults.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';

@@ -61,7 +61,7 @@ export async function verifyPassword(stored: string | null, password: string, be
   return false;
 }
 
-/** Comparisons with imported hashes that wait for their turn. They may cost a second each, and go on beside all others, one at a time. */
+/** Maximum queue for comparisons with imported hashes. They can take a second each, and run one at a time beside all others. */
 export const MOST_IMPORTED_WAITING = 16;
 export const importedInTurn = traced(createSemaphore(1, MOST_IMPORTED_WAITING));
 /** Under way or waiting, by the stored hash. */

@@ -1,6 +1,6 @@
 /**
- * A link by which somebody chooses his password, on its way to him: by mail, where mail can be sent and he has an address; else, or where it is wished, told
- * once on the answer to the form that made it.
+ * Delivers a link to choose a password: by e-mail if possible and the user has an address; otherwise, or on request, shown once in the response to
+ * the form.
  */
 
 import { z } from 'zod';
@@ -66,9 +66,9 @@ export interface Made {
 }
 
 /**
- * Carries out what makes a link once, however often the form is sent, and tells the link, or where it went.
- * @param content all that was typed
- * @param otherwise where one goes where there is no link to tell
+ * Creates a link once, however often the form is submitted, and shows the link or its recipient.
+ * @param content all submitted values
+ * @param otherwise next page without a link to show
  */
 export async function linkOnce(
   visit: ConsoleRequest,

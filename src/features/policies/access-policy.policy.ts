@@ -223,7 +223,7 @@ export const dependsOnGroups = (policies: readonly AccessPolicy[]): boolean =>
 export const dependsOnRoles = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => (conditions.people?.roles?.include.length ?? 0) > 0));
 
-/** Can the request's authorization details change the decision? When not, they need not be looked at. */
+/** Can the request's authorization details change the decision? Otherwise they need not be read. */
 export const dependsOnDetails = (policies: readonly AccessPolicy[]): boolean =>
   policies.some(({ rules }) => rules.some(({ conditions }) => conditions.authorizationDetails !== undefined));
 
@@ -243,9 +243,9 @@ export function withoutName(conditions: RuleConditions, kind: NamedInRule, id: s
 }
 
 /**
- * The order in which policies or rules are looked at, with one of them put in its place.
- * @param ids the others too, in their order
- * @param priority from 1 on; undefined or beyond the others: the last
+ * New order of policies or rules with one of them moved.
+ * @param ids the others in order
+ * @param priority from 1; undefined or too large: last
  */
 export function inOrder(ids: readonly string[], id: string, priority: number | undefined): string[] {
   const others = ids.filter((other) => other !== id);

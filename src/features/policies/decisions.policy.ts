@@ -42,17 +42,17 @@ export interface FactorTried {
 interface AddressBarred {
   readonly kind: 'address';
   readonly failures: number;
-  /** For so many seconds nothing from there is heard. */
+  /** Duration of the block in seconds. */
   readonly seconds: number;
 }
 
 /** Facts behind the demand for a second factor. */
 export interface SecondFactorRecord {
-  /** Has the user one? Then they are asked for it always. */
+  /** Does the user have a factor? Then it is always required. */
   readonly enrolled: boolean;
   /** Absent: nothing demands one. */
   readonly demandedBy?: DemandReason;
-  /** It was not asked for: the user trusts the browser. */
+  /** Not required: the user trusts the browser. */
   readonly trustedBrowser?: true;
 }
 
@@ -63,7 +63,7 @@ export interface SessionBegun {
   readonly secondFactor: SecondFactorRecord;
 }
 
-/** A sign-in that a rule of the sign-in policy refused, or asked a second factor of. */
+/** A sign-in that a rule of the sign-in policy refused, or required a second factor for. */
 export interface SignInRuled {
   readonly kind: 'sign-in-rule';
   readonly action: SignInAction;
@@ -73,7 +73,7 @@ export interface SignInRuled {
   readonly steps: SignInDecision['steps'];
 }
 
-/** A request as it was refused: enough to ask what it would come to today. */
+/** The refused request, for simulating it today. */
 export interface JudgedRequest {
   readonly clientId: string;
   readonly serverId: string;
@@ -121,7 +121,7 @@ export interface KeptScope {
   readonly reason: ConsentReason;
 }
 
-/** A user who was asked, and what for. */
+/** A user's consent page and its scopes. */
 export interface ConsentAsked {
   readonly kind: 'consent';
   readonly scopes: readonly KeptScope[];

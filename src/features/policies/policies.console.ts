@@ -1,4 +1,4 @@
-/** The access policies of an authorization server: which applications each is for, and in which order they are looked at. Their rules have a file of their own. */
+/** Access policies of an authorization server: applications and priorities. Rules have their own file. */
 
 import { z } from 'zod';
 import { applicationsIn } from '../../pages/console/candidates.ts';

@@ -9,7 +9,7 @@ export interface Policy {
   /** Unique at its server. */
   readonly name: string;
   readonly description: string;
-  /** From 1 on: the order in which the server's policies are looked at. */
+  /** Priority among the server's policies, from 1. */
   readonly priority: number;
   readonly status: PolicyStatus;
   /** `ALL_CLIENTS` or client ids. */
@@ -23,7 +23,7 @@ export interface PolicyRule {
   readonly policyId: string;
   /** Unique in its policy. */
   readonly name: string;
-  /** From 1 on: the order in which the policy's rules are looked at. */
+  /** Priority among the policy's rules, from 1. */
   readonly priority: number;
   readonly status: PolicyStatus;
   readonly conditions: RuleConditions;

@@ -34,7 +34,7 @@ export interface PolicyInput {
   readonly clients: readonly string[];
 }
 
-/** In the order in which they are looked at. @throws {ApiError} not found */
+/** In order of priority. @throws {ApiError} not found */
 export async function listPolicies({ database }: Services, serverId: string): Promise<Policy[]> {
   await requireServer(database.knex, serverId);
   return listRows(database.knex, serverId);

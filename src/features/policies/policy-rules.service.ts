@@ -39,7 +39,7 @@ export interface RuleInput {
   readonly actions: RuleActions;
 }
 
-/** In the order in which they are looked at. @throws {ApiError} not found */
+/** In order of priority. @throws {ApiError} not found */
 export async function listRules({ database }: Services, { serverId, policyId }: PolicyPath): Promise<PolicyRule[]> {
   await requirePolicy(database.knex, serverId, policyId);
   return listRows(database.knex, policyId);

@@ -1,4 +1,4 @@
-/** The form of a rule: whom, which grants and which scopes it is for, and how long its tokens live. */
+/** Form of a rule: users, grants, scopes and token lifetimes. */
 
 import { applicationsIn, groupsIn, usersIn } from '../../pages/console/candidates.ts';
 import type { DurationField, Field } from '../../pages/console/form.ts';

@@ -1,4 +1,4 @@
-/** The rules of an access policy: whom, which grants and which scopes each is for, and how long its tokens live. */
+/** Rules of an access policy: users, grants, scopes and token lifetimes. */
 
 import { z } from 'zod';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';

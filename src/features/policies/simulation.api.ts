@@ -1,4 +1,4 @@
-/** `authorizationServers/{id}/simulate`: what a request for tokens would come to and why. It is this service's own; Okta has a preview of tokens only. */
+/** `authorizationServers/{id}/simulate`: simulates a token request. Specific to this service; Okta has a preview of tokens only. */
 
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -57,7 +57,7 @@ const simulatedRequest = z.strictObject({
     .pipe(z.array(z.enum(PROMPTS, `must be of ${PROMPTS.join(', ')}`)))
     .refine((prompts) => prompts.length < 2 || !prompts.includes('none'), 'must not contain none together with other values')
     .default([]),
-  /** Is the inline hook of the rule asked? Its answer changes what is shown here and nothing else. */
+  /** Call the rule's inline hook? Its response affects only the simulation. */
   run_inline_hook: z.boolean().default(false),
   /** From where and how the user signs in, for the rules of the sign-in policy. */
   sign_in: z
@@ -91,7 +91,7 @@ const simulation = z.object({
     allowed: z.boolean(),
     policy: named,
     rule: named,
-    /** Every policy and rule that was looked at, in this order. */
+    /** Evaluated policies and rules in order. */
     steps: z.array(z.object({ policy: z.string().optional(), rule: z.string().optional(), reason: z.string() })),
   }),
   /** Deciding rule of the sign-in policy; null without `sign_in`. */
@@ -109,7 +109,7 @@ const simulation = z.object({
   organization_policy: organizationPolicyResponse
     .nullable()
     .meta({ description: 'What the organization demands that the user signs in for. null: nothing, or there is none' }),
-  /** null where nobody can be asked. */
+  /** null without user interaction. */
   consent: z
     .object({
       asked: z.boolean(),
@@ -151,7 +151,7 @@ export const authorizationServerSimulation: readonly Endpoint[] = [
     method: 'POST',
     path: '/authorizationServers/:id/simulate',
     access: 'service',
-    summary: 'Tell what a request for tokens would come to, and why; nothing is issued or changed',
+    summary: 'Simulate a token request and explain the result; nothing is issued or changed',
     params: idParams,
     bodyLimit: LARGE_BODY,
     body: simulatedRequest,

@@ -63,7 +63,7 @@ export interface Simulation {
   readonly responseType: string | undefined;
   readonly scopes: ScopeGrant;
   readonly access: AccessDecision;
-  /** undefined where nobody can be asked. */
+  /** undefined without user interaction. */
   readonly consent: readonly ScopeDecision[] | undefined;
   /** undefined: the request is refused. */
   readonly tokens: SimulatedTokens | undefined;
@@ -89,7 +89,7 @@ export function simulate(facts: SimulationFacts): Simulation {
 
 const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user would have to be asked, and the prompt forbids it' };
 
-/** Is the user asked for consent? */
+/** Can the user be asked for consent? */
 const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT || grantType === CIBA_GRANT;
 /** Does an access token come from another token, alone? */
 export const isExchange = (grantType: AccessGrantType): boolean => grantType === TOKEN_EXCHANGE_GRANT || grantType === JWT_BEARER_GRANT;

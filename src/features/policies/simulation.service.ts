@@ -55,7 +55,7 @@ export interface SimulatedRequest {
   /** The parameters `resource` and `audience`. */
   readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
-  /** Is the inline hook of the rule asked? What it answers is shown and changes nothing else. */
+  /** Call the inline hook? Its response is shown and affects nothing else. */
   readonly runHook: boolean;
   /** From where and how the user signs in; absent: the rules of the sign-in policy are left out. */
   readonly signIn?: SimulatedSignIn | undefined;
@@ -78,7 +78,7 @@ export interface SimulatedHook {
   readonly reason?: string;
 }
 
-/** The request as it was understood, and what it comes to. */
+/** The parsed request and its result. */
 export interface SimulatedAnswer extends Simulation {
   readonly server: AuthorizationServer;
   readonly application: Application;
@@ -98,7 +98,7 @@ export interface SimulatedAnswer extends Simulation {
   readonly requiredProvider: RequiredProvider | undefined;
   /** Requirements of the user's organization; undefined: none. */
   readonly organizationPolicy: OrganizationPolicy | undefined;
-  /** The second factors that the user can be asked for after a password; undefined: as `signIn`. */
+  /** Second factors that could be required after a password; undefined: as `signIn`. */
   readonly factors: readonly SecondFactor['type'][] | undefined;
 }
 

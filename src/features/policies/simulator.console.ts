@@ -1,4 +1,4 @@
-/** The simulator: what a request for tokens would come to, and why. The question is in the address, so that it can be passed on; nothing is issued or changed. */
+/** Simulator: the result of a token request, with reasons. The request is in the address, so it can be shared; nothing is issued or changed. */
 
 import { applicationsIn, usersIn } from '../../pages/console/candidates.ts';
 import {

@@ -68,7 +68,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
 
   async function goAway({ applicationId }: ProvisioningTarget, { message, retryAfter = PROBE }: TargetAway): Promise<void> {
     await database.transaction(async (trx) => {
-      // Not at once: a target that answers the probe and nothing else would be asked without end.
+      // With a pause: a target that only answers the probe would be called without end.
       if (await markAway(trx, applicationId, present(), message))
         await queueOne(trx, { applicationId, kind: 'probe', id: '' }, secondsFromNow(retryAfter));
     });

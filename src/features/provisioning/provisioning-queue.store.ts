@@ -90,7 +90,7 @@ const both = (kind: string, wanted: string): string => `
     FULL JOIN (SELECT id, state, digest, remote_id FROM provisioned_resources WHERE application_id = :applicationId AND kind = '${kind}') r ON r.id = w.id
     WHERE CASE WHEN w.id IS NULL THEN r.state <> 'DEACTIVATED' AND r.remote_id IS NOT NULL ELSE r.state IS DISTINCT FROM 'PROVISIONED' OR r.digest IS NULL END`;
 
-/** Notes all users and groups that are not there as they should be, as far as their state tells it. */
+/** Queues all users and groups whose state differs from the target. */
 export async function queueDifferences(executor: Executor, applicationId: string, now: Date): Promise<void> {
   await executor.raw(missingEntriesFor(`${both('user', WANTED)} UNION ALL ${both('group', WANTED_GROUPS)}`), { applicationId, now });
 }

@@ -55,8 +55,8 @@ export const listProvisioning = ({ database }: Services, window: Window): Promis
   selectProvisioningTargets(database.knex, window);
 
 /**
- * Sets the target of an application; everyone whom it is assigned to is pushed, unless it is inactive.
- * @throws {ApiError} not found; wrong state: it is the service's own; validation, also of a secret that is missing
+ * Sets the target of an application; all assigned users are pushed if it is active.
+ * @throws {ApiError} not found; wrong state: an application of the service; validation, also of a missing secret
  */
 export async function setProvisioning(
   services: Services,

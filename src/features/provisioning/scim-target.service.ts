@@ -1,6 +1,6 @@
 /**
- * Calls of a SCIM target (RFC 7644), with a bearer token or by OAuth client credentials (RFC 6749 section 4.4). Credentials that are refused and too many requests
- * concern the target. What else looks like an outage may be about one user: `check` tells.
+ * Client of a SCIM target (RFC 7644), with a bearer token or OAuth client credentials (RFC 6749 section 4.4). Refused credentials and rate limits
+ * affect the target. Other errors can be about one user: `check` finds out.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';

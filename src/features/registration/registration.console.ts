@@ -1,4 +1,4 @@
-/** Authorization server → Registration: whether clients register themselves, and the initial access tokens for it. A new token is told once. */
+/** Authorization server → Registration: settings of dynamic registration, and initial access tokens. A new token is shown once. */
 
 import { z } from 'zod';
 import type { Content } from '../../pages/console/detail-page.ts';

@@ -21,7 +21,7 @@ export const NO_REGISTRATION: RegistrationSettings = { mode: 'OFF', allowedRedir
 export const foreignRedirect = ({ allowedRedirectHosts }: RegistrationSettings, uris: readonly string[]): string | undefined =>
   allowedRedirectHosts.length === 0 ? undefined : uris.find((uri) => !isNamedHost(new URL(uri).hostname, allowedRedirectHosts));
 
-/** A client that registered itself at one authorization server is none of the others: each decides by itself whom it lets in. */
+/** A client that registered at one authorization server is unknown to others: each decides on its own. */
 export const isKnownAt = (serverId: string, { registeredAt }: { readonly registeredAt: string | null }): boolean =>
   registeredAt === null || registeredAt === serverId;
 

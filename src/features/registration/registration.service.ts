@@ -1,6 +1,6 @@
 /**
- * Dynamic client registration (RFC 7591) and its management (RFC 7592): what a client does by itself. A registered client is an application like
- * others. It is managed by its registration access token, which is stored as a digest and changes with every update.
+ * Dynamic client registration (RFC 7591) and management (RFC 7592). A registered client is an ordinary application. It is managed with its
+ * registration access token, which is stored as a digest and changes with every update.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';

@@ -1,4 +1,4 @@
-/** Bulk (RFC 7644 section 3.7): up to a hundred requests in one, each carried out by itself, in an order that their references allow. */
+/** Bulk (RFC 7644 section 3.7): up to a hundred operations, executed one by one in an order that resolves their references. */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { ScimObject } from './scim-attributes.policy.ts';

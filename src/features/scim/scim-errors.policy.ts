@@ -34,8 +34,8 @@ export const versionMismatch = (): ScimError =>
   new ScimError(412, undefined, 'The resource has another version by now. Read it again, then repeat the change.');
 
 /**
- * @param names of SCIM by the fields of our services, e.g. `profile.login`
- * @returns the same error as SCIM tells it
+ * @param names SCIM names by internal field, e.g. `profile.login`
+ * @returns the error in SCIM format
  */
 export function asScimError(error: ApiError, names: ReadonlyMap<string, string>): ScimError {
   const told = error.causes.map((cause) => {

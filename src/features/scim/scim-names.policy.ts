@@ -1,4 +1,4 @@
-/** Finds attributes by what clients call them: no letter's case counts (RFC 7643 section 2.1), and a schema's URN may stand before the name. */
+/** Finds attributes by name: case-insensitive (RFC 7643 section 2.1), optionally preceded by the schema's URN. */
 import type { ScimAttribute, ScimObject, ScimSchema, ScimType } from './scim-attributes.policy.ts';
 import { badRequest } from './scim-errors.policy.ts';
 

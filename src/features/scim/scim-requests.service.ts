@@ -101,7 +101,7 @@ interface Operations {
   replace(services: Services, caller: ScimCaller, id: string, body: unknown, ifMatch?: string): Promise<ScimView>;
   patch(services: Services, caller: ScimCaller, id: string, request: ScimRequest, query: ScimQuery): Promise<ScimView>;
   remove(services: Services, caller: ScimCaller, id: string, ifMatch?: string): Promise<void>;
-  /** Is a PATCH answered without a body, unless attributes are asked for? A group can have very many members. */
+  /** Return PATCH responses without a body unless attributes are requested? A group can have very many members. */
   readonly isSilentPatch: boolean;
 }
 

@@ -17,7 +17,7 @@ export const MOST_RESULTS = 200;
 export const locationOf = ({ config }: Pick<Services, 'config'>, type: string, id: string): string =>
   `${config.baseUrl}${SCIM_BASE}/${type}s/${id}`;
 
-/** @param content all that the tag stands for @returns a weak entity tag (RFC 9110 section 8.8.3) */
+/** @param content everything the tag covers @returns a weak entity tag (RFC 9110 section 8.8.3) */
 export const versionOf = (content: unknown): string =>
   `W/"${createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22)}"`;
 

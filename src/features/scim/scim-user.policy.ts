@@ -9,7 +9,7 @@ import {
   USER,
 } from './scim-attributes.policy.ts';
 
-/** An attribute that an operator added, as far as SCIM tells it. */
+/** A custom attribute in SCIM. */
 interface AddedAttribute {
   readonly name: string;
   readonly title: string;

@@ -123,7 +123,7 @@ export const listUserIdsAmong = (executor: Executor, ids: readonly string[]): Pr
 export const listMemberIds = (executor: Executor, groupId: string): Promise<string[]> =>
   executor('group_members').where({ group_id: groupId }).pluck('user_id');
 
-/** IDs that we make have letters, digits and underscores only, so they may stand in a statement. */
+/** Our IDs contain only letters, digits and underscores, so they are safe in a statement. */
 function plain(id: string): string {
   if (!/^\w+$/.test(id)) throw new Error('this is not an ID');
   return `'${id}'`;

@@ -47,7 +47,7 @@ interface AuthorizationRules {
   readonly origin: ApplicationOrigin;
 }
 
-/** An authorization request: every scope of the server, since the user can be asked. None requested at all: `invalid_scope` too. */
+/** Authorization request: every scope of the server, because the user can be asked. Without any scope: `invalid_scope`. */
 export function authorizationScopes(
   asked: readonly string[],
   scopes: readonly OfferedScope[],
@@ -60,7 +60,7 @@ export function authorizationScopes(
   return unlessUseless(asksUnasked ? withOfflineAccess(granted) : granted, refreshable);
 }
 
-/** MCP clients say by their grant types that they refresh (SEP-2207 of MCP), and are always asked about. */
+/** MCP clients request refresh by their grant types (SEP-2207 of MCP), and always need consent. */
 const withOfflineAccess = ({ requested, refused, granted }: ScopeGrant): ScopeGrant => ({
   requested: [...new Set([...requested, 'offline_access'])],
   refused,
@@ -78,8 +78,8 @@ export const passwordScopes = (
 };
 
 /**
- * A token exchange for a user who is not there to be asked. A subject token with scopes narrows what is granted further; the exchange has no refresh tokens.
- * @param held the scopes of the subject token; undefined: it has none of its own, as an ID token
+ * Token exchange for an absent user. The scopes of a subject token limit it further; there are no refresh tokens.
+ * @param held scopes of the subject token; undefined: it has none, like an ID token
  */
 export function exchangedScopes(
   asked: readonly string[],
@@ -94,9 +94,9 @@ export function exchangedScopes(
 }
 
 /**
- * An assertion of an identity provider about a user who is not there to be asked. The provider can narrow what is granted, and no more: what needs
- * the user's consent here, a trusted application gets alone.
- * @param named the scopes that the assertion names; undefined: it leaves them to this server
+ * Assertion of an identity provider about an absent user. The provider can only limit what is granted; scopes that require consent are for trusted
+ * applications only.
+ * @param named scopes in the assertion; undefined: not limited
  */
 export function assertedScopes(
   asked: readonly string[],
@@ -111,7 +111,7 @@ export function assertedScopes(
 /** They speak of a user, and here there is none. */
 const OF_USERS: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 
-/** An application by itself (RFC 6749 section 4.4.2): nothing about a user, nothing that one would have to allow. */
+/** Application without a user (RFC 6749 section 4.4.2): nothing about users, nothing that requires consent. */
 export const clientCredentialsScopes = (asked: readonly string[], scopes: readonly OfferedScope[]): ScopeGrant =>
   grant(
     asked,

@@ -1,4 +1,4 @@
-/** The scopes of an authorization server (RFC 6749 section 3.3): what applications can ask for, and whether the user is asked. */
+/** Scopes of an authorization server (RFC 6749 section 3.3), with consent settings. */
 
 import type { TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
@@ -82,7 +82,7 @@ function namesOf({ isBuiltIn }: ServerSubject, now: Scope | undefined): (keyof S
   return names.filter((name) => !(name === 'name' && now?.system === true) && !(name === 'consent' && now?.name === 'openid'));
 }
 
-/** Trusted applications ask nobody, whatever the scope says. */
+/** Trusted applications need no consent, whatever the scope's setting. */
 async function consentFact({ services }: ConsoleRequest): Promise<Phrase> {
   const { asking, all } = await consentCounts(services);
   return phrase(

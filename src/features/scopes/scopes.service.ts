@@ -101,7 +101,7 @@ export async function deleteServerScope(services: Services, serverId: string, id
   });
 }
 
-/** Nothing may go on naming what is no more: a scope made later under the same name would inherit it. */
+/** No reference to a deleted name may remain: a later scope with the same name would inherit it. */
 async function abandonName(trx: Executor, serverId: string, { name, system }: Scope, how: 'renamed' | 'deleted'): Promise<void> {
   if (system) throw wrongState(`a standard scope cannot be ${how}`);
   const { claims, rules } = await findScopeUses(trx, serverId, name);

@@ -25,7 +25,7 @@ export const factorStates = {
   lastUpdated: time,
 };
 
-/** @param login of the user, by whom apps know the account */
+/** @param login of the user, for the name of the account in apps */
 export function presentFactor(factor: SecondFactor, login: string) {
   const { id, name } = factor;
   if (factor.type === 'PASSKEY') return { id, ...PASSKEY, profile: { credentialId: factor.credentialId, authenticatorName: name } };

@@ -28,7 +28,7 @@ export interface StepFrame {
   readonly redirectOrigins?: readonly string[];
   /** State token for a hidden field, if no cookie carries it. */
   readonly stateToken?: string | undefined;
-  /** Path of the page that the step was begun on by somebody who is signed in. */
+  /** Page on which a signed-in user started the step. */
   readonly back?: string;
   /** Layout of the page; absent: the narrow layout. */
   readonly framed?: DrawInFrame;
@@ -204,7 +204,7 @@ export const showFirstCode = (
     problem: problemOf(text, wrong, 'passkey.not-made'),
   }));
 
-/** Offers a passkey to who is signed in; a password manager may make it by itself. */
+/** Offers a passkey to a signed-in user; a password manager may create it automatically. */
 export const showOffer = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step: Step, wrong: Wrong): Promise<void> =>
   page(pages, ctx, frame, 'passkey-offer', 'passkey-offer.title', (text) => ({
     action: frame.action('passkey-offer'),
@@ -216,7 +216,7 @@ export const showOffer = (pages: Pages, ctx: Koa.Context, frame: StepFrame, step
 /** The quiet zone around a QR code (ISO/IEC 18004 section 9.1 asks for four modules). */
 const MARGIN = 4;
 
-/** @returns a QR code as the outline of its dark modules, in a square of so many modules */
+/** @returns a QR code as the outline of its dark modules, and its size in modules */
 function drawn(content: string): { readonly size: number; readonly outline: string } {
   const { size, data } = encode(content, { errorCorrectionLevel: 'M' }).modules;
   const dark = [...data].flatMap((module, at) =>

@@ -40,9 +40,9 @@ type Parts = Pick<Services, 'keyring'> & {
 };
 
 /**
- * Uses the proof up and counts it. While the lock lasts a right one is refused like a wrong one, and is not used up.
- * @param user locked in the transaction, so that of several attempts at once each finds what the one before left behind
- * @returns the methods it stands for (RFC 8176), undefined when it is wrong
+ * Uses and counts the proof. During a lock a correct one is refused and not used up.
+ * @param user locked in the transaction, so that concurrent attempts see each other's result
+ * @returns authentication methods (RFC 8176), undefined if wrong
  */
 export async function checkFactorProof(
   parts: Parts,

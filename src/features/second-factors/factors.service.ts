@@ -95,7 +95,7 @@ export async function getUserFactor(
 }
 
 /**
- * An administrator resets a lost factor. The user's sessions go on: they were proved when they began.
+ * An administrator resets a lost factor. Sessions continue: they were authenticated when they began.
  * @throws {ApiError} not found, forbidden
  */
 export async function resetUserFactor(services: Services, idOrLogin: string, factorId: string, request: RequestContext): Promise<void> {

@@ -41,7 +41,7 @@ export async function ownFactors({ database: { knex } }: Services, userId: strin
   return { user, factors, recoveryCodes: await countRecoveryCodes(knex, userId), onlyWay: await onlyPasskey(knex, user) };
 }
 
-/** Begins to set an authenticator app up; `confirmEnrolment` ends it. @returns the state token, which is worth something at this place alone */
+/** Starts setting up an authenticator app; `confirmEnrolment` completes it. @returns the state token, valid only at this place */
 export async function beginEnrolment({ database, keyring }: Services, userId: string, place: string): Promise<string> {
   const stateToken = randomToken();
   const id = digest(stateToken);

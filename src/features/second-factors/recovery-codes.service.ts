@@ -1,4 +1,4 @@
-/** Recovery codes, for anyone who has lost their factor: ten at once, told once, stored as digests, each good for one sign-in. */
+/** Recovery codes for users who have lost their factor: ten, shown once, stored as digests; each works for one sign-in. */
 import { randomInt } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';

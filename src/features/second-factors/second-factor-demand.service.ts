@@ -1,4 +1,4 @@
-/** Must somebody use a second factor, here and now? Collects the facts; features/second-factors/second-factor.policy.ts decides. */
+/** Decides whether a second factor is required now. Collects the facts; features/second-factors/second-factor.policy.ts decides. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -69,8 +69,8 @@ export async function secondFactorFacts(
 }
 
 /**
- * Must the user be asked for a second factor at a sign-in to this application, where nobody can be asked: because they have one, because it is demanded, or
- * because a rule of the sign-in policy does not simply allow the sign-in?
+ * Would a sign-in to this application require a second factor, where none can be requested: because the user has one, because it is required, or
+ * because a rule does not allow the sign-in?
  */
 export async function needsSecondFactor(
   services: Services,

@@ -39,8 +39,8 @@ export const isMultiFactor = (amr: readonly string[]): boolean => amr.includes('
 export const isByEmailAlone = (amr: readonly string[]): boolean => amr.length === 1 && amr[0] === 'otp';
 
 /**
- * The methods that the use of a passkey stands for (RFC 8176 section 2): `user`, for somebody was there, and whose key is proved, in hardware (`hwk`) or in
- * software (`swk`). Authenticators sign whether the key may leave its device (WebAuthn section 6.1.3); more is not proved without attestation.
+ * Authentication methods of a passkey (RFC 8176 section 2): `user` for user presence, and `hwk` or `swk` for a key in hardware or software.
+ * Authenticators sign whether the key can leave the device (WebAuthn section 6.1.3); without attestation nothing more is proven.
  */
 export const passkeyMethods = ({ multiDevice }: { readonly multiDevice: boolean }): readonly string[] => [
   multiDevice ? 'swk' : 'hwk',
@@ -89,7 +89,7 @@ export const demandsSecondFactor = (facts: SecondFactorFacts): boolean => demand
 
 /**
  * The class that a sign-in has reached.
- * @param requested where the lower class alone was asked for, two factors are told as that: an essential claim must be answered by one of its values
+ * @param requested if only the lower class was requested, it is returned for two factors as well: an essential claim must have one of its values
  */
 export function acrOf(amr: readonly string[], requested: readonly string[] = []): string {
   if (!isMultiFactor(amr)) return ONE_FACTOR;

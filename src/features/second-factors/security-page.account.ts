@@ -57,7 +57,7 @@ export const frameOf = (deps: AccountDeps, ctx: Koa.Context, session: SignedInSe
   framed: framedOn(deps, ctx, 'security', session),
 });
 
-/** The state token of an enrolment is worth something to its user alone. */
+/** State tokens of an enrolment work for their user only. */
 export const enrolmentPlaceOf = (userId: string): string => `${SECURITY_PAGE} ${userId}`;
 
 async function showApp(deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, stateToken: string, wrong: boolean): Promise<void> {
@@ -84,7 +84,7 @@ export const confirmApp = change<AccountDeps>(async (deps, ctx, session, form) =
     });
     if (codes === undefined) return await showApp(deps, ctx, session, stateToken, true);
     await abandonStep(deps.services, stateToken);
-    // Signed in by it just now: the session must not be asked to prove it again.
+    // Just verified: the session must not require it again.
     if (!isMultiFactor(amr)) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, ['otp']));
     if (codes.length === 0) return doneWith(ctx, 'security', 'factor-added');
     await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), codes);

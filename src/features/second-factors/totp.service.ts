@@ -19,7 +19,7 @@ export const openTotpSecret = (keyring: Keyring, sealed: string, place: string):
 export const totpUri = (secret: string, { issuer, login }: { readonly issuer: string; readonly login: string }): string =>
   new TOTP({ ...SHAPE, issuer: withoutColon(issuer), label: withoutColon(login), secret: Secret.fromBase32(secret) }).toString();
 
-/** A colon stands between the two there, and in neither. */
+/** A colon separates the two and must not occur in them. */
 const withoutColon = (name: string): string => name.replaceAll(':', '');
 
 /** @param code as typed: spaces do not count @returns the time step that the code belongs to; undefined when it is none of now */

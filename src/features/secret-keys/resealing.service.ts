@@ -1,6 +1,6 @@
 /**
- * Seals again, under the first key of SECRET_KEY, what was sealed under another one, so that the other one may go; and knows before the first request whether SECRET_KEY
- * opens what the database holds. In bounded batches beside the running service; cut off, it goes on where it was, and doing it twice does nothing.
+ * Encrypts values again under the first key of SECRET_KEY, so that other keys can be removed, and checks before the first request whether SECRET_KEY
+ * can decrypt the database. Works in bounded batches beside the running service; it can be interrupted and repeated.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -43,11 +43,11 @@ type Again = (sealed: string, context: string) => string;
 
 const BATCH = 200;
 
-/** The setting that holds the ids of the keys that something may be sealed under; `looked`: what was there before they were noted was looked at. */
+/** Setting with the IDs of all keys in use; `looked`: values from before it existed were checked. */
 const KNOWN = 'secret-keys';
 const known = z.object({ ids: z.array(z.string()).default([]), looked: z.boolean().default(false) });
 
-/** A value that stands in the column as it is. */
+/** A column that contains only the sealed value. */
 const alone =
   (contextOf: (key: string) => string) =>
   ({ key, value }: SealedRow, again: Again): string =>
@@ -66,7 +66,7 @@ const channelOf =
     return JSON.stringify({ ...rest, headers: headers.map(anew), authScheme: authScheme && anew(authScheme) });
   };
 
-/** A mail names its kind, and so does a notification of an application; what somebody typed who forgot their password does not. */
+/** E-mails and notifications name their kind; forgotten password requests do not. */
 const note = z.looseObject({ id: z.string(), sealed: z.string(), kind: z.string().optional() });
 
 function noteAnew({ value }: SealedRow, again: Again): string {
@@ -176,9 +176,8 @@ async function tell({ database, keyring }: Sealing, { resealed, unopened }: Rese
 }
 
 /**
- * Does SECRET_KEY hold every key that something is sealed under? The ids of the keys that were in use are kept, so that all values are looked at only where a key
- * that was known is not there any more.
- * @returns what is under a key that SECRET_KEY does not hold; nothing when all opens
+ * Does SECRET_KEY contain every key in use? The IDs of used keys are stored, so that all values are checked only if a known key is missing.
+ * @returns values whose key is missing; empty if none
  */
 export async function findUnopenable({ database, keyring }: Pick<Services, 'database' | 'keyring'>): Promise<readonly Sealed[]> {
   const isGone = (id: string) => !keyring.ids.includes(id);
@@ -191,7 +190,7 @@ export async function findUnopenable({ database, keyring }: Pick<Services, 'data
       const missing = (await countSealed(trx)).filter(({ keyId }) => isGone(keyId));
       if (missing.length > 0) return missing;
     }
-    // With all of them looked at, those that are gone are of no more use.
+    // After checking all values, missing keys are no longer needed.
     const all = ids.some(isGone) ? keyring.ids : [...new Set([...keyring.ids, ...ids])];
     await updateSettings(trx, KNOWN, { ids: all, looked: true }, present());
     return [];

@@ -61,7 +61,7 @@ export interface Sealed {
   readonly count: number;
 }
 
-/** Everything that is sealed; every row of these tables is looked at. */
+/** Counts all sealed values; reads every row of these tables. */
 export async function countSealed(executor: Executor): Promise<Sealed[]> {
   const sealed: Sealed[] = [];
   for (const place of Object.values(SEALED_COLUMNS)) {

@@ -1,4 +1,4 @@
-/** The browser sessions of a user as they look after them themselves. The applications of an ended one are told as by a logout. */
+/** Browser sessions managed by users themselves. Applications of an ended session are notified like at a logout. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -32,7 +32,7 @@ export async function endOwnOtherSession({ database }: Services, userId: string,
     const user = await lockUser(trx, userId);
     const found = (await listBrowserSessions(trx, userId, present())).find(({ uid }) => sessionId(uid) === id);
     if (user === undefined || found === undefined || !(await endBrowserSession(trx, found.uid))) return false;
-    // Anyone who held the session may have asked for another address.
+    // A user of that session may have requested another address.
     await deleteWishOf(trx, userId);
     await recordEvent(trx, {
       eventType: 'user.session.end',

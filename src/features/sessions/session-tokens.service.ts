@@ -46,7 +46,7 @@ interface IssuedSessionToken {
   readonly user: User;
 }
 
-/** The second factor is asked for. */
+/** A second factor is required. */
 interface FactorRequired {
   readonly status: 'MFA_REQUIRED';
   readonly stateToken: string;
@@ -55,7 +55,7 @@ interface FactorRequired {
   readonly user: User;
 }
 
-/** All that was asked has been proved, but the password has expired: another one is asked for. */
+/** All factors are verified, but the password has expired: a new one is required. */
 interface NewPasswordRequired {
   readonly status: 'PASSWORD_EXPIRED';
   /** Told this once, stored as a digest. */
@@ -64,7 +64,7 @@ interface NewPasswordRequired {
   readonly user: User;
 }
 
-/** A code was sent; the sign-in goes on with it. */
+/** A code was sent; the sign-in continues with it. */
 interface Challenged extends Omit<FactorRequired, 'status' | 'factors'> {
   readonly status: 'MFA_CHALLENGE';
   readonly factor: SecondFactor;
@@ -94,8 +94,8 @@ async function orRefused<T>(refusal: () => ApiError, run: () => Promise<T>): Pro
 }
 
 /**
- * Replaces an expired password, and goes on with the sign-in.
- * @throws {ApiError} invalid state token; authentication failed, where the old password is wrong; validation, where the new one is not good enough
+ * Replaces an expired password and continues the sign-in.
+ * @throws {ApiError} invalid state token; authentication failed for a wrong old password; validation of the new one
  */
 export async function changePasswordByApi(
   services: Services,

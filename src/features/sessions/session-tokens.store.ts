@@ -1,6 +1,6 @@
 /**
- * One-time session tokens: a sign-in made over the API that waits for its browser. Kept beside what oidc-provider keeps, under the SHA-256 of the
- * value, so that whatever ends a user's tokens ends these too.
+ * One-time session tokens: a sign-in over the API that waits for its browser. Stored under the SHA-256 of the value with oidc-provider's data, so
+ * that whatever ends a user's tokens ends them too.
  */
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';

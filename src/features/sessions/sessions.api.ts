@@ -21,7 +21,7 @@ const session = z.object({
   lastPasswordVerification: time.nullable(),
   lastFactorVerification: time.nullable(),
   amr: z.array(z.string()),
-  /** OKTA, the word that Okta's SDKs read, stands for this service itself; FEDERATION for an external identity provider. */
+  /** OKTA, the value that Okta's SDKs expect, means this service; FEDERATION an external identity provider. */
   idp: z.object({ id: z.string(), type: z.enum(['OKTA', 'FEDERATION']) }),
   mfaActive: z.boolean(),
   _links: links.extend({ user: z.object({ href: z.url() }) }),

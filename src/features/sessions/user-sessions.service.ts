@@ -12,7 +12,7 @@ import { deleteWishOf } from '../users/email-verifications.store.ts';
 import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import { type BrowserSession, listBrowserSessions } from './browser-sessions.store.ts';
 
-/** A session as it is told: its id is neither the cookie's value nor the name under which the service keeps it. */
+/** A session as shown: its ID is neither the cookie's value nor the internal key. */
 export interface UserSession extends Omit<BrowserSession, 'uid'> {
   readonly id: string;
 }
@@ -21,7 +21,8 @@ export interface UserSession extends Omit<BrowserSession, 'uid'> {
 export const sessionId = (uid: string): string => digest(JSON.stringify(['session', uid]));
 
 /**
- * The user's browser sessions, the newest first. They tell where they go: anyone who may only see them as one of an organization is not told.
+ * Browser sessions of a user, newest first. They reveal whereabouts, so callers who see the user only as a member of one of several organizations get
+ * none.
  * @throws {ApiError} not found, forbidden
  */
 export async function listSessions(

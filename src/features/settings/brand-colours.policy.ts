@@ -79,7 +79,7 @@ export interface ContrastCheck {
   readonly passes: boolean;
 }
 
-/** Everything on the pages that a brand colour must be told from. @param around the colours of the pages; absent: the product's own */
+/** Checks contrast with all page elements next to a brand color. @param around colors of the pages; absent: the product's own */
 export function checkContrast(scheme: Scheme, colour: string, around: Surroundings = SURROUNDINGS[scheme]): readonly ContrastCheck[] {
   const { card, ground, tint, on } = around;
   const check = (what: string, criterion: ContrastCheck['criterion'], against: string): ContrastCheck => {

@@ -1,6 +1,6 @@
 /**
- * A brand on the pages: a stylesheet whose address says what is in it (`/assets/brand.css?light=0f5c5c&dark=6fd0c4`), so that the pages need no inline
- * style (CSP level 3, section 6.6) and browsers keep it for ever. Colours that are hard to read are in none, whatever the address asks for.
+ * Branding stylesheet with its colors in the address (`/assets/brand.css?light=0f5c5c&dark=6fd0c4`), so that pages need no inline style (CSP level 3,
+ * section 6.6) and browsers cache it forever. Unreadable colors are never included, whatever the address says.
  */
 import type { Language } from '../../platform/i18n/messages.ts';
 import { isHttpsAddress } from '../../platform/validation/https-address.ts';
@@ -102,7 +102,7 @@ function cssIn(query: URLSearchParams): BrandCss | undefined {
   }
 }
 
-/** @returns the address as it stands in `url("…")`, with nothing that ends it (CSS Syntax level 3, section 4.3.6) */
+/** @returns the address for `url("…")`, without characters that end it (CSS Syntax level 3, section 4.3.6) */
 function backgroundIn(query: URLSearchParams): string | undefined {
   const address = decoded(query, 'background');
   if (address === undefined || !isHttpsAddress(address)) return undefined;

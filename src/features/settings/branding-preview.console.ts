@@ -59,7 +59,7 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
       applicationLogo: logos[1],
       links: footLinks(branding, 'en', ENGLISH.text).map(({ label }) => verbatim(label)),
       unsaved: unsaved && Object.entries(unsaved),
-      // The e-mails are the service's, whatever application they are about.
+      // E-mails use the service's branding, even about an application.
       mail: application === undefined ? exampleMail(branding) : undefined,
     },
   };

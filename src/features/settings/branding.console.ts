@@ -59,7 +59,7 @@ const fieldsOf = (held: Branding): readonly Field[] => [
     kind: 'colour',
     group: 'Colour of links and buttons',
     value: held.primaryColorDarkHex ?? '',
-    hint: 'For people whose device is set to dark. Empty: made from the colour above, light enough to be read.',
+    hint: 'For devices in dark mode. Empty: a variant of the colour above with enough contrast.',
   },
   link('supportUrl', 'Help', held.supportUrl),
   link('privacyUrl', 'Privacy policy', held.privacyUrl),

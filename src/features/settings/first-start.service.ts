@@ -22,7 +22,7 @@ import { findUserByLogin, updatePasswordHash } from '../users/users.store.ts';
 import { alone, isFirstStartDone, markFirstStartDone } from './first-start.store.ts';
 import { changeSettings } from './settings.service.ts';
 
-/** The first administrator's credentials, told once. */
+/** Credentials of the first administrator, shown once. */
 export interface FirstAdministrator {
   readonly username: string;
   /** undefined when the operator chose it themselves. */
@@ -30,8 +30,8 @@ export interface FirstAdministrator {
 }
 
 /**
- * Carries the first start out, if it was not yet; of several processes that start together, one does it and the others wait.
- * @param tell prints the credentials; called before the first start counts as done, so they are never lost
+ * Runs the first start if it has not happened; of concurrent processes, one runs it and the others wait.
+ * @param tell prints the credentials; called before the first start is recorded, so they are never lost
  */
 export async function firstStart(services: Services, tell: (administrator: FirstAdministrator) => void): Promise<void> {
   const { database, config } = services;
@@ -57,9 +57,8 @@ export async function firstStart(services: Services, tell: (administrator: First
 async function administratorWith(services: Services, password: string): Promise<User> {
   const login = services.config.admin.username;
   const poor = await findPasswordProblem(services, password, { login, email: null, profile: {} });
-  // Chosen by the operator, who would stand before a service that does not start.
-  if (poor !== undefined)
-    services.log.warn({ problem: poor.problem }, 'ADMIN_PASSWORD is a poor password: choose another one once signed in');
+  // Chosen by the operator: refusing it would keep the service from starting.
+  if (poor !== undefined) services.log.warn({ problem: poor.problem }, 'ADMIN_PASSWORD is a weak password: change it after you sign in');
   const passwordHash = await hashPassword(password);
   const left = await findUserByLogin(services.database.knex, login);
   if (left === undefined) {

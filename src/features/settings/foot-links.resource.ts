@@ -7,7 +7,7 @@ import { shownText, text } from '../../platform/validation/text.ts';
 /** One of the operator's own. */
 export interface FooterLink {
   readonly url: string;
-  /** By the language's tag; English stands in for those that are missing. */
+  /** By language tag; English replaces missing ones. */
   readonly labels: Readonly<Record<string, string>>;
 }
 

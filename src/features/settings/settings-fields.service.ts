@@ -79,7 +79,7 @@ const looks = {
     .meta({ description: 'The same where the browser wants dark pages; null: made from the other one' }),
 };
 
-/** The same of an organization, where somebody signs in for it. */
+/** The same for an organization's sign-in pages. */
 export const organizationBrandingFields = z
   .strictObject({
     name: shownText({ least: 1, most: 100 })

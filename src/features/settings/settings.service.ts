@@ -30,19 +30,19 @@ export interface SignInSettings extends MfaSettings {
   readonly sessionIdleMinutes: number;
   /** From the sign-in on, however much it is used. */
   readonly sessionLifetimeDays: number;
-  /** Is the user name asked for on a page of its own, before the password? */
+  /** Ask for the user name on a page of its own, before the password? */
   readonly identifierFirst: boolean;
   /** By what users prove themselves first. */
   readonly methods: readonly SignInMethod[];
   /** Codes that may be sent as second factors. Apps and passkeys always may be used. */
   readonly messageFactors: readonly MessageFactorName[];
-  /** For so many days a user may trust a browser, which is then not asked for a second factor; 0: never. */
+  /** Days for which a user may trust a browser, so that it needs no second factor; 0: never. */
   readonly rememberBrowserDays: number;
   /** Is a passkey offered after a sign-in without one? */
   readonly passkeyOffer: boolean;
   /** May people sign up without a password, and users who have a passkey remove theirs? */
   readonly passwordOptional: boolean;
-  /** In the order in which they are looked at. */
+  /** In order of evaluation. */
   readonly rules: readonly SignInRule[];
 }
 
@@ -207,11 +207,11 @@ const withoutSealed = (settings: object): Readonly<Record<string, unknown>> =>
     ]),
   );
 
-/** @param executor a transaction, where the server is asked for within one */
+/** @param executor a transaction, if called within one */
 export const readMailServer = async (executor: Executor): Promise<MailServerSettings> =>
   withDefaults('mail', await findSettings(executor, 'mail'));
 
-/** @param executor a transaction, where the policy is asked for within one */
+/** @param executor a transaction, if called within one */
 export const readPasswordPolicy = async (executor: Executor): Promise<PasswordPolicy> =>
   withDefaults('password', await findSettings(executor, 'password'));
 

@@ -1,4 +1,4 @@
-/** From which country somebody signs in, where the operator has a database of countries (GEO_DATABASE_FILE), and whether that is new for the user. */
+/** Country of a sign-in from the operator's database (GEO_DATABASE_FILE), and whether it is new for the user. */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -19,7 +19,7 @@ export async function countryOf(
 ): Promise<string | undefined> {
   const file = config.geoDatabaseFile;
   if (file === undefined || address === undefined) return undefined;
-  const database = await currentCountryDatabase(file, (error) => log.warn({ err: error, file }, 'GEO_DATABASE_FILE cannot be read'));
+  const database = await currentCountryDatabase(file, (error) => log.warn({ err: error, file }, 'could not read GEO_DATABASE_FILE'));
   return database?.countryOf(address);
 }
 

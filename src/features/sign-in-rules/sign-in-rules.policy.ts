@@ -1,9 +1,9 @@
 /**
- * The rules of the sign-in policy: from where, in which browser and after how long somebody signs in decides whether they may, and whether a second factor is
- * asked for. The first rule whose conditions are all met decides; where none is, the rest of the policy alone.
+ * Rules of the sign-in policy: network, browser and time since the last sign-in decide whether a user may sign in, and whether a second factor is
+ * required. The first rule with all conditions met decides; otherwise the rest of the policy.
  */
 
-/** ALLOW: as the rest of the policy says. SECOND_FACTOR: one is asked for, in trusted browsers too. DENY: nobody signs in. */
+/** ALLOW: as in the rest of the policy. SECOND_FACTOR: required, even in trusted browsers. DENY: refused. */
 export const SIGN_IN_ACTIONS = ['ALLOW', 'SECOND_FACTOR', 'DENY'] as const;
 export type SignInAction = (typeof SIGN_IN_ACTIONS)[number];
 
@@ -15,7 +15,7 @@ export interface SignInConditions {
   readonly newBrowser?: boolean | undefined;
   /** true: a country from which the user has not signed in for a year; false: one from which they have. Neither where the country is not known, or their first. */
   readonly newCountry?: boolean | undefined;
-  /** The last sign-in is so many days ago at least. Somebody who never signed in does not match. */
+  /** Minimum days since the last sign-in. Users who never signed in do not match. */
   readonly daysSinceLastSignIn?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The rules of the sign-in policy as a body of `settings/sign-in`. Whether the zones exist is asked where they are stored. */
+/** Sign-in rules as a body of `settings/sign-in`. Zones are validated on storage. */
 import { z } from 'zod';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { MOST_RULES, SIGN_IN_ACTIONS } from './sign-in-rules.policy.ts';

@@ -1,8 +1,7 @@
 /**
- * While imported password hashes are left that cost more than our own, or passwords that an inline hook verifies, every refusal of a password is held back
- * until the dearest of them could have been compared: unknown users, imported ones and others are not told apart by the time (OWASP Authentication Cheat Sheet, "Authentication
- * and Error Messages"). A right password is never held back. Waiting costs no computing; where nothing was imported, or everybody has signed in since,
- * nothing is held back.
+ * Delays refusals of passwords while imported hashes that cost more than our own, or passwords verified by an inline hook, exist: each refusal takes
+ * as long as the most expensive comparison, so timing does not distinguish unknown, imported and other users (OWASP Authentication Cheat Sheet,
+ * "Authentication and Error Messages"). Correct passwords are never delayed. Waiting costs no computation; without such passwords there is no delay.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { timings } from '../../platform/clock/timings.ts';
@@ -13,7 +12,7 @@ import { verifyImportedHash } from '../passwords/imported-passwords.service.ts';
 import { type DearestHashes, findDearestImported, type ScryptCost } from '../passwords/password-history.store.ts';
 import { verifyPassword } from '../passwords/passwords.service.ts';
 
-/** Milliseconds after which the stored hashes are looked at again, behind the answers: what another process imported counts then. */
+/** Milliseconds until the stored hashes are checked again in the background, to notice imports by other processes. */
 const LOOK_AGAIN = 10_000;
 /** … and after which the comparison with the same ones is measured again. */
 const MEASURE_AGAIN = 60_000;
@@ -111,7 +110,7 @@ function costlyHashes({ bcrypt, sha1, sha256, sha512, scrypt, firebase, argon2 }
 const zeros = (size: number): string => Buffer.alloc(size).toString('base64');
 const unpadded = (base64: string): string => base64.replace(/=+$/, '');
 
-/** @returns milliseconds that a refusal takes whose password an inline hook was asked for; 0 where none is asked */
+/** @returns milliseconds that a refusal with an inline hook takes; 0 without one */
 async function timeOfHook(database: Database, { elsewhere }: DearestHashes): Promise<number> {
   if (!elsewhere || (await findActiveHookOf(database.knex, PASSWORD_IMPORT)) === undefined) return 0;
   const begun = performance.now();

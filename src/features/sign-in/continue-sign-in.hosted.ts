@@ -72,7 +72,7 @@ export async function goOn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlac
 }
 
 function waitFor(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): void {
-  // It goes on in this browser alone.
+  // Continues in this browser only.
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
   seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
@@ -97,7 +97,7 @@ export async function endHostedSignIn(
   seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, place.serverId, place.uid, result)));
 }
 
-/** Leads to the place where a sign-in goes on whose first step was made on this page. @param address a path of this service, with its query */
+/** Redirects to the place that continues a sign-in whose first step was on this page. @param address path and query of this service */
 export async function continueElsewhere(deps: SignInDeps, ctx: Koa.Context, address: string, first: FirstStep): Promise<void> {
   const [path = ''] = address.split('?');
   const stateToken = await keepFirstStep(deps.services, first, path, visitor(ctx, deps.config));

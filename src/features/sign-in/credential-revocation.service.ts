@@ -20,9 +20,9 @@ import { lockUser, updateUser } from '../users/users.store.ts';
 import { deleteLinksOf } from './one-time-links.store.ts';
 
 /**
- * Ends what others may hold of a user who gets a role, so that they do not get it too: everything where the role lifts the user above administrators who could
- * change them, else links and, unless the user acts themselves, sessions. And with any right the accounts at providers of other organizations: who controls such
- * a provider signs in by it as anybody linked there.
+ * Revokes access that others may have to a user who gets a role: everything if the role raises the user above administrators who could change them;
+ * otherwise links and, unless the user acts themselves, sessions. With any permission, also accounts at providers of other organizations, whose
+ * owners could sign in as the user.
  * @param trx before the role is written
  * @returns whether the user lost a way to sign in
  */
@@ -92,7 +92,7 @@ export async function endHeld(executor: Executor, userId: string): Promise<void>
   await endApiTokens(executor, userId);
 }
 
-/** @param hasProvider the user signs in elsewhere: to choose another password would be asked of them in vain, and keep them out there */
+/** @param hasProvider the user signs in elsewhere: requiring a new password would lock them out there */
 async function endPassword(trx: Executor, user: User, hasProvider: boolean, request: RequestContext): Promise<void> {
   if (user.passwordHash === null) return;
   if (!hasProvider && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED')) {

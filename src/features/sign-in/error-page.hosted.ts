@@ -13,7 +13,7 @@ export interface ErrorFacts {
   readonly status: number;
   /** An error code of OAuth 2.0 or OpenID Connect, or one of ours. */
   readonly code: string;
-  /** One sentence of the protocol, in English; where it has nothing to say, the code's own message stands in. */
+  /** One sentence in English from the protocol; without one, the code's own message is used. */
   readonly description?: string;
   /** One sentence of ours, instead. */
   readonly message?: MessageKey;

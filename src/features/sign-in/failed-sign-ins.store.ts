@@ -54,7 +54,7 @@ export async function saveFailedAttempts(trx: Executor, counted: FailureCount | 
 /** Limit per user: a browser that drops cookies would add one with each sign-in. */
 export const MOST_DEVICES = 20;
 
-/** The user signed in with this browser: from now on it is counted by itself. */
+/** The user signed in with this browser: count it separately from now on. */
 export async function rememberDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<void> {
   const row = { user_id: userId, device_hash: deviceHash, failed_sign_ins: 0, sign_in_locks: 0, locked_until: null, expires_at: expiresAt };
   await trx('user_devices')
@@ -72,7 +72,7 @@ async function forgetOldDevices(trx: Executor, userId: string): Promise<void> {
   await trx('user_devices').where({ user_id: userId }).whereNotIn('device_hash', newest).delete();
 }
 
-/** The user has signed in with this browser, in whatever way, to the last step. @returns whether it is the first time, so that the user gets an e-mail */
+/** The user completed a sign-in with this browser. @returns whether it is the first time, so that the user gets an e-mail */
 export async function isNewDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<boolean> {
   const told = await trx('user_devices')
     .insert({ user_id: userId, device_hash: deviceHash, expires_at: expiresAt, told: true })

@@ -28,13 +28,13 @@ const PENDING_SIGN_INS: FailureLimit = { prefix: 'pending-sign-in', most: 1950, 
 const RESET_REQUESTS: FailureLimit = { prefix: 'reset-request', most: 20, seconds: QUARTER_HOUR };
 /** To one user: nobody's mailbox is to be flooded. */
 const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
-/** The same for what somebody asked for who has proved nothing: it must not use up what the user themselves may ask for. */
+/** The same for requests of unauthenticated visitors: they must not use up the user's own limit. */
 const RESET_MAILS: FailureLimit = { ...MAILS, prefix: 'reset-mail' };
 
 /** E-mails with a code to sign in: a whole office may sign in by them. */
 const CODE_REQUESTS: FailureLimit = { prefix: 'code-request', most: 300, seconds: QUARTER_HOUR };
 const CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'code-mail' };
-/** Codes of second factors. Only somebody who has proved a first factor gets them: others must not use them up. */
+/** Second factor codes. They require a verified first factor: others must not use them up. */
 const FACTOR_CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'factor-code-mail' };
 /** Per application and user, existing or not: repeated requests must not wear users down. */
 const SIGN_IN_REQUESTS: FailureLimit = { prefix: 'sign-in-request', most: 5, seconds: 300 };
@@ -75,7 +75,7 @@ export async function refuseBarredAddress({ config, database }: Parts, address: 
 /** The failures of an address, for a statement that looks at them along with what else it reads. */
 export interface AddressCount {
   readonly key: string;
-  /** From so many on nothing is heard from there. */
+  /** Number of failures that blocks the source. */
   readonly most: number;
 }
 
@@ -84,8 +84,8 @@ export const signInsFrom = ({ config }: Pick<Parts, 'config'>, address: string |
   !config.rateLimits || address === undefined ? undefined : { key: countedUnder(SIGN_INS, networkOf(address)), most: SIGN_INS.most };
 
 /**
- * Not within a transaction: it takes a connection of its own. That an address is barred from now on is told once, not at each attempt that follows.
- * @throws {TooManyFailures} when it was one too many
+ * Not within a transaction: it uses its own connection. A block is recorded once, not for each later attempt.
+ * @throws {TooManyFailures} when it exceeds the limit
  */
 export async function countFailedSignIn({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
@@ -102,7 +102,7 @@ export async function countFailedSignIn({ config, database }: Parts, address: st
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** Asks or counts as for everybody, so that the time tells nothing, but holds nobody up who is heard all the same. @throws {TooManyFailures} */
+/** Always counts, for equal timing, but does not block known browsers. @throws {TooManyFailures} */
 export async function unlessHeard(isHeard: boolean, limit: Promise<void>): Promise<void> {
   try {
     await limit;
@@ -111,7 +111,7 @@ export async function unlessHeard(isHeard: boolean, limit: Promise<void>): Promi
   }
 }
 
-/** Counts a request for a new password, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
+/** Counts a request for a new password, whatever the result. Not within a transaction. @throws {TooManyFailures} when it exceeds the limit */
 export async function countResetRequest(
   { config, database }: Parts,
   address: string | undefined,
@@ -137,7 +137,7 @@ export async function mayMailReset({ config, database }: Parts, userId: string, 
   return !config.rateLimits || (await countFailure(database.pool, RESET_MAILS, key)).barred === undefined;
 }
 
-/** Counts a request for a code to sign in by e-mail, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
+/** Counts a request for a sign-in code, whatever the result. Not within a transaction. @throws {TooManyFailures} when it exceeds the limit */
 export async function countCodeRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
   const { barred } = await countFailure(database.pool, CODE_REQUESTS, networkOf(address));
@@ -156,7 +156,7 @@ export async function mayMailFactorCode({ config, database }: Parts, userId: str
   return !config.rateLimits || (await countFailure(database.pool, FACTOR_CODE_MAILS, key)).barred === undefined;
 }
 
-/** Counts a sign-in request. @param hint whom it names @returns seconds for which the application is not heard any more; undefined: it is */
+/** Counts a sign-in request. @param hint user @returns seconds of the application's block; undefined: none */
 export async function countSignInRequest({ config, database }: Parts, clientId: string, hint: string): Promise<number | undefined> {
   if (!config.rateLimits) return undefined;
   const named = `${clientId} ${digest(hint.trim().toLowerCase())}`;
@@ -169,7 +169,7 @@ export async function mayMailSignInRequest({ config, database }: Parts, userId: 
   return !config.rateLimits || (await countFailure(database.pool, SIGN_IN_REQUEST_MAILS, userId)).barred === undefined;
 }
 
-/** Counts a sign-up, whatever becomes of it. Not within a transaction. @throws {TooManyFailures} when it was one too many */
+/** Counts a sign-up, whatever the result. Not within a transaction. @throws {TooManyFailures} when it exceeds the limit */
 export async function countSignUp({ config, database }: Parts, address: string | undefined, most = SIGN_UPS.most): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
   const { barred } = await countFailure(database.pool, { ...SIGN_UPS, most }, networkOf(address));
@@ -182,7 +182,7 @@ export async function mayMailSignUp({ config, database }: Parts, email: string):
 }
 
 /**
- * Counts an invitation. Each organization has a count of its own: a shared one would tell it of the invitations of others.
+ * Counts an invitation. Per organization: a shared count would reveal invitations of others.
  * @returns seconds until the organization may invite this address again; undefined: now
  */
 export async function countInvitationMail({ config, database }: Parts, orgId: string, email: string): Promise<number | undefined> {
@@ -198,8 +198,8 @@ export async function countSetupStep({ config, database }: Parts, orgId: string)
 }
 
 /**
- * Counts a user code before it is looked at, so that of many at once no more are looked at. Not within a transaction.
- * @returns seconds for which none from this address is looked at; undefined: this one is
+ * Counts a user code before the lookup, which also limits concurrent attempts. Not within a transaction.
+ * @returns seconds of the address's block; undefined: none
  */
 export async function countUserCode({ config, database }: Parts, address: string | undefined): Promise<number | undefined> {
   if (!config.rateLimits || address === undefined) return undefined;
@@ -211,13 +211,13 @@ export async function forgetUserCode({ config, database }: Parts, address: strin
   if (config.rateLimits && address !== undefined) await forgetFailure(database.pool, USER_CODES, networkOf(address));
 }
 
-/** @param network as `networkOf` tells it @returns seconds for which no further sign-in may be started from there; undefined: it may */
+/** @param network from `networkOf` @returns seconds until a new sign-in may start from there; undefined: now */
 export async function countPendingSignIns({ config, database }: Parts, network: string, requests: number): Promise<number | undefined> {
   if (!config.rateLimits) return undefined;
   return (await countFailure(database.pool, PENDING_SIGN_INS, network, requests)).barred;
 }
 
-/** @param network as `networkOf` tells it @returns seconds for which this application is not heard from there any more; undefined: it is */
+/** @param network from `networkOf` @returns seconds of the application's block from there; undefined: none */
 export async function countWrongSecret({ config, database }: Parts, clientId: string, network: string): Promise<number | undefined> {
   if (!config.rateLimits) return undefined;
   return (await countFailure(database.pool, CLIENT_SECRETS, `${clientId} ${network}`)).barred;

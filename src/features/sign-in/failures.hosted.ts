@@ -49,7 +49,7 @@ function failureOf(error: unknown): Failure {
 /** Anyone who is in their own pages, or on the way there, came from no application. */
 const ACCOUNT_PAGE = /^\/(account|signin)(\/|$)/;
 
-/** Seconds after which a page that failed for want of the database may be asked for again (RFC 9110 section 10.2.3). */
+/** Retry-After in seconds for pages that failed because of the database (RFC 9110 section 10.2.3). */
 const RETRY_AFTER = '10';
 
 export interface ExplanationParts {

@@ -64,15 +64,16 @@ const receiving =
   };
 
 /**
- * Before each change of how somebody signs in: the form is this browser's and their own, and they signed in just now; else they are asked to.
- * @param page that the sign-in leads back to
+ * Guards changes of a user's sign-in methods: the form belongs to this browser and user, and they have just signed in; otherwise they must sign in
+ * again.
+ * @param page to return to
  */
 export const change = <H extends HostedDeps>(run: Change<H>, page: AccountPage = 'security') => receiving<H>(isFreshSignIn, run, page);
 
 /** Before any other change of what is their own: the form is this browser's and theirs, and they are signed in. */
 export const ownChange = <H extends HostedDeps>(run: Change<H>, page: AccountPage) => receiving<H>(async () => true, run, page);
 
-/** @returns the page of the account that the sign-in at `/signin` leads to. Noted when its address says so, for the steps that follow. */
+/** @returns the account page after a sign-in at `/signin`. Stored when the address contains it, for the following steps. */
 export function pageAfterSignIn({ config }: HostedDeps, ctx: Koa.Context): AccountPage | undefined {
   const { [PARAMETER]: named } = ctx.query;
   const wanted = typeof named === 'string' ? named : cookieIn(ctx, COOKIE, config.secure, '/signin')?.replace(FIRST, '');
@@ -81,7 +82,7 @@ export function pageAfterSignIn({ config }: HostedDeps, ctx: Koa.Context): Accou
   return page;
 }
 
-/** @returns who is signed in and is asked to sign in again, for a change on a page of their own; undefined: the sign-in is asked for as any other */
+/** @returns the signed-in user who must sign in again for a change; undefined: an ordinary sign-in */
 export async function reauthentication(
   deps: HostedDeps,
   ctx: Koa.Context,

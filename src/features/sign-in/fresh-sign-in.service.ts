@@ -43,9 +43,9 @@ export async function waysToSignIn(executor: Executor, user: Pick<User, 'id' | '
 }
 
 /**
- * The names of the identity providers that alone let the user in: the one that their domain requires, or those that they have instead of other ways. Also where
- * it is not active now: whom an administrator has shut out by it shall not come in by another door.
- * @returns undefined: there is another way, or none yet
+ * Names of the only identity providers a user can sign in with: the one that their domain requires, or their linked ones without other methods.
+ * Includes inactive ones: a user locked out that way must not get in by another.
+ * @returns undefined: another method exists, or none yet
  */
 export async function onlyProviderOf(executor: Executor, user: Pick<User, 'id' | 'passwordHash'>): Promise<string | undefined> {
   const required = await findRequiredProvider(executor, user.id);

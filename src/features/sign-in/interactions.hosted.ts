@@ -24,7 +24,7 @@ interface ConsentScope {
 interface UpstreamWishes {
   /** Go straight to this one. */
   readonly idp?: string;
-  /** Scopes that it is asked for beside its own, words with spaces between them. */
+  /** Additional scopes for the provider, space-separated. */
   readonly idpScope?: string;
   /** The ids of those that the sign-in page offers; absent: all that are active. */
   readonly identityProviders?: readonly string[];
@@ -81,7 +81,7 @@ export interface InteractionDetails {
     readonly resources: readonly string[];
     /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */
     readonly wholeProfile: boolean;
-    /** The application gets a refresh token, and no scope in `scopes` says so. */
+    /** The application gets a refresh token without a scope that says so. */
     readonly staysConnected: boolean;
   };
   /** Origin of the validated redirect URI (the scheme, `com.example.app:`, of a native application's) first, then the application's others. */
@@ -102,7 +102,7 @@ export type InteractionResult =
   | { readonly consent: { readonly scopes: readonly string[] } }
   /** The ID of the one that the user signs in for. */
   | { readonly organization: string }
-  /** The request goes on with another sign-in. */
+  /** Continue the request with another sign-in. */
   | { readonly switchAccount: true }
   | { readonly error: 'access_denied'; readonly error_description: string };
 
@@ -115,13 +115,13 @@ export interface Interactions {
   /** @throws {InteractionGone} */
   details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<InteractionDetails>;
   /**
-   * @returns the address where the browser goes on, without a query
+   * @returns the address to continue at, without a query
    * @throws {InteractionGone}
    */
   finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: InteractionResult): Promise<string>;
 }
 
-/** The interaction cannot go on: it is over, was begun in another browser, or the browser's session changed meanwhile. */
+/** The interaction cannot continue: it ended, belongs to another browser, or the browser's session changed. */
 export class InteractionGone extends Error {
   override readonly name = 'InteractionGone';
   constructor(readonly reason: 'expired' | 'other-browser' | 'session-changed') {

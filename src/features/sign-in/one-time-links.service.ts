@@ -1,6 +1,6 @@
 /**
- * Links by which people choose a password (OWASP Forgot Password Cheat Sheet, "URL Tokens"): unguessable, stored as a digest, used once, of limited life,
- * one a user at a time. It reaches its user by mail, or through the administrator who asked for it.
+ * One-time links to choose a password (OWASP Forgot Password Cheat Sheet, "URL Tokens"): random, stored as a digest, with limited lifetime, one per
+ * user. Delivered by e-mail, or through an administrator.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -65,7 +65,7 @@ export async function mailPasswordLink(
   await queueMail(trx, keyring, user, kind, { to: user.email, link, expiresAt }, request);
 }
 
-/** @returns whose password the link lets choose; undefined when it is of no use, for whatever reason */
+/** @returns the user of the link; undefined if it cannot be used, whatever the reason */
 export async function readPasswordLink({ database }: Services, token: string): Promise<User | undefined> {
   const link = await findOneTimeLink(database.knex, digest(token), present());
   const user = link && (await findUserById(database.knex, link.userId));

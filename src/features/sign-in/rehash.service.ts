@@ -16,8 +16,8 @@ export interface Rehashed {
 }
 
 /**
- * The only moment at which the password itself is known.
- * @returns undefined when its hash is as good as those made today, or too many wait: whether the password is right must not be told by a refusal
+ * The password is known only at this moment.
+ * @returns undefined if its hash is current, or too many are waiting: a refusal must not reveal that the password is correct
  */
 export async function hashAnew(user: User | undefined, password: string): Promise<Rehashed | undefined> {
   const compared = user?.passwordHash ?? null;

@@ -1,4 +1,4 @@
-/** The hosted pages for end users, all on one screen: which address shows what, and what stands before each of them. */
+/** Routes of the hosted pages for end users, with their middleware. */
 import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
@@ -43,7 +43,7 @@ const UPSTREAM_CALLBACK = '/interaction/upstream/:idp/callback';
 const PAGES = { login: askToSignIn, assignment: tellNotAssigned, organization: askForOrganization, consent: askForConsent } as const;
 const show: Step = (deps, ctx, details) => PAGES[details.prompt](deps, ctx, details);
 
-/** @returns a middleware for the hosted pages; other addresses go on to the next */
+/** @returns middleware for the hosted pages; other addresses go to the next one */
 export function hostedPages(deps: SignInDeps): Koa.Middleware {
   const { config, interactions } = deps;
 
@@ -56,11 +56,11 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       if (details.uid !== uid || details.serverId !== server) throw new InteractionGone('other-browser');
       ctx.state.brandColor = details.application.brandColor;
       if (details.signsInFor !== undefined) showOrganization(ctx, await findOrganizationLook(deps.services, details.signsInFor));
-      // A form that stayed open in another tab while the interaction went on: show where it stands now.
+      // A form in another tab of an interaction that has continued: show its current step.
       await (prompt === undefined || details.prompt === prompt ? run : show)(deps, ctx, details);
     };
 
-  /** The address of a form asked for without it, e.g. from the address bar: back to the page that has the form. */
+  /** A form's address opened directly, e.g. from the address bar: redirect to its page. */
   const backToInteraction = (ctx: RouterContext): void => {
     const { server = '', uid = '' } = ctx.params;
     seeOther(ctx, carryOn(ctx, `/interaction/${encodeURIComponent(server)}/${encodeURIComponent(uid)}`));

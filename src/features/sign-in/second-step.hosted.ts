@@ -120,10 +120,10 @@ async function showNewPassword(
   });
 }
 
-/** A page of the second step was sent. @param gone shows the first step again, when the state token is worth nothing any more */
+/** Handles a second step form. @param gone shows the first step again when the state token is no longer valid */
 export type StepReceiver = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, gone: () => Promise<void>) => Promise<void>;
 
-/** Runs a step with its form; what has ended leads back to where the sign-in stands. */
+/** Runs a step with its form; an ended one redirects to the current step. */
 export const receiver =
   (run: (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams) => Promise<void>): StepReceiver =>
   async (deps, ctx, place, gone) => {

@@ -1,4 +1,4 @@
-/** The form that asks for user name and password, wherever it stands: how it is shown, read and checked. */
+/** Form for user name and password: rendering, parsing and validation. */
 import type Koa from 'koa';
 import { type ApplicationFacts, logoOf } from '../../pages/hosted/page-models.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
@@ -34,7 +34,7 @@ export interface SignInForm {
   readonly hidden?: HiddenField;
   /** Path of the page for who has forgotten their password; undefined: there is no mail. */
   readonly forgotten?: string | undefined;
-  /** Is the user name asked for by itself, before the password? */
+  /** Is the user name requested separately, before the password? */
   readonly identifierFirst?: boolean;
   /** Path of the page on which people create an account; undefined: nobody does. */
   readonly signUp?: string | undefined;
@@ -136,7 +136,7 @@ export async function submitSignIn(
 ): Promise<PasswordCheck | undefined> {
   const username = usernameIn(posted);
   const password = posted.get('password') ?? '';
-  // The name alone: no matter whose it is, the visitor is asked for the password, so that the step tells nobody who has an account.
+  // User name only: always ask for the password next, so that the step does not reveal who has an account.
   if (form.identifierFirst && username !== '' && !posted.has('password')) {
     await showSignIn(pages, ctx, { ...form, username, notice: undefined });
     return undefined;

@@ -7,7 +7,7 @@ import type { StepFrame } from '../second-factors/factor-pages.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 
-/** The sign-in belongs to an authorization request, or stands by itself at `/signin`. */
+/** A sign-in for an authorization request, or standalone at `/signin`. */
 export type SignInPlace = InteractionDetails | 'standalone';
 
 export const pathOfPlace = (place: SignInPlace): string =>

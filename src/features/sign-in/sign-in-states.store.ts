@@ -6,7 +6,7 @@ export interface SignInState {
   /** SHA-256 of the token. */
   readonly id: string;
   readonly userId: string;
-  /** SHA-256 of where the sign-in goes on; the token is worth nothing elsewhere. */
+  /** SHA-256 of the place of the sign-in; the token works nowhere else. */
   readonly place: string;
   /** SHA-256 of the device cookie of the browser that waits; null where there is none: a program of the API, a user's own account. */
   readonly deviceHash: string | null;
@@ -20,7 +20,7 @@ export interface SignInState {
   readonly authenticatedAt: Date;
   /** The external provider that the first step was made by. */
   readonly idp: string | null;
-  /** A session that stands is to become stronger. */
+  /** An existing session is being strengthened. */
   readonly stepsUp: boolean;
   /** Wrong codes so far. */
   readonly attempts: number;

@@ -1,7 +1,7 @@
 /**
- * A sign-in as steps: what follows once a password or an identity provider has proved who somebody is. The second factor of who has one; then another
- * password in place of an expired one (expired-passwords.ts); then the enrolment of a factor that is demanded; or nothing (OWASP Multifactor Authentication
- * Cheat Sheet). A state token carries the sign-in from step to step, at one place, for ten minutes. With the last step the sign-in is noted.
+ * Steps of a sign-in after a password or identity provider: the second factor of users who have one, then a replacement for an expired password
+ * (expired-passwords.service.ts), then the enrolment of a required factor (OWASP Multifactor Authentication Cheat Sheet). A state token carries the
+ * sign-in between steps, at one place, for ten minutes. The last step records the sign-in.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -71,14 +71,14 @@ export class StepGone extends Error {
 /** Wrong codes that end a state token. */
 const MOST_ATTEMPTS = 5;
 
-/** The place stands there as a digest, too: the address of an interaction is not for everyone. */
+/** The place is stored as a digest, too: interaction addresses are confidential. */
 const keyOf = (stateToken: string, place: string, device: string | undefined) => ({
   id: digest(stateToken),
   place: digest(place),
   deviceHash: device === undefined ? null : digest(device),
 });
 
-/** The last step was made. A session that becomes stronger has begun before, and is not told of again. */
+/** After the last step. A strengthened session has already been recorded. */
 export async function finishSteps(
   services: Pick<Services, 'config' | 'log'>,
   trx: Executor,
@@ -121,7 +121,7 @@ export async function afterFirstStep(services: Services, first: FirstStep, deman
   return { kind: 'enroll', ...(await wait(services, first, demand.place, 'ENROLL', request)) };
 }
 
-/** Ends the sign-in without the second factor, where its user trusts the browser. @returns undefined: the factor is asked for */
+/** Completes the sign-in without a second factor in a trusted browser. @returns undefined: the factor is required */
 async function finishByTrust(
   services: Services,
   first: FirstStep,
@@ -138,7 +138,7 @@ async function finishByTrust(
   });
 }
 
-/** Keeps a first step that was made on another page until its browser comes to `place`. @returns the state token */
+/** Stores a first step from another page until its browser reaches `place`. @returns the state token */
 export const keepFirstStep = async (services: Services, first: FirstStep, place: string, request: RequestContext): Promise<string> =>
   (await wait(services, first, place, 'GO_ON', request)).stateToken;
 
@@ -187,7 +187,10 @@ export interface PendingStep {
   readonly secret: string | undefined;
 }
 
-/** @param device value of the browser's device cookie @returns where the sign-in stands; undefined when the token is worth nothing at this place, or in this browser */
+/**
+ * @param device value of the browser's device cookie
+ * @returns the current step; undefined if the token is not valid at this place or in this browser
+ */
 export async function readStep(
   services: Services,
   stateToken: string,
@@ -240,7 +243,7 @@ export async function verifyFactor(
         const done = await finishSteps(services, trx, user, proved, { ...state, purpose: demand }, request);
         return trusts && proof.kind !== 'recovery' ? { ...done, trust: await trustBrowser(trx, services, user, request) } : done;
       }
-      // A passkey cannot be guessed; and one answer that was sent twice at once must not end what its first use goes on with.
+      // A passkey cannot be guessed; and a response sent twice must not end what the first one continues.
       if (proof.kind === 'passkey') return undefined;
       if (state.attempts + 1 >= MOST_ATTEMPTS) await deleteState(trx, state.id);
       else await updateState(trx, state.id, { attempts: state.attempts + 1 });
@@ -268,7 +271,7 @@ export async function abandonStep(services: Services, stateToken: string): Promi
   await deleteState(services.database.knex, digest(stateToken));
 }
 
-/** Was the sign-in begun by a password that has expired? A session that becomes stronger goes on by the one it was begun with. */
+/** Did the sign-in start with an expired password? Strengthening a session keeps the original one. */
 async function mustReplacePassword(trx: Executor, user: User, { amr, stepsUp }: Pick<SignInState, 'amr' | 'stepsUp'>): Promise<boolean> {
   return amr.includes('pwd') && !stepsUp && isExpired(user, await readPasswordPolicy(trx), present());
 }

@@ -72,7 +72,7 @@ export const askAnew = async (
   await showSignIn(deps.pages, ctx, { ...form, notice }, problems);
 };
 
-/** A step that the sign-in has after the password: what was sent is received, and when it came too late the password is asked for again. */
+/** A step after the password: handles its form, and asks for the password again if it is too late. */
 export const nextStep =
   (receive: StepReceiver, notice?: MessageKey) =>
   (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> =>

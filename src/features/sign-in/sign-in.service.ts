@@ -49,7 +49,7 @@ export interface SignedInUser {
 interface RightPassword {
   readonly kind: 'right';
   readonly user: SignedInUser & Pick<User, 'profile'>;
-  /** Is that all that is asked of them, so that the sign-in is noted already? */
+  /** Is nothing else required, so that the sign-in is already recorded? */
   readonly isDone: boolean;
 }
 
@@ -61,15 +61,15 @@ export interface FirstStep {
   readonly authenticatedAt: Date;
   /** The external provider that has proved it. */
   readonly idp?: string | null | undefined;
-  /** A session that stands is to become stronger: its time of sign-in stays (OpenID Connect Core section 2, `auth_time`). */
+  /** An existing session is being strengthened: its sign-in time stays (OpenID Connect Core section 2, `auth_time`). */
   readonly stepsUp?: boolean | undefined;
   /** The password is right but has expired: its user as they were when it was compared. */
   readonly expired?: ExpiredUser | undefined;
-  /** It was all that is asked, and the sign-in is noted. */
+  /** Nothing else was required; the sign-in is recorded. */
   readonly isDone?: boolean | undefined;
 }
 
-/** A right password: what else is asked comes next, and another password where it has expired. */
+/** A correct password: further steps follow, or a replacement if it has expired. */
 export type PasswordCheck = RightPassword | { readonly kind: 'expired'; readonly user: ExpiredUser };
 
 /** A right password of a user who may not sign in at all. Told on pages only. */
@@ -81,9 +81,9 @@ export interface InactiveUser {
 type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
 
 /**
- * For anyone who has nobody to ask for another password: an expired one is refused like a wrong one.
- * @returns undefined when the credentials are wrong, or the user may not sign in, or not now
- * @throws {TooManyFailures} when too many have failed from the address, whatever the credentials are
+ * For callers that cannot ask for a new password: an expired one is refused like a wrong one.
+ * @returns undefined for wrong credentials, or if the user cannot sign in now
+ * @throws {TooManyFailures} when too many attempts from the address failed, whatever the credentials
  */
 export async function authenticatePassword(
   services: Services,
@@ -201,9 +201,8 @@ async function decide(
 }
 
 /**
- * The whole sign-in at once, where nothing but the right password is asked and nothing is in the way.
- * @returns undefined where it is not so plain. What is in the way is looked at before, too: a right password must not take longer than a wrong one
- * because of a lock
+ * Completes a sign-in that needs only the correct password.
+ * @returns undefined otherwise. Locks are checked in advance, so that a correct password does not take longer than a wrong one
  */
 async function endPlainly(
   services: Services,
@@ -253,9 +252,9 @@ export const isExpired = ({ status, passwordChanged, created }: User, policy: Pa
 export const PASSWORD_AMR: readonly string[] = ['pwd'];
 
 /**
- * Notes that a sign-in is done, its last step included; in a browser that is new to the account its user is told by mail, but of their very first sign-in. Of a
- * user who was suspended meanwhile nothing is noted: they come no further.
- * @param how what they have proved themselves by (RFC 8176), and what the sign-in is for, as far as it is known
+ * Records a completed sign-in; in a new browser the user gets an e-mail, except for their first sign-in. For a user suspended meanwhile nothing is
+ * recorded, and the sign-in stops.
+ * @param how authentication methods (RFC 8176) and the purpose, if known
  */
 export async function noteSignIn(
   services: Pick<Services, 'config' | 'log'>,

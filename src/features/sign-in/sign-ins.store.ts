@@ -1,7 +1,7 @@
 /**
- * A sign-in by password where nothing comes between: whom the name belongs to with all that the sign-in depends on, read by one statement before the
- * password is compared, and all that a right one changes, written by one after it. Whatever is not plain goes the long way, step by step
- * (features/sign-in/sign-in.service.ts, failed-sign-ins.ts). Named prepared statements through pg; times are the caller's clock.
+ * Fast path of a password sign-in: one statement reads the user and everything the sign-in depends on, and one writes all changes after a correct
+ * password. Other cases take the ordinary path (features/sign-in/sign-in.service.ts, failed-sign-ins.store.ts). Named prepared statements through pg;
+ * times come from the caller's clock.
  */
 import type pg from 'pg';
 import { eventRow, writingEvent } from '../audit/audit.store.ts';
@@ -27,7 +27,7 @@ export interface SignInCandidate extends User {
   readonly deviceTold: boolean | null;
 }
 
-/** The failures of an address: heard of no more from so many on. */
+/** Failures of an address, and the number that blocks it. */
 interface AddressCount {
   readonly key: string;
   readonly most: number;
@@ -44,7 +44,7 @@ const HAS_FACTOR = (user: string) =>
 const FAILURES = (key: string, now: string, most: string) =>
   `FROM failures_by_address WHERE key = ${key}::text AND (expire > ${now}::bigint OR expire IS NULL) AND points >= ${most}::integer`;
 
-// Both names are asked for whatever the first one says: it takes the same time. Each by its own index.
+// Always queries both names, for the same timing, each with its own index.
 const FIND = {
   name: 'find-candidates',
   text: `SELECT found.*, (SELECT greatest(1, ceil((coalesce(expire, 0) - $4::bigint) / 1000.0))::integer ${FAILURES('$3', '$4', '$5')}) AS barred
@@ -142,9 +142,8 @@ export interface PlainSignIn {
 }
 
 /**
- * Signs the user in, to the last step: their failures are forgotten, their browser is known, the event is written, and they are told of a browser that is new.
- * @returns false when something stands in the way, as a lock, a second factor, an address that is barred, or a change of the user since their password was
- * compared; then nothing was written
+ * Completes a sign-in: resets failures, remembers the browser, writes the event, and queues the notification of a new browser.
+ * @returns false if a lock, second factor, blocked address or change of the user prevents it; then nothing was written
  */
 export async function signInPlainly(pool: pg.Pool, signIn: PlainSignIn): Promise<boolean> {
   const { user, deviceHash, deviceExpires, address, now, event, notice } = signIn;

@@ -58,7 +58,7 @@ export async function receiveStandaloneSignIn(deps: SignInDeps, ctx: Koa.Context
   );
 }
 
-/** POST /signin/…: a step after the password; when it comes too late the password is asked for again. */
+/** POST /signin/…: a step after the password; asks for the password again if it is too late. */
 export const standaloneStep = (deps: SignInDeps, ctx: Koa.Context, receive: StepReceiver, notice?: MessageKey): Promise<void> =>
   receive(deps, ctx, 'standalone', async () => showSignIn(deps.pages, ctx, { ...(await formFor(deps, ctx)), notice }));
 

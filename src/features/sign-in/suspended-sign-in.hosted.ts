@@ -1,7 +1,7 @@
 /**
- * The sign-in that somebody left because they had no password: the browser remembers it, and once they have chosen one by the link that was mailed to them it goes
- * on to the application. The link itself says nothing of it. What is remembered is only ever read as the names of an interaction, never as an address, and
- * whose it is the interaction's own cookie decides.
+ * A sign-in that a user left to choose a password: the browser remembers it, and after they have chosen one with the mailed link, it continues to the
+ * application. The link itself does not contain it. The stored values are read only as names of an interaction, never as an address, and the
+ * interaction's own cookie decides its owner.
  */
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';

@@ -23,7 +23,7 @@ const isOwn = (name: string): name is OwnAttribute => OWN_ATTRIBUTES.some((one) 
 /** May a form of users ask for it? */
 export const mayBeAsked = ({ self }: Pick<Attribute, 'self'>): boolean => self === 'READ_WRITE';
 
-/** In the order of the settings; then what the operator demands of every user. An attribute that was removed since is not asked for. */
+/** In the order of the settings, then required attributes. Deleted attributes are left out. */
 export function askedFields({ fields }: Pick<SignUpSettings, 'fields'>, { attributes }: UserSchema): readonly AskedField[] {
   const added = new Map(attributes.filter(mayBeAsked).map((attribute) => [attribute.name, attribute]));
   const named = new Set(fields.map(({ name }) => name));

@@ -1,6 +1,6 @@
 /**
- * The page on which people create an account, for an application's request or by itself. The same form, the same next page and the same time for everybody: who
- * has an account already learns it by e-mail (features/sign-up/sign-up.service.ts).
+ * Sign-up page, for an application's request or standalone. Same form, next page and timing for everyone: those with an account learn it by e-mail
+ * (features/sign-up/sign-up.service.ts).
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
@@ -193,7 +193,7 @@ const ADDRESS_PROBLEMS = {
   'domain-refused': 'sign-up.domain-refused',
 } as const satisfies Record<AddressProblem, MessageKey>;
 
-/** GET /signup, by itself. */
+/** GET /signup, standalone. */
 export async function signUpPage(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
   if (!(await showSignUp(deps, ctx, 'standalone'))) await next();
 }

@@ -18,7 +18,7 @@ export interface SignUpSettings {
   readonly groups: readonly string[];
   /** The id of the organization that new users join; null: none. */
   readonly organization: string | null;
-  /** Users accept them; null: those of the branding count as they stand there, and nothing is accepted. */
+  /** Terms that users accept; null: the branding's terms are only linked. */
   readonly termsUrl: string | null;
   readonly privacyUrl: string | null;
   /** ADMIN: an administrator activates each account. */

@@ -1,7 +1,7 @@
 /**
- * People create accounts themselves. What they type waits, sealed, in the code that proves the address (features/email-codes): it becomes an account only in the
- * browser in which it was typed, so that nobody prepares an account for somebody else (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022). Whether there
- * is an account already is looked up after the response, and only the e-mail says so.
+ * Self-service sign-up. The input waits, encrypted, with the code that confirms the address (features/email-codes): it becomes an account only in the
+ * same browser, so that nobody prepares an account for another person (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022). Existing accounts
+ * are looked up after the response, and only the e-mail mentions them.
  */
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
@@ -76,9 +76,9 @@ export interface SignUp {
 }
 
 /**
- * Takes note that somebody wants an account, unless the operator's hook refuses it.
+ * Stores a sign-up request, unless the operator's hook refuses it.
  * @returns the browser's token
- * @throws {TooManyFailures} when the network has asked too often
+ * @throws {TooManyFailures} when the network has sent too many requests
  * @throws {ProofMissing}
  */
 export async function requestSignUp(
@@ -111,7 +111,7 @@ export async function requestSignUpAgain(
 
 const EVENT = { eventType: 'user.registration.request', displayMessage: 'Sign up' } as const;
 
-/** Sends the code, or, to somebody who has an account, the way to it. @returns whether a code goes out */
+/** Sends the code, or the way to an existing account. @returns whether a code is sent */
 export async function mailSignUp(services: Services, code: OpenCode, request: RequestContext): Promise<boolean> {
   const email = code.content.name;
   const isTooMany = !(await mayMailSignUp(services, email));

@@ -103,11 +103,11 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
       await updateSignalStreamRow(database.knex, stream.id, changes);
     } catch (error) {
       // The delivery is what it is without it.
-      log.warn({ err: error, streamId: stream.id }, 'a delivery of a signal could not be noted');
+      log.warn({ err: error, streamId: stream.id }, 'could not record a delivery of a signal');
     }
   }
 
-  /** @throws when the stream has changed since it was read: it is looked at again */
+  /** @throws when the stream has changed since it was read: the delivery is repeated */
   async function keep(streamId: string, events: readonly SecurityEvent[], evenDisabled: boolean): Promise<void> {
     await database.transaction(async (trx) => {
       if (!(await isPolled(trx, streamId, evenDisabled))) throw new Postponed('the stream was changed', 1);

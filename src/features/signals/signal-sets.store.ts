@@ -55,7 +55,7 @@ const SURPLUS = `DELETE FROM signal_sets WHERE (stream_id, jti) IN (
       SELECT stream_id, jti FROM signal_sets WHERE stream_id = s.id AND seq <= boundary.seq ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
     ) more)`;
 
-/** Removes those from before that moment, and the oldest beyond so many of a stream. @returns the size of the larger batch */
+/** Deletes old events, and the oldest beyond a limit per stream. @returns the size of the larger batch */
 export async function deleteUnwantedSets(
   executor: Executor,
   { before, most }: { readonly before: Date; readonly most: number },

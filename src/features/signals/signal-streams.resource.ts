@@ -28,7 +28,7 @@ export interface SignalStream {
   readonly applicationId: string;
   readonly description: string;
   readonly status: StreamStatus;
-  /** Why, where somebody said so. */
+  /** Reason, if given. */
   readonly statusReason: string | null;
   /** RFC 8935 or RFC 8936. */
   readonly method: 'PUSH' | 'POLL';

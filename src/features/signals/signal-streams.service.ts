@@ -92,7 +92,7 @@ export async function createSignalStream(
 export const listSignalStreams = ({ database }: Services, window: Window, applicationId?: string): Promise<Page<SignalStream>> =>
   selectSignalStreams(database.knex, window, applicationId);
 
-/** @param applicationId whose it must be; absent: anybody's @throws {ApiError} not found */
+/** @param applicationId required owner; absent: any @throws {ApiError} not found */
 export async function getSignalStream({ database }: Services, id: string, applicationId?: string): Promise<SignalStream> {
   return requireOwn(id, await findSignalStream(database.knex, id), applicationId);
 }
@@ -147,7 +147,7 @@ async function forget(trx: Executor, id: string): Promise<void> {
   await removeSignalSetsOf(trx, id);
 }
 
-/** Seconds after which what was under way has been put off. */
+/** Seconds after which running deliveries have been postponed. */
 const HURRIED_AGAIN = 10;
 const hurriedAgain = (): Date => new Date(present().getTime() + HURRIED_AGAIN * 1000);
 
@@ -156,8 +156,8 @@ export const hurryStream = (trx: Executor, id: string): Promise<void> =>
   hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + SIGNAL_TAKEN_FOR * 1000));
 
 /**
- * Events of a paused stream wait; those of a disabled one, and what waits for it, are never delivered.
- * @param change.tell is the receiver to be told? It is, unless it asked for the change itself (SSF 1.0 section 8.1.5)
+ * Events of a paused stream wait; those of a disabled one are dropped.
+ * @param change.tell notify the receiver? Yes, unless it requested the change itself (SSF 1.0 section 8.1.5)
  * @throws {ApiError} not found
  */
 export async function setStreamStatus(

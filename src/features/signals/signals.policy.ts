@@ -80,7 +80,7 @@ type Details = Readonly<Record<string, unknown>>;
 function detailsOf(type: SignalType, event: SourceEvent): readonly Details[] {
   const before = membersOf(event.debugContext.before);
   const after = membersOf(event.debugContext.after);
-  // A link that a user asked for changes nothing yet.
+  // A link requested by a user changes nothing yet.
   if (event.eventType === 'user.account.reset_password' && after.status === undefined) return [];
   // A plain sign-out of one browser revokes nothing elsewhere: applications learn it by back-channel logout.
   if (event.eventType === 'user.session.end' && before.signedIn === undefined) return [];

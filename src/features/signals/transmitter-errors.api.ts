@@ -17,7 +17,7 @@ export const challenged = (status: number, error: string, description: string): 
 /** @returns the error as an answer: what nobody expected is logged, and not shown */
 export function toApiError(services: Services, ctx: Context, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  services.log.error({ err: error, requestId: ctx.state.requestId }, 'a request of a signal receiver failed');
+  services.log.error({ err: error, requestId: ctx.state.requestId }, 'a request from a signal receiver failed');
   return isUnavailable(error) ? unavailable() : internal();
 }
 

@@ -93,7 +93,7 @@ const readJson = bodyParser({
 export function signalTransmitter(services: Services, parts: TransmitterParts): Middleware {
   const limit = rateLimit(services, CALLS_PER_MINUTE);
   const issuer = issuerOf(services.config.baseUrl, BUILT_IN);
-  // SSF 1.0 section 7.2: the well-known segment stands before the issuer's path.
+  // SSF 1.0 section 7.2: the well-known segment precedes the issuer's path.
   const documents = new Set([WELL_KNOWN, WELL_KNOWN + new URL(issuer).pathname]);
   return async (ctx, next) => {
     if (documents.has(ctx.path)) return answerConfiguration(ctx, services);

@@ -55,7 +55,7 @@ export async function subjectFor(parts: Parts, sector: string | undefined, userI
   return sector === undefined ? userId : PREFIX + encryptDeterministically(await saltOf(parts), sector, userId);
 }
 
-/** @returns the ID of the user whom the applications of the sector know by this `sub`; undefined: of nobody */
+/** @returns ID of the user with this `sub` in the sector; undefined: none */
 export async function userBehind(parts: Parts, sector: string | undefined, subject: string): Promise<string | undefined> {
   if (sector === undefined) return subject;
   if (!subject.startsWith(PREFIX)) return undefined;

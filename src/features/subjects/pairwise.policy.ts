@@ -53,7 +53,7 @@ export function pairwiseProblems(settings: Settings): readonly Problem[] {
       setting: 'sector_identifier_uri',
       message: 'is required with subject_type pairwise, unless all redirect URIs have the same host',
     });
-  // OpenID Connect CIBA section 4, for every grant without a redirect: its keys tell whose the client is.
+  // OpenID Connect CIBA section 4, for every grant without a redirect: its keys identify the client's owner.
   if (byDevice && settings.jwks_uri === undefined)
     problems.push({ setting: 'jwks_uri', message: 'is required with subject_type pairwise and the device grant or CIBA' });
   if (byDevice && !['private_key_jwt', 'self_signed_tls_client_auth'].includes(settings.token_endpoint_auth_method))

@@ -1,4 +1,4 @@
-/** The document at `sector_identifier_uri` (OpenID Connect Dynamic Client Registration section 5), looked at whenever an application that names it is saved. */
+/** Document at `sector_identifier_uri` (OpenID Connect Dynamic Client Registration section 5), validated whenever an application with it is saved. */
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';

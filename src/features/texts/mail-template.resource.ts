@@ -30,7 +30,7 @@ export function keyOfPart(kind: string, part: TemplatePart): MessageKey | undefi
 
 export const partsOf = (kind: string): readonly TemplatePart[] => PARTS.filter((part) => keyOfPart(kind, part) !== undefined);
 
-/** Those that every e-mail has. The display name is none: users choose it, and would write into somebody else's mailbox. */
+/** Variables of every e-mail. Not the display name: users choose it, and could write into other mailboxes. */
 const COMMON = ['service', 'login'] as const;
 
 /** @returns the variables of a kind, those that its introduction must have, and whether it has a link */
@@ -46,7 +46,7 @@ export function templateVariables(kind: string) {
   };
 }
 
-/** The variables of one part. A link stands only where one can follow it, never in a subject, which logs and previews show. */
+/** Variables of one part. A link appears only where it can be opened, never in a subject, which logs and previews show. */
 export function variablesOfPart(
   kind: string,
   part: TemplatePart,

@@ -144,7 +144,7 @@ export async function previewMailTemplate(services: Services, kind: string, lang
   return renderMail(kind as MailKind, language, exampleFacts(kind, services.config.baseUrl, 'ada@example.com'), { brand, texts });
 }
 
-/** Sends it, with example values, to the one who asks, and tells what the mail server says. @throws {ApiError} as `previewMailTemplate` */
+/** Sends it with example values to the caller, and reports the mail server's response. @throws {ApiError} as `previewMailTemplate` */
 export async function testMailTemplate(
   services: Services,
   kind: string,

@@ -10,7 +10,7 @@ import { lockSettings } from '../settings/settings.store.ts';
 import { PAGE_TEXTS, pageOfText, pageTextBody, variablesOf } from './text-keys.resource.ts';
 import { findTexts, updateTexts } from './texts.store.ts';
 
-/** Name of the lock, and of what is told to other processes. */
+/** Name of the lock and of the notification. */
 const TEXTS = 'texts';
 
 /**

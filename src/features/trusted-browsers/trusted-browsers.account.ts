@@ -21,7 +21,7 @@ export async function trustedBrowsersOn({ services }: AccountDeps, { text }: Lan
   };
 }
 
-/** POST /account/security/end-trust: one of their own. It takes a right away, so that no fresh sign-in is asked for. */
+/** POST /account/security/end-trust: one of the user's own. It removes access, so no fresh sign-in is required. */
 export const endTrust = ownChange<AccountDeps>(async (deps, ctx, { accountId }, form) => {
   const ended = await endOwnTrust(deps.services, accountId, form.get('browser') ?? '', visitor(ctx, deps.config));
   doneWith(ctx, 'security', ended ? 'trust-ended' : 'trust-gone');

@@ -1,4 +1,4 @@
-/** `users/{id}/trustedBrowsers`: the browsers in which a user is not asked for a second factor. Okta has no such call; it is this service's own. */
+/** `users/{id}/trustedBrowsers`: browsers in which a user needs no second factor. Specific to this service, not in Okta. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';

@@ -1,4 +1,4 @@
-/** When a trusted browser replaces the second factor of its user. It never stands for a factor: `amr` and `acr` say what was used. */
+/** Decides when a trusted browser replaces the second factor. It is never a factor itself: `amr` and `acr` show what was used. */
 import type { DemandReason } from '../second-factors/second-factor.policy.ts';
 
 /** Days. */

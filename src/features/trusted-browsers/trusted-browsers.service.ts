@@ -1,6 +1,6 @@
 /**
- * Browsers that users trust: there they are not asked for their second factor for `settings/sign-in.rememberBrowserDays`. Trust ends with the period, by the
- * user or an administrator, and with whatever ends the user's sessions or changes their password, factors or roles.
+ * Trusted browsers: they need no second factor for `settings/sign-in.rememberBrowserDays`. Trust ends with the period, by the user or an
+ * administrator, and with whatever ends the user's sessions or changes their password, factors or roles.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';

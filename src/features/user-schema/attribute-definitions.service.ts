@@ -28,7 +28,7 @@ const TAKEN: readonly string[] = [
   'profile',
 ];
 
-/** @returns everything that is wrong with an attribute by itself; fields are its own */
+/** @returns all problems of a single attribute, by field */
 function definitionProblems(attribute: Attribute): FieldProblem[] {
   const { type, unique, minLength, maxLength, pattern, enum: values, oneOf } = attribute;
   const problems: FieldProblem[] = [];

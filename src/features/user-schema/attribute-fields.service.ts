@@ -16,7 +16,7 @@ export const titledAttributeChoices = z
   .max(MOST_CHOICES);
 const permissions = z.array(z.strictObject({ principal: z.literal('SELF'), action: z.enum(SELF_PERMISSIONS) })).max(1);
 
-/** null, as Okta's SDKs send what is not set, stands for absent. */
+/** null, sent by Okta's SDKs for unset fields, means absent. */
 export const attributeFields = z.strictObject({
   title: shownText({ least: 1, most: 100 }).meta({ description: 'What forms call it' }),
   description: shownText({ most: 500 }).nullish(),

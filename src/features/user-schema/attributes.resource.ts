@@ -35,7 +35,7 @@ export interface Attribute extends ValueRules {
   readonly type: AttributeValueType;
   /** Required when a user is created or the profile is replaced. */
   readonly required: boolean;
-  /** No two users have the same value, whatever the case of its letters. */
+  /** No two users have the same value, case-insensitive. */
   readonly unique: boolean;
   readonly self: SelfPermission;
 }

@@ -7,7 +7,7 @@ import type { Attribute, AttributeValue } from './attributes.resource.ts';
 
 export const ADDED_GROUP = 'More attributes';
 
-/** Beside the other fields of a form, whatever an attribute is called. */
+/** Distinct from other fields of a form, whatever the attribute's name. */
 const fieldName = (name: string): string => `attribute.${name}`;
 
 const YES_OR_NO: readonly Option[] = [

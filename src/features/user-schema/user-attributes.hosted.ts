@@ -3,7 +3,7 @@ import type { Language } from '../../platform/i18n/messages.ts';
 import { choicesOf, valueOfText } from './attribute-values.service.ts';
 import type { Attribute, AttributeValue } from './attributes.resource.ts';
 
-/** Beside the other fields of a form, whatever an attribute is called. */
+/** Distinct from other fields of a form, whatever the attribute's name. */
 const fieldName = (name: string): string => `attribute.${name}`;
 
 export interface AttributeFieldModel {

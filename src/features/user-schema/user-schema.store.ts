@@ -33,7 +33,7 @@ const COMPARED = 'lower(normalize(given.value, NFC))';
 const RELEASE = `DELETE FROM unique_attribute_values kept WHERE user_id = :userId AND NOT EXISTS (
   SELECT FROM unnest(CAST(:names AS text[]), CAST(:values AS text[])) AS given(name, value) WHERE given.name = kept.name AND ${COMPARED} = kept.value)`;
 
-/** In one order, so that two transactions do not wait for each other. The update changes nothing; it tells the user's own value from another's. */
+/** Ordered, so that transactions do not deadlock. The update changes nothing; it distinguishes the user's own value from another's. */
 const CLAIM = `INSERT INTO unique_attribute_values AS kept (name, value, user_id)
   SELECT given.name, ${COMPARED}, CAST(:userId AS text) FROM unnest(CAST(:names AS text[]), CAST(:values AS text[])) AS given(name, value) ORDER BY 1, 2
   ON CONFLICT (name, value) DO UPDATE SET value = excluded.value WHERE kept.user_id = excluded.user_id RETURNING name`;

@@ -1,4 +1,4 @@
-/** `/account/activity`: what happened to the account lately, in words. Of others it tells only that somebody else did it. */
+/** `/account/activity`: recent activity of the account in words. Actions of others are shown without their names. */
 
 import { draw, ownPage, times } from '../../pages/account/page.ts';
 import { parameterOf } from '../../pages/hosted/carried-parameters.ts';

@@ -1,4 +1,4 @@
-/** Directory → Users → Create user: with a password, with a link by which he chooses one, or not active yet; in an organization, if wanted. */
+/** Directory → Users → Create user: with a password, with a link to choose one, or inactive; optionally in an organization. */
 
 import { z } from 'zod';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';

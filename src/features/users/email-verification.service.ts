@@ -44,7 +44,7 @@ export async function mailVerification(
   await queueMail(trx, keyring, user, 'email-verification', content, request);
 }
 
-/** `sent`: whatever becomes of the address, for whether it is another user's is told to nobody. */
+/** `sent`: whatever the result, so that it does not reveal other users' addresses. */
 /** `provider-required`: the address would lead around the identity provider that the user must sign in by. */
 export type VerificationRequest = 'sent' | 'not-possible' | 'not-an-address' | 'too-many' | 'provider-required';
 
@@ -87,7 +87,7 @@ const recordRequest = (trx: Executor, user: User, email: string, request: Reques
     after: { email },
   });
 
-/** Is there an address to be verified, of somebody who can use the link? Whether mail can be sent is not asked. */
+/** Does the user have an unverified address, and can they use the link? Does not check whether e-mail is possible. */
 export const isToVerify = <U extends Pick<User, 'email' | 'emailVerified' | 'status'>>(user: U): user is U & { readonly email: string } =>
   hasMailAddress(user) && !user.emailVerified && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED');
 
@@ -115,7 +115,7 @@ export interface PendingVerification {
   readonly email: string;
 }
 
-/** @returns undefined when the link is of no use, for whatever reason. Looking changes nothing. */
+/** @returns undefined if the link cannot be used, whatever the reason. Reading changes nothing. */
 export async function readVerification({ database: { knex } }: Services, token: string): Promise<PendingVerification | undefined> {
   const found = await findVerification(knex, digest(token), present());
   const user = found && (await findUserById(knex, found.userId));
@@ -127,8 +127,9 @@ const isOfUse = ({ email, replaces }: EmailVerification, user: User): boolean =>
   (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED') && (user.email === email || user.email === replaces);
 
 /**
- * Uses the link up: the address is the user's, and verified. The one before is told, and links that went there end.
- * @returns undefined when the link is of no use, as in `readVerification`, or the address is another user's by now, or leads around a required provider
+ * Uses the link: the address becomes the user's, verified. The previous one is notified, and links sent there end.
+ * @returns undefined if the link cannot be used, as in `readVerification`, or the address belongs to another user now, or would bypass a required
+ * provider
  */
 export async function confirmEmail(services: Services, token: string, request: RequestContext): Promise<PendingVerification | undefined> {
   return services.database.transaction(async (trx) => {

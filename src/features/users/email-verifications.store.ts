@@ -29,7 +29,7 @@ export async function replaceVerification(trx: Executor, verification: EmailVeri
   await trx('email_verifications').insert(toRow(COLUMNS, verification));
 }
 
-/** Ends the link by which a user would have another address: anyone who asked for it may have been another one. That of the address which they have stays. */
+/** Ends a pending change of the address: it may have been requested by another person. A link for the current address stays. */
 export async function deleteWishOf(executor: Executor, userId: string): Promise<void> {
   const present = executor('users').where({ id: userId }).whereRaw('users.email = email_verifications.email');
   await executor('email_verifications').where({ user_id: userId }).whereNotExists(present).delete();

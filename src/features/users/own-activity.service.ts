@@ -1,4 +1,4 @@
-/** A user's recent activity, for that user: some of the audit events about them. Of other people they see only that somebody else did it. */
+/** A user's recent activity, for that user: some of their audit events. Actions of others are shown without their names. */
 
 import type { Services } from '../../platform/database/dependencies.ts';
 import { NOBODY } from '../audit/audit-event.policy.ts';

@@ -57,7 +57,7 @@ export const OWN_AUTOCOMPLETE: Readonly<Record<OwnAttribute, string>> = {
 /** The zones of the IANA time zone database by their present names, for a choice. */
 export const TIME_ZONES: readonly string[] = Intl.supportedValuesOf('timeZone');
 
-/** @returns the zone as the database writes it, whatever the case that it was typed in */
+/** @returns the zone in the database's spelling, case-insensitive */
 const zoneAsWritten = (zone: string): string => TIME_ZONES.find((each) => each.toLowerCase() === zone.toLowerCase()) ?? zone;
 
 /** Is it a zone of the IANA time zone database (OpenID Connect Core section 5.1, `zoneinfo`)? */
@@ -130,7 +130,7 @@ export function checkOwnProfile(wanted: OwnProfile): {
 export const ownAttributeProblem = (name: OwnAttribute): MessageKey =>
   name === 'profileUrl' ? 'account.profile.wrong-url' : name === 'zoneinfo' ? 'account.profile.wrong-zone' : 'account.profile.wrong';
 
-/** Keeps the language that the user wants to read and write. @param language a BCP 47 tag; undefined: whatever the browser says */
+/** Stores the user's language. @param language a BCP 47 tag; undefined: the browser's */
 export const changeOwnLanguage = (
   services: Services,
   userId: string,

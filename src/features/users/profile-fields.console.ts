@@ -13,7 +13,7 @@ interface Attribute {
   readonly hint?: string;
 }
 
-/** By the groups in which they stand. */
+/** By group. */
 export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attributes: readonly Attribute[] }[] = [
   {
     group: 'Account',

@@ -30,7 +30,7 @@ const recordOf = (user: User) => ({
  * @throws {ApiError} validation of search or filter
  */
 export async function exportUsers(services: Services, query: UserQuery, format: 'csv' | 'ndjson', request: RequestContext) {
-  // The first rows are read before the answer begins, so that a refused search is told as one.
+  // Read the first rows before the response starts, so that an invalid search returns an error.
   const first = await listUsers(services, { ...query, limit: BATCH }, request);
   await recordEvent(services.database.knex, {
     eventType: 'system.export.users',

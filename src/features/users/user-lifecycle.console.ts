@@ -21,7 +21,7 @@ const MAKE = { activate: activateUser, reactivate: reactivateUser, reset_passwor
 const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): step is keyof typeof MAKE =>
   step in MAKE && (step !== 'activate' || passwordHash === null);
 
-/** The steps of which the user is told by e-mail, where that is possible. */
+/** Steps with an optional notification e-mail. */
 const TELL: Readonly<Partial<Record<LifecycleStep, typeof activateUser>>> = { activate: activateUser, refuse: refuseSignUp };
 
 /** @throws {ApiError} not found when there is no such step */
@@ -65,7 +65,7 @@ const takeOne: ConsolePage = {
           login: user.login,
           url: await MAKE[step](services, user.id, { sendEmail }, visit.request),
         }),
-        // Activated without a link, and not by mail: he was given a password meanwhile.
+        // Activated without a link or e-mail: the user has a password meanwhile.
         () => ({ goTo: home, notice: step === 'activate' && sendEmail ? 'user-activated-by-mail' : stepOf(step, user).notice }),
       );
     }

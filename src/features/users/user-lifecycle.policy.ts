@@ -3,7 +3,7 @@ import { isLocked } from '../sign-in/lockout.policy.ts';
 
 export type UserStatus = 'STAGED' | 'PROVISIONED' | 'ACTIVE' | 'PASSWORD_EXPIRED' | 'LOCKED_OUT' | 'SUSPENDED' | 'DEPROVISIONED';
 
-/** The status as others see it: LOCKED_OUT is never stored, it begins with a wrong password and ends by itself. */
+/** Effective status: LOCKED_OUT is never stored; it starts with wrong passwords and ends automatically. */
 export const statusAt = (user: { readonly status: UserStatus; readonly lockedUntil: Date | null }, now: Date): UserStatus =>
   user.status === 'ACTIVE' && isLocked(user, now) ? 'LOCKED_OUT' : user.status;
 

@@ -1,6 +1,6 @@
 /**
- * The life cycle of a user, carried out: the status changes, and with it ends what the user holds. Which step is possible when stands in
- * features/users/user-lifecycle.policy.ts. Links to choose a password are mailed, or given to the caller.
+ * Lifecycle of a user: changes the status and ends what the user holds. features/users/user-lifecycle.policy.ts defines the possible steps. Links to
+ * choose a password are mailed, or returned to the caller.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -52,9 +52,9 @@ interface LinkDelivery {
 }
 
 /**
- * A user who has a password, and proved the address when they signed up, is told by mail. One without a password gets a link to choose one: by mail, where that is wished, possible, and they have an address. One who has no other way to sign
- * in either is invited (PROVISIONED) until they use it.
- * @returns the link, where it is not mailed: otherwise nobody would have it
+ * A user with a password and an address confirmed at sign-up is notified by e-mail. One without a password gets a link to choose one: by e-mail if
+ * requested, possible, and they have an address. One with no other way to sign in is invited (PROVISIONED) until they use it.
+ * @returns the link if it is not mailed
  * @throws {ApiError} as `takeStep`
  */
 export async function activateUser(

@@ -23,7 +23,7 @@ interface Below {
   readonly label: string;
   readonly path: string;
   readonly access: Access;
-  /** Administrators of single organizations see it only for users whom they may change. */
+  /** Administrators of single organizations see it only for users whom they can change. */
   readonly isClose?: boolean;
 }
 

@@ -17,7 +17,7 @@ import { isBaseAttribute } from '../user-schema/user-attributes.service.ts';
 import type { BaseAttribute, ProfileValues, User } from './users.resource.ts';
 import { composedName } from './users.store.ts';
 
-/** null stands for an attribute that is not set: Okta's SDKs send it so. */
+/** null, sent by Okta's SDKs, means an unset attribute. */
 const attribute = text().nullish();
 
 const url = text({ most: 2048 }).refine(
@@ -28,7 +28,7 @@ const url = text({ most: 2048 }).refine(
 /** Format of the claim `birthdate` (OpenID Connect Core section 5.1): the year can be 0000, or stand alone. */
 const birthdate = text().regex(/^\d{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))?$/, 'must be a date like 1815-12-10, 0000-12-10 or 1815');
 
-/** By what one signs in; it must not pass for another's: composed, as it is looked for (RFC 8265 section 3.3), and all of it to be seen. */
+/** A name for signing in must not imitate another: composed as in lookups (RFC 8265 section 3.3), and without invisible characters. */
 const name = ({ least = 0 } = {}) =>
   text({ least })
     .normalize('NFC')
@@ -117,7 +117,7 @@ export const userCredentials = z.strictObject({
     .strictObject({
       value: z.string().min(8).max(1024).optional(),
       hash: importedHash.optional(),
-      /** Another system knows the password: an inline hook is asked at the sign-in. */
+      /** Another system knows the password: an inline hook verifies it at sign-in. */
       hook: z.strictObject({ type: z.literal('default') }).optional(),
     })
     .refine((given) => Object.values(given).filter((one) => one !== undefined).length <= 1, 'must contain only one of value, hash and hook')
@@ -157,7 +157,7 @@ export async function storedPassword(
   return hashPassword(password);
 }
 
-/** The profile as it is stored: login and email apart and composed, as they are looked for, and only what is set. */
+/** The stored profile: login and e-mail separate and composed as in lookups, and only set values. */
 export function splitProfile({ login, email, emailVerified: _, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
   const isSet = ([name, value]: readonly [string, unknown]) => (isBaseAttribute(name) ? typeof value === 'string' : !isEmptyValue(value));
   return {

@@ -55,7 +55,7 @@ export const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' |
   ...request,
   actor: { id, type: 'User', displayName: login },
 });
-/** May the caller change this user, whom they can see? */
+/** Can the caller change this visible user? */
 export async function mayChangeUser(executor: Executor, userId: string, request: RequestContext): Promise<boolean> {
   const reach = reachOf(request.roles ?? [], 'write');
   if (reach === 'everything') return true;

@@ -16,7 +16,7 @@ export const STATUSES: Readonly<Record<UserStatus, readonly [words: string, tone
 
 export const WAITING = 'Waiting for approval';
 
-/** @param status as it is now: see `statusAt` @param user tells sign-ups that wait from others who are not activated yet */
+/** @param status current one, see `statusAt` @param user distinguishes sign-ups waiting for approval from others that are not activated */
 export function userStatusPiece(status: UserStatus, user?: Pick<User, 'status' | 'approvalRequested'>): Piece {
   if (user !== undefined && awaitsApproval(user)) return { text: WAITING, tone: 'warning' };
   const [text, tone] = STATUSES[status];

@@ -47,7 +47,7 @@ export type ProfileValues = Readonly<{ [N in BaseAttribute]?: string }> & Readon
 /** null: not set, or has not come yet. */
 export interface User {
   readonly id: string;
-  /** Unique, whatever the case of its letters. */
+  /** Unique, case-insensitive. */
   readonly login: string;
   readonly email: string | null;
   readonly emailVerified: boolean;

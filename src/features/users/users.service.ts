@@ -51,7 +51,7 @@ export interface NewUser extends GivenPassword {
   readonly roles?: readonly Role[];
   /** true: created without a form, by what need not know of required attributes. */
   readonly isByMachine?: boolean | undefined;
-  /** true: by mail they are invited to choose a password, and PROVISIONED until they do, or, if they have one, asked to verify their address. */
+  /** true: invites users by e-mail to choose a password (PROVISIONED until they do), or, if they have one, to verify their address. */
   readonly sendEmail?: boolean | undefined;
 }
 
@@ -95,7 +95,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
 export const getUser = (services: Services, idOrLogin: string, request: RequestContext): Promise<User> =>
   findVisibleUser(services.database.knex, idOrLogin, request);
 
-/** May the caller change this user, whom they can see? What they do then is decided again. */
+/** Can the caller change this visible user? Each change is checked again. */
 export const isUserChangeable = (services: Services, { id }: User, request: RequestContext): Promise<boolean> =>
   mayChangeUser(services.database.knex, id, request);
 
@@ -194,7 +194,7 @@ function refuseForeignHash({ passwordHash }: GivenPassword, request: RequestCont
   if (passwordHash !== undefined && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
 }
 
-/** Applications open accounts by a verified address, of whatever domain. @throws {ApiError} forbidden to administrators of organizations */
+/** Applications grant access by a verified address of any domain. @throws {ApiError} forbidden to administrators of organizations */
 function refuseUnprovedAddress(isVerified: boolean, request: RequestContext): void {
   if (isVerified && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
 }
@@ -258,7 +258,7 @@ async function welcome(trx: Executor, services: Services, user: User, request: R
   await mailPasswordLink(trx, services, await requireMail(trx, services, user, request), 'invitation', {});
 }
 
-/** A new address is not verified yet, unless the administrator says so; until it is, the claim `email_verified` says so. */
+/** A new address is unverified unless the administrator says otherwise; until then the claim `email_verified` is false. */
 async function askToVerify(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
   if (user.emailVerified || user.status !== 'ACTIVE' || !hasMailAddress(user)) return;
   if (!(await isMailPossible(services, request, trx))) return;
@@ -271,5 +271,5 @@ async function joinOrganization(trx: Executor, user: User, { orgId, depId }: New
   if (missing !== undefined) throw validation([{ field: missing, message: 'does not exist' }]);
 }
 
-/** @returns the user, whatever their status; undefined: there is none */
+/** @returns the user in any status; undefined if they do not exist */
 export const findUser = ({ knex }: Database, id: string): Promise<User | undefined> => findUserById(knex, id);

@@ -275,13 +275,13 @@ export async function countUsers(executor: Executor): Promise<number> {
 }
 
 /**
- * A user whom their login does not find: logins are looked up in composed Unicode (NFC, see `composedName`), and this one is stored in another form. Migration
- * 018 left such a login where another user has the composed one. PostgreSQL composes in UTF8 databases only.
+ * A user whose login cannot be found: lookups use composed Unicode (NFC, see `composedName`), and this one is stored in another form. Migration 018
+ * left it because another user has the composed one. PostgreSQL composes in UTF8 databases only.
  */
 export interface UncomposedLogin {
   readonly id: string;
   readonly login: string;
-  /** The ID of the user whom that login finds instead. */
+  /** ID of the user whom the login finds instead. */
   readonly takenBy: string | null;
 }
 

@@ -10,7 +10,7 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { confirmEmail, readVerification } from './email-verification.service.ts';
 
-/** The link was used, replaced, or has expired, or there never was one; which of these is not told. */
+/** The link was used, replaced, has expired or never existed; the page does not reveal which. */
 export class VerificationGone extends Error {
   override readonly name = 'VerificationGone';
 }
@@ -43,7 +43,7 @@ export async function receiveVerifiedEmail(deps: SignInDeps, ctx: RouterContext)
   seeOther(ctx, carryOn(ctx, '/verified-email'));
 }
 
-/** GET /verified-email: says so, and nothing else. */
+/** GET /verified-email: shows a confirmation only. */
 export async function verifiedEmailPage(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const language = pageLanguage(ctx);
   const title = language.text('verify.done-title');

@@ -39,7 +39,7 @@ export interface AccountRequest {
 
 export type Show = (deps: AccountDeps, ctx: Koa.Context, visit: AccountRequest) => Promise<void>;
 
-/** Before each page: its user is signed in, else they are asked to and led back. */
+/** Middleware of account pages: requires a sign-in and returns to the page. */
 export const ownPage =
   (page: AccountPage, show: Show) =>
   async (deps: AccountDeps, ctx: Koa.Context): Promise<void> => {

@@ -21,7 +21,7 @@ import { seeOther } from '../../platform/http/forms.ts';
 import { carryOn, SECURITY_PAGE } from '../hosted/carried-parameters.ts';
 import type { AccountDeps } from './account-deps.ts';
 
-/** @returns a middleware for the user's own pages; other addresses go on to the next */
+/** @returns middleware for the account pages; other addresses go to the next one */
 export function accountPages(deps: AccountDeps): Koa.Middleware {
   const back = (address: string) => (ctx: Koa.Context) => seeOther(ctx, carryOn(ctx, address));
   const router = new Router()

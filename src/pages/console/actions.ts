@@ -62,7 +62,7 @@ export const drawnActions = (actions: readonly Action[]): readonly DrawnAction[]
     })
     .sort((one, other) => Number(one.danger) - Number(other.danger));
 
-/** One action stands beside the title: the main one, else the only one. All others are in the menu. */
+/** One action is next to the title: the primary one, otherwise the only one. All others are in the menu. */
 export function headActions(actions: readonly Action[], more: readonly Action[]) {
   const drawn = drawnActions(actions);
   const beside = drawn.find(({ main }) => main) ?? (drawn.length === 1 && !drawn[0]?.danger ? drawn[0] : undefined);

@@ -1,4 +1,4 @@
-/** Initials stand for the picture of a user. */
+/** Initials instead of a user's picture. */
 
 /** @param name a full name, a user name or an e-mail address @returns one or two capital letters */
 export function initialsOf(name: string): string {

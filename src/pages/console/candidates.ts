@@ -50,7 +50,7 @@ const NEAREST = 3;
 export const departmentsIn = async ({ services, request }: ConsoleRequest, orgId: string): Promise<Candidates> =>
   departmentsOf((await departmentTree(services, orgId, request)).departments);
 
-/** All are indented as in the tree; those that fit words are told apart by what they are in. */
+/** Indented like the tree; search results show their parents. */
 export function departmentsOf(departments: readonly Department[]): Candidates {
   const wayTo = ({ id, name }: Department): Candidate => {
     const above = lineAbove(departments, id)

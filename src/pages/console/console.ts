@@ -1,7 +1,7 @@
 /**
- * The admin console at `/admin`: who may come in, what he is shown, and in which frame, for all pages in one place. At every request the console
- * asks for its own cookie, for the browser's session at the authorization server and for the user's roles, so that a logout anywhere, a
- * deactivation or a lost role ends it at the next click; and whether it was begun with a second factor, where one is demanded by now. It needs no script.
+ * The admin console at `/admin`: access, content and layout of all pages in one place. Each request checks the console's own cookie, the browser's
+ * session at the authorization server and the user's roles, so that a logout anywhere, a deactivation or a lost role takes effect with the next
+ * click; also the second factor, if it is required meanwhile. No JavaScript needed.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -153,7 +153,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
     await kept.keep(ctx, session.userId, form);
   }
 
-  /** Runs a step for an administrator; others have to sign in, or are told that they are none. */
+  /** Runs a step for an administrator; others must sign in, or see that they have no access. */
   const forAdministrators =
     (page: Pick<ConsolePage, 'needsFreshSignIn'>, step: (ctx: RouterContext, person: ConsoleUser) => Promise<void>) =>
     async (ctx: RouterContext) => {
@@ -178,7 +178,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   const isFound = (ctx: RouterContext): boolean => Object.values(ctx.params as Record<string, string>).every(isPrintable);
 
-  /** Carries out what is asked of a page by an address alone. */
+  /** Handles GET requests of a page. */
   const looked = (page: ConsolePage, look: (ctx: RouterContext, visit: ConsoleRequest) => Promise<void>) =>
     forAdministrators(page, async (ctx, person) => {
       const { access, verb = 'read' } = page;
@@ -231,7 +231,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
     .post(`${HOME}/sign-out`, async (ctx) => {
       const form = await readForm(ctx);
       const session = await own.current(ctx);
-      // Once it has ended, the server asks before it signs anybody out.
+      // Without a session the server asks before it signs anyone out.
       if (session !== undefined) formTokens.verify(ctx, form, session.userId);
       await door.signOut(ctx);
     });

@@ -11,7 +11,7 @@ import type { SimulatedPrompt } from '../../features/policies/simulation-facts.p
 import { counted, type Phrase, phrase, quoted } from '../../platform/i18n/phrase.ts';
 import type { Tone } from './detail-page.ts';
 
-/** A decision, with what must be known of the request to tell it. */
+/** A decision, and the request data needed to describe it. */
 export interface Decided extends Simulation {
   readonly grantType: AccessGrantType;
   readonly prompts: ReadonlySet<SimulatedPrompt>;
@@ -174,7 +174,7 @@ const CONSENT: Readonly<Record<ConsentReason, string>> = {
 /** The row of the table of consent that decided about a scope. */
 export const consentRowInWords = ({ reason }: Pick<ScopeDecision, 'reason'>): Phrase => phrase(CONSENT[reason]);
 
-/** Is the user asked at all, and why? */
+/** Is the user asked for consent, and why? */
 export function consentInWords({ consent, outcome, grantType, application, prompts }: Decided): Phrase {
   if (consent === undefined)
     return grantType === 'password'

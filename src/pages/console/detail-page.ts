@@ -11,7 +11,7 @@ import { type Action, type Drawn, type FieldMessage, NOTHING_TYPED, type Status,
 /** How something stands, in colour. */
 export type Tone = Status['tone'];
 
-/** A piece of what a cell or a fact tells. A string is data, except in a badge or in soft colour, where it is a text of the page. */
+/** A part of a cell or fact. Strings are data, except in badges and secondary text, where they are page texts. */
 export interface Piece {
   readonly text?: Text | number;
   readonly moment?: Moment | null;
@@ -75,7 +75,7 @@ interface Search {
   readonly isNarrowed: boolean;
   /** Parameters of the address that stay as they are. */
   readonly kept?: URLSearchParams;
-  /** Why nothing could be looked for; `q` is a field, too. */
+  /** Why the search failed; `q` is a field, too. */
   readonly problems?: readonly FieldMessage[];
 }
 
@@ -150,7 +150,7 @@ export interface WordsPart extends PartHead {
   readonly tone?: Tone;
 }
 
-/** A question whose answer stands below on the same page: sent by GET, so that its address can be passed on. */
+/** A form whose result is shown below on the same page: sent by GET, so that its address can be shared. */
 export interface QueryPart extends PartHead {
   readonly kind: 'query';
   /** Lines, and choices out of a list. */

@@ -37,8 +37,8 @@ const isFilled = (field: object): boolean =>
   ('picked' in field && Array.isArray(field.picked) && field.picked.length > 0);
 
 /**
- * @param drawn with what was typed and what is wrong
- * @returns the groups in sight, those folded away, how many of the folded lines hold something, and what stands below each choice
+ * @param drawn fields with values and problems
+ * @returns visible and collapsed groups, the number of collapsed fields with a value, and dependent fields
  */
 export function layOut<T extends Placed>(drawn: readonly T[]) {
   const upper = drawn.filter(({ when }) => when === undefined);

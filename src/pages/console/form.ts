@@ -1,4 +1,4 @@
-/** The forms of the console: all of them are drawn by one view, and read back, from what is said here about their fields. */
+/** Forms of the console: one view renders all of them, and they are parsed, from these field definitions. */
 
 import type { z } from 'zod';
 import { asPhrase, type Phrase, phrase, refusalText, type Text, verbatim } from '../../platform/i18n/phrase.ts';
@@ -18,13 +18,13 @@ interface Common {
   readonly label: Text;
   readonly hint?: Text;
   readonly required?: boolean;
-  /** The field's name in the answers of the services, where it has another; several where several things are told of it. */
+  /** Names of the field in service errors, if different. */
   readonly alias?: string | readonly string[];
-  /** Fields of the same group that follow each other stand under its name. */
+  /** Consecutive fields of the same group appear under its name. */
   readonly group?: Text;
   /** Few need it: it is folded away under “Advanced”. */
   readonly advanced?: boolean;
-  /** It has a meaning only with this choice: it stands below it, and shows where it is chosen. */
+  /** Applies only to this choice: shown below it when it is selected. */
   readonly when?: Dependence;
 }
 
@@ -189,7 +189,7 @@ function ofField({ field, message: told }: FieldMessage, fields: readonly Field[
       : (fields.find((one) => namesOf(one).includes(field)) ??
         fields.find((one) => namesOf(one).some((name) => field.startsWith(`${name}.`) || field.startsWith(`${name}[`))));
   if (found === undefined) return { message: field === undefined ? message : phrase('{field} {problem}', { field, problem: message }) };
-  // The schema counts in the field's own unit, whatever unit was chosen.
+  // The schema counts in the field's own unit, whatever unit was selected.
   if (found.kind === 'duration' && /\d$/.test(message.template))
     return { field: found.name, message: phrase('{problem} {unit}', { problem: message, unit: phrase(UNIT_NAMES[found.unit]) }) };
   const entry = found.kind === 'lines' ? /[.[](\d+)\]?$/.exec(field ?? '')?.[1] : undefined;

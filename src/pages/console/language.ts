@@ -30,7 +30,10 @@ export function consoleLanguages(log: Logger): ConsoleLanguages {
   };
 }
 
-/** Keeps the language that a page's address asks for, and goes on to the page, so that links that are passed on name no language. @returns was one asked for? */
+/**
+ * Stores the language in the page's address and redirects to the page, so that shared links contain no language.
+ * @returns whether the address contained one
+ */
 export function keepAskedLanguage(ctx: Koa.Context): boolean {
   if (ctx.query[LANGUAGE_PARAMETER] === undefined) return false;
   const asked = askedLanguage(ctx);

@@ -1,4 +1,4 @@
-/** The menu of the console: its sections, and which entries somebody sees. */
+/** Menu of the console: sections, and the entries visible to a user. */
 import { type Access, mayCall, type Role } from '../../features/administrators/administration.policy.ts';
 import type { IconName } from '../../platform/http/icons.ts';
 
@@ -67,7 +67,7 @@ const MENU: readonly Section[] = [
   },
 ];
 
-/** `page`: the one that is looked at; `true`: one below it is. */
+/** `page`: the current page; `true`: a page below it. */
 type Current = 'page' | 'true' | undefined;
 
 export interface MenuEntry extends Pick<Entry, 'label' | 'href' | 'icon'> {
@@ -76,7 +76,7 @@ export interface MenuEntry extends Pick<Entry, 'label' | 'href' | 'icon'> {
 
 const currentAt = (href: string, path: string): Current => (path === href ? 'page' : path.startsWith(`${href}/`) ? 'true' : undefined);
 
-/** @param path of the page that is looked at */
+/** @param path of the current page */
 export function menuFor(
   roles: readonly Role[],
   path: string,

@@ -43,7 +43,7 @@ export interface Action {
 
 /** One of the pages about a thing. */
 interface Tab extends Action {
-  /** Is it looked at? Absent: where the address is the same. */
+  /** Is it the current page? Absent: if the address is the same. */
   readonly isCurrent?: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface Drawn {
   /** The way to the page, without the page. */
   readonly crumbs?: readonly Crumb[];
   readonly actions?: readonly Action[];
-  /** The pages about the same thing; the one that is looked at is marked. */
+  /** Pages about the same object; the current one is marked. */
   readonly tabs?: readonly Tab[];
   readonly scripts?: readonly string[];
   /** Origins of pictures from elsewhere. */
@@ -110,16 +110,16 @@ export interface ConsolePage {
   /** Below `/admin`, with `:name` for a parameter. */
   readonly path: string;
   readonly access: Access;
-  /** `write` where the page is of use only to those who may change things; posting its form always is a change. */
+  /** `write` for pages that only users with write access need; submitting a form always requires it. */
   readonly verb?: Verb;
   /** Needs a sign-in not older than 15 minutes, with the second factor of who has one; `of-administrators`: only where the user of the page has a role. */
   readonly needsFreshSignIn?: boolean | 'of-administrators';
-  /** Its form has a file of at most so many bytes. */
+  /** Maximum file size of the form in bytes. */
   readonly mostFileBytes?: number;
   /** @throws {ApiError} */
   show(visit: ConsoleRequest, typed: Typed): Promise<Drawn>;
   /** Carries the form out. @throws {ApiError} the form is shown again with what is wrong */
   receive?(visit: ConsoleRequest, form: URLSearchParams): Promise<Drawn | GoTo>;
-  /** Open to whom the page is open to. @throws {ApiError} */
+  /** Same access as the page. @throws {ApiError} */
   download?(visit: ConsoleRequest): Promise<Download>;
 }

@@ -8,7 +8,7 @@ import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platfo
 import type { ChoiceField, Field } from './form.ts';
 import type { Typed } from './page.ts';
 
-/** Longer lists are not looked through. */
+/** Longer lists need a search. */
 const SHORT = 200;
 /** So many that fit can be chosen from. */
 const FOUND = 50;

@@ -33,7 +33,7 @@ export const newSecrets = (): Secrets => ({
 });
 
 export interface ConsoleClient {
-  /** @param prompt `login`: the password is asked for even where somebody is signed in */
+  /** @param prompt `login`: require the password even with a session */
   authorizationUrl(credentials: ConsoleCredentials, secrets: Secrets, prompt?: 'login'): Promise<URL>;
   /**
    * @param query of the authorization response

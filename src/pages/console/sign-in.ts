@@ -49,7 +49,7 @@ export interface ConsoleSignInParts {
   client(): Promise<ConsoleCredentials | undefined>;
 }
 
-/** `login`: perhaps as somebody else. `again`: for a page that needs a fresh sign-in. `factor`: the second factor alone. */
+/** `login`: possibly as another user. `again`: for a page that needs a fresh sign-in. `factor`: the second factor only. */
 export type SignInPrompt = 'login' | 'again' | 'factor';
 
 export interface SignIn {

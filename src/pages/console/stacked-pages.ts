@@ -14,7 +14,7 @@ function partsUnder(title: Text, { locals, actions = [] }: Drawn): readonly unkn
   return [{ ...first, title, actions: drawnActions(actions.map((action) => ({ ...action, main: false }))) }, ...rest];
 }
 
-/** The parts of all pages. Each list begins at its first page, whatever the address says. */
+/** Combined parts of all pages. Each list starts at its first page, regardless of the address. */
 export async function stackedParts(visit: ConsoleRequest, shown: readonly StackedPage[], typed: Typed): Promise<readonly unknown[]> {
   const parts: unknown[] = [];
   for (const { label, page } of shown) parts.push(...partsUnder(label, await page.show({ ...visit, query: new URLSearchParams() }, typed)));

@@ -24,7 +24,7 @@ export function consoleTheme(ctx: Koa.Context) {
   return { themes, stylesheets: chosen === undefined ? [] : [`theme-${chosen}.css`] };
 }
 
-/** Keeps the theme that a page's address asks for, and goes on to the page. @returns was one asked for? */
+/** Stores the theme in the page's address and redirects to the page. @returns whether the address contained one */
 export function keepAskedTheme(ctx: Koa.Context): boolean {
   const asked = ctx.query[PARAMETER];
   if (asked === undefined) return false;

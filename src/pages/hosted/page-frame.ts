@@ -1,4 +1,4 @@
-/** Pages that stand within a sign-in, in its narrow layout, and in the user's own pages, in their frame: how the account has them drawn there. */
+/** Pages that appear in a sign-in (narrow layout) and on the account pages (in their frame): how the account pages render them. */
 
 /** The problem, and the ID of the field to correct. */
 export interface FormProblem {

@@ -23,6 +23,6 @@ export interface BrowserSessions {
   >;
   /** @param amr how the user was authenticated (RFC 8176) @param idp by which external provider */
   signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void>;
-  /** The session goes on, with another id. @param amr all that its user has proved themselves by so far (RFC 8176) */
+  /** Continues the session with another ID. @param amr all methods that the user has authenticated with so far (RFC 8176) */
   strengthen(req: IncomingMessage, res: ServerResponse, amr: readonly string[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Something that seldom changes and is asked for by nearly every request, as this process knows it: dropped when a change is told
- * (platform/database/notifications.ts), and out of date for a few seconds at most when the telling was lost.
+ * Cache for rarely changed data that nearly every request needs: dropped when a change is notified (platform/database/notifications.ts), and a few
+ * seconds old at most if a notification is lost.
  */
 
 import { withTimeout } from '../clock/timeout.ts';
@@ -15,7 +15,7 @@ export class CachedValue<T> {
 
   /**
    * @param read from the database
-   * @param meanwhile holds while it cannot be read, or not soon, and nothing is known; absent: anyone who asks is told of the failure
+   * @param meanwhile value while the database cannot be read in time and nothing is cached; absent: callers get the error
    */
   constructor(
     readonly read: () => Promise<T>,

@@ -3,8 +3,9 @@
 import { timings } from './timings.ts';
 
 /**
- * For what is good to have and not needed: a database that hangs shall not hold up twice the page that says so.
- * @returns what the work yields, or soon something else @throws what the work throws within that time
+ * For optional data: a database that hangs must not delay the error page twice.
+ * @returns the result of the work, or a substitute after a short time
+ * @throws the work's error within that time
  */
 export async function withTimeout<T, Other>(work: Promise<T>, otherwise: () => Other): Promise<T | Other> {
   let timer: NodeJS.Timeout | undefined;

@@ -26,7 +26,7 @@ export interface MailPatience {
 export interface Timings {
   /** Parameters of the password hash: first choice of OWASP's Password Storage Cheat Sheet. */
   passwordHash: HashCost;
-  /** A comparison with an imported hash may take so many times as long as the one that was measured, when the machine has other work. */
+  /** Factor by which a comparison with an imported hash may exceed its measured time on a busy machine. */
   comparisonMargin: number;
 
   /** Cached settings, servers and applications may be out of date for so long when the news of a change was lost. */
@@ -53,15 +53,15 @@ export interface Timings {
   /** Between two times that the audit log is counted for the dashboard. */
   rollUpPause: number;
 
-  /** For a request to an address somebody else has chosen. */
+  /** For a request to an address chosen by others. */
   outbound: number;
-  /** For a range of breached passwords: somebody waits for it. */
+  /** For a breached-password range: a user is waiting. */
   breachedPasswords: number;
-  /** For an inline hook, its repetition included: somebody waits for it. */
+  /** For an inline hook, including its retry: a user is waiting. */
   inlineHook: number;
   /** For a mail of the outbox. */
   mail: MailPatience;
-  /** For the mail by which an administrator tries the mail server: somebody waits for it. */
+  /** For a test e-mail: an administrator is waiting. */
   testMail: MailPatience;
 
   /** For a connection to the database. */
@@ -74,11 +74,11 @@ export interface Timings {
   databasePing: number;
   /** A question that waits for its turn in a batch is refused after that, as the pool refuses what waits for a connection. */
   databaseTurn: number;
-  /** For the read replica to answer, or to take a connection: the primary is asked after that. */
+  /** For the read replica to respond or accept a connection; after that, the primary is used. */
   replicaAnswer: number;
   /** For a server to say whether it takes writes, as one that was cut off from the net never does. */
   serverLook: number;
-  /** Silence after which the next server is asked beside it. */
+  /** Time without a response before the next server is tried in parallel. */
   serverHeadStart: number;
 
   /** Between two looks for audit events that are not sealed. An event is sealed ten seconds after it at most, `sealerSilence` included. */

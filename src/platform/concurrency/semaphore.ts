@@ -1,10 +1,10 @@
-/** Work that goes on only so much at once: the rest waits for its turn, in the order in which it came, and what would wait too long is refused at once. */
+/** Limits concurrent work: the rest waits in order of arrival, and is refused at once if it would wait too long. */
 import { Overloaded } from '../database/database-failures.ts';
 
 /** Runs the work when it is its turn. @throws {Overloaded} without having begun it, when too many wait already */
 export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** @param atOnce works that go on together @param mostWaiting works that wait for their turn */
+/** @param atOnce maximum concurrency @param mostWaiting maximum queue length */
 export function createSemaphore(atOnce: number, mostWaiting: number): Semaphore {
   let free = atOnce;
   const waiting: (() => void)[] = [];

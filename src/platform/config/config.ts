@@ -21,7 +21,7 @@ const postgresUrl = z
   )
   .refine(
     (value) => !serversIn(value).every((server) => URL.canParse(server)) || WRITING.includes(attributesIn(value)),
-    `must not ask for a server that only reads: target_session_attrs may be ${WRITING.join(' or ')}`,
+    `must not connect to a read-only server: target_session_attrs can be ${WRITING.join(' or ')}`,
   );
 
 const replicaUrl = postgresUrl.refine((value) => serversIn(value).length === 1, 'must name one server');
@@ -42,7 +42,7 @@ const baseUrl = z
     'must name scheme, host and port only, without path, query or user',
   );
 
-/** This machine alone. Certificates are public: in a whole network anybody could send that of a client in the header. */
+/** This machine only. Certificates are public: in a larger network, anyone could send a client's certificate in the header. */
 const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 const isRange = (range: string): boolean => (range.includes('/') ? ipaddr.isValidCIDR(range) : ipaddr.isValid(range));
@@ -92,7 +92,7 @@ const environment = z.object({
   MTLS_PROXIES: z
     .string()
     .transform((list) => list.split(',').map((range) => range.trim()))
-    .refine((ranges) => ranges.every(isRange), 'must be addresses or networks (10.0.0.0/8) with commas between them')
+    .refine((ranges) => ranges.every(isRange), 'must be IP addresses or networks such as 10.0.0.0/8, separated by commas')
     .default(THIS_MACHINE),
   MTLS_CA_FILE: z.string().optional(),
   MTLS_BASE_URL: baseUrl.optional(),
@@ -102,7 +102,7 @@ const environment = z.object({
     .toLowerCase()
     .regex(
       /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/,
-      'must be the name of a host, such as login.example.com',
+      'must be a host name, such as login.example.com',
     )
     .optional(),
   DNS_SERVERS: z
@@ -110,7 +110,7 @@ const environment = z.object({
     .transform((list) => list.split(',').map((server) => server.trim()))
     .refine(
       (servers) => servers.every(isDnsServer),
-      'must be IP addresses with commas between them, each with a port where it is not 53: 192.0.2.53, [2001:db8::53]:5353',
+      'must be IP addresses separated by commas, with a port unless it is 53: 192.0.2.53, [2001:db8::53]:5353',
     )
     .optional(),
   GEO_DATABASE_FILE: z.string().optional(),
@@ -126,11 +126,11 @@ const environment = z.object({
 /** Names of all variables, for the documentation's test. */
 export const ENVIRONMENT_VARIABLES = Object.keys(environment.shape);
 
-/** Everything the service may be told from outside, parsed and frozen. */
+/** All configuration, parsed and frozen. */
 export interface Config {
   readonly port: number;
   readonly host: string;
-  /** Public base of every URL the service utters, without a trailing slash. */
+  /** Public base URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   /** Is the public base https? Decides cookie names and the Secure attribute. */
   readonly secure: boolean;
@@ -210,29 +210,31 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 
   if (given.DATABASE_URL !== undefined && given.SECRET_KEY === undefined) {
     problems.push(
-      'SECRET_KEY is required with DATABASE_URL: every process must hold the same key. Make one with: openssl rand -base64 32 | tr "+/" "-_" | tr -d "="',
+      'SECRET_KEY is required with DATABASE_URL: every process needs the same key. Make one with: openssl rand -base64 32 | tr "+/" "-_" | tr -d "="',
     );
   }
   if (given.DATABASE_DIRECT_URL !== undefined && given.DATABASE_URL === undefined) {
-    problems.push('DATABASE_DIRECT_URL has a meaning only together with DATABASE_URL');
+    problems.push('DATABASE_DIRECT_URL requires DATABASE_URL: set both, or remove it');
   }
   if (given.READ_DATABASE_URL !== undefined && given.DATABASE_URL === undefined) {
-    problems.push('READ_DATABASE_URL has a meaning only together with DATABASE_URL');
+    problems.push('READ_DATABASE_URL requires DATABASE_URL: set both, or remove it');
   }
   if (given.READ_DATABASE_URL !== undefined && given.READ_DATABASE_MAX_LAG_MS === undefined) {
-    problems.push('READ_DATABASE_MAX_LAG_MS is required with READ_DATABASE_URL: for so long a revoked token may still count as active');
+    problems.push(
+      'READ_DATABASE_MAX_LAG_MS is required with READ_DATABASE_URL: the longest time that a revoked token may still count as active',
+    );
   }
   if (given.READ_DATABASE_MAX_LAG_MS !== undefined && given.READ_DATABASE_URL === undefined) {
-    problems.push('READ_DATABASE_MAX_LAG_MS has a meaning only together with READ_DATABASE_URL');
+    problems.push('READ_DATABASE_MAX_LAG_MS requires READ_DATABASE_URL: set both, or remove it');
   }
   if (given.SMTP_URL !== undefined && given.MAIL_FROM === undefined) {
-    problems.push('MAIL_FROM is required with SMTP_URL: the address that mail comes from');
+    problems.push('MAIL_FROM is required with SMTP_URL: the sender address of e-mails');
   }
   if (given.MTLS_HEADER !== undefined && parsed.success && parsed.data.TRUST_PROXY === 0) {
-    problems.push('MTLS_HEADER needs TRUST_PROXY: the certificate comes from the proxy in front');
+    problems.push('MTLS_HEADER requires TRUST_PROXY: the certificate comes from the proxy in front');
   }
   for (const name of ['MTLS_PROXIES', 'MTLS_CA_FILE', 'MTLS_BASE_URL']) {
-    if (given[name] !== undefined && given.MTLS_HEADER === undefined) problems.push(`${name} has a meaning only together with MTLS_HEADER`);
+    if (given[name] !== undefined && given.MTLS_HEADER === undefined) problems.push(`${name} requires MTLS_HEADER: set both, or remove it`);
   }
   const port = parsed.success ? parsed.data.PORT : 3000;
   const base = new URL(given.BASE_URL !== undefined && URL.canParse(given.BASE_URL) ? given.BASE_URL : `http://localhost:${port}`);

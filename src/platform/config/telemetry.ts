@@ -18,7 +18,7 @@ const endpoint = z
   .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), 'must be a URL that begins with https:// or http://')
   .refine(
     (value) => !URL.canParse(value) || !/[?#@]/.test(value),
-    'must have no user, query or fragment; credentials belong into OTEL_EXPORTER_OTLP_HEADERS',
+    'must have no user, query or fragment; put credentials into OTEL_EXPORTER_OTLP_HEADERS',
   );
 
 /** `name=value` with commas between them, values percent-encoded (W3C Baggage). @returns undefined where it is something else */
@@ -46,7 +46,7 @@ const pairs = (name: RegExp) =>
   z
     .string()
     .transform((list) => readPairs(list, name))
-    .refine((read) => read !== undefined, 'must be name=value with commas between them, values percent-encoded');
+    .refine((read) => read !== undefined, 'must be name=value pairs separated by commas, with percent-encoded values');
 
 /** RFC 9110 section 5.6.2. */
 const headers = pairs(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/);
@@ -76,7 +76,10 @@ export const TELEMETRY_VARIABLES = {
   OTEL_PROPAGATORS: z
     .string()
     .transform((list) => list.split(',').map((name) => name.trim()))
-    .refine((names) => names.every((name) => PROPAGATORS.includes(name)), `must be of ${PROPAGATORS.join(', ')}, with commas between them`)
+    .refine(
+      (names) => names.every((name) => PROPAGATORS.includes(name)),
+      `must be one or several of ${PROPAGATORS.join(', ')}, separated by commas`,
+    )
     .default(['tracecontext', 'baggage']),
   OTEL_BSP_SCHEDULE_DELAY: numberBetween(1, 600_000).default(5000),
   OTEL_METRIC_EXPORT_INTERVAL: numberBetween(10, 86_400_000).default(60_000),

@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, timingSa
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Compares secrets in constant time, whatever their lengths. */
+/** Compares secrets in constant time, regardless of their lengths. */
 export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
 /** The form in which a bearer value (session id, API token, link; of tokens and codes see protocol/storage/row-keys.ts) is stored and looked up: SHA-256, base64url. */
@@ -102,7 +102,9 @@ export class Keyring {
     const [version, id = '', data = ''] = sealed.split('.');
     const key = this.#keys.get(id);
     if (version !== 'v1' || key === undefined)
-      throw new Error('a sealed value cannot be opened: SECRET_KEY does not hold the key it was sealed with');
+      throw new Error(
+        'a stored secret cannot be decrypted: SECRET_KEY does not have the key that encrypted it. Add the old key to SECRET_KEY',
+      );
     const bytes = Buffer.from(data, 'base64url');
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
       .setAAD(Buffer.from(context))

@@ -5,8 +5,8 @@ import type pg from 'pg';
 const PAUSE_MS = 50;
 
 /**
- * Runs `work` while no other process runs any under the same key. The lock belongs to a transaction: a pooler in transaction mode may stand between, and the lock
- * is free again when its process dies.
+ * Runs `work` while no other process runs any under the same key. The lock belongs to a transaction, so a pooler in transaction mode is possible, and
+ * the lock is released if the process dies.
  * @param pool has at least one more connection, for the work itself
  */
 export async function whileLocked<T>(pool: pg.Pool, key: number, work: () => Promise<T>): Promise<T> {
@@ -15,7 +15,7 @@ export async function whileLocked<T>(pool: pg.Pool, key: number, work: () => Pro
     // Asked again and again, not waited for; in this isolation level; and without a parameter, for then the statement would stay open. Otherwise a snapshot is
     // held, and holds up a migration that makes an index concurrently.
     for (;;) {
-      // The connection is silent while the work goes on.
+      // The connection is idle during the work.
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0');
       const { rows } = await client.query<{ held: boolean }>(`SELECT pg_try_advisory_xact_lock(${key}) AS held`);
       if (rows[0]?.held === true) return await work();

@@ -1,13 +1,16 @@
 /**
- * Statements that travel together: what several requests ask of the database in one turn of the event loop becomes one statement, for the
- * way there and back costs more than the answer. A request that is alone waits for nobody. Says nothing of what is asked.
+ * Batches statements: what several requests query in one turn of the event loop becomes one statement, because the round trip costs more than the
+ * query. A single request does not wait.
  */
 import type pg from 'pg';
 import { timings } from '../clock/timings.ts';
 import { type TraceContext, traceContext, withContexts } from '../telemetry/tracing.ts';
 import { isUnanswered, isUnavailable, Overloaded, wasHeldUp } from './database-failures.ts';
 
-/** One statement at a time: what comes meanwhile gathers for the next. One that is held up for so many milliseconds is passed by another. */
+/**
+ * One statement at a time: requests meanwhile form the next batch. A statement that takes longer than this many milliseconds no longer blocks the
+ * next.
+ */
 const HELD_UP = 20;
 const MOST_UNDER_WAY = 4;
 
@@ -20,9 +23,9 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * @param ask answers the questions in their order; what it refuses for several, each is asked alone, so that no one bears another's mistake
- * @param most questions in one statement
- * @returns what asks one question
+ * @param ask answers the questions in order; if a batch fails, each question is asked alone, so that none fails because of another
+ * @param most maximum questions per statement
+ * @returns a function for one question
  */
 export function batch<Question, Answer>(
   ask: (pool: pg.Pool, questions: readonly Question[]) => Promise<readonly Answer[]>,

@@ -1,7 +1,4 @@
-/**
- * Tells failures apart: the database out of reach, or too much asked at once (worth another try), or a constraint that did its work (PostgreSQL manual,
- * appendix A).
- */
+/** Classifies database errors: unreachable or overloaded (try again), or a violated constraint (PostgreSQL manual, appendix A). */
 import pg from 'pg';
 
 /**
@@ -28,13 +25,13 @@ const UNAVAILABLE_CODES = new Set([
 const UNAVAILABLE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end/;
 
-/** Nothing was heard of the database for as long as anybody waits for it, by a statement or by a new connection. Waiting for one of the pool's is another matter. */
+/** No response from the database within the timeout of a statement or a new connection. Waiting for a pooled connection is a different error. */
 const UNANSWERED_MESSAGE = /^Query read timeout$|^Connection terminated due to connection timeout$/;
 
 /** Did the database not answer at all, so that anyone who waits behind would fare no better? */
 export const isUnanswered = (error: unknown): boolean => error instanceof Error && UNANSWERED_MESSAGE.test(error.message);
 
-/** More is asked at once than can wait for its turn. */
+/** More requests are waiting than allowed. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded';
 }
@@ -56,7 +53,7 @@ export class NoWritableServer extends Error {
   }
 }
 
-/** Is the database out of reach, or too much asked at once, so that the same call may succeed later? */
+/** Is the database unreachable or overloaded, so that the same call may succeed later? */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof Overloaded || error instanceof ReadOnly || error instanceof NoWritableServer) return true;

@@ -15,9 +15,9 @@ export function serversIn(url: string): string[] {
 /** Values of `target_session_attrs` that allow writes. */
 export const WRITING = ['read-write', 'primary'];
 
-/** @returns what is asked for; without a word the same */
+/** @returns the requested value; default: the same */
 export const attributesIn = (url: string): string =>
   new URL(serversIn(url)[0] ?? url).searchParams.get('target_session_attrs') ?? 'read-write';
 
-/** Is a server asked whether it takes writes, before it is used? One of several always, and where the URL wants it. */
+/** Must a server be checked for writes before it is used? Always with several servers, and if the URL requires it. */
 export const isToTakeWrites = (url: string): boolean => serversIn(url).length > 1 || url.includes('target_session_attrs=');

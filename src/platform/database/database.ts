@@ -36,8 +36,8 @@ export interface Database {
 /** A copy of the database that may be read where what it shows need not be the newest (read-replica.ts). */
 export interface ReadReplica {
   /**
-   * @param question tells along with its answer what the replica shows of the heartbeat; undefined: it found nothing
-   * @returns undefined: the primary has to be asked
+   * @param question also returns the heartbeat that the replica shows; undefined: not found
+   * @returns undefined: ask the primary
    */
   read<T>(
     question: (pool: pg.Pool, heartbeat: string) => Promise<{ readonly value: T; readonly beat: number | null } | undefined>,
@@ -61,11 +61,11 @@ const session = (statementTimeout: number): string =>
 const MIGRATION_LOCK = 0x67617466;
 
 /**
- * Makes the pool; the first connection is opened when it is needed. A lost database is found again without a restart.
- * @param options.poolSize connections at most, at least 2
- * @param options.patient for migrations and locks that are waited for: no limit to a statement, nor to an answer
- * @param options.answerWithin milliseconds for a connection, and for an answer; absent: those of the primary
- * @param options.onError told of a connection that broke while nobody used it
+ * Creates the pool; connections are opened on demand, and a lost database is found again without a restart.
+ * @param options.poolSize maximum connections, at least 2
+ * @param options.patient for migrations and waiting for locks: no statement or response timeout
+ * @param options.answerWithin timeout in milliseconds for connections and responses; absent: those of the primary
+ * @param options.onError called when an idle connection breaks
  */
 export async function openDatabase(options: {
   connection: Connection;

@@ -1,4 +1,4 @@
-/** Filters of lists (platform/database/filter-syntax.ts) asked of a value in memory, with the same rules as in SQL. */
+/** Evaluates list filters (platform/database/filter-syntax.ts) on values in memory, with the same rules as in SQL. */
 import type { Filter } from './filter.ts';
 
 /**

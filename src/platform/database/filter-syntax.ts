@@ -1,6 +1,6 @@
 /**
- * Reads filters of lists: the expressions of RFC 7644 section 3.4.2.2. An attribute `emails.type` may be asked for in a value path, `emails[type eq "work"]`.
- * What they become in SQL stands in platform/database/filter.ts.
+ * Parses list filters: expressions of RFC 7644 section 3.4.2.2. An attribute `emails.type` can also be used in a value path, `emails[type eq
+ * "work"]`. platform/database/filter.ts converts them to SQL.
  */
 import { parse, type Filter as ScimFilter } from 'scim2-parse-filter';
 import { z } from 'zod';
@@ -21,9 +21,9 @@ const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 const moment = z.iso.datetime({ offset: true });
 
 /**
- * @param attributes the attributes there are, and what they hold; found whatever the case of the letters
+ * @param attributes attributes and their types; names are case-insensitive
  * @param severalValued attributes that brackets may follow, in lower case
- * @param field that the expression came in, for the cause of a refusal
+ * @param field that contained the expression, for errors
  * @throws {ApiError} validation
  */
 export function parseFilter(
@@ -111,8 +111,8 @@ const FITTING: Readonly<Record<AttributeType, readonly ScimFilter['op'][]>> = {
 };
 
 /**
- * The library reads escapes in strings in a way of its own; so each string is read here and stands in the tree by its number.
- * Whatever the library throws, an overflow of the stack included, means that this is no filter.
+ * The library parses escapes in strings differently, so strings are parsed here and replaced by numbers. Any error of the library, even a stack
+ * overflow, means that the filter is invalid.
  */
 function read(expression: string, refuse: (message: string) => ApiError): { filter: ScimFilter; strings: readonly string[] } {
   const strings: string[] = [];

@@ -1,4 +1,4 @@
-/** Filters of lists (RFC 7644 section 3.4.2.2) as conditions of SQL. How an expression is read stands in platform/database/filter-syntax.ts. */
+/** Converts list filters (RFC 7644 section 3.4.2.2) to SQL conditions. platform/database/filter-syntax.ts parses them. */
 import type { Knex } from 'knex';
 
 /** Attribute type: text is compared without case, times as points in time. */
@@ -84,7 +84,7 @@ function condition(filter: Filter, columns: AttributeColumns): Condition {
   return column.terms === undefined ? any : narrowed(any, column, column.terms, filter);
 }
 
-/** All that is asked within the brackets is asked of one and the same row. */
+/** All conditions in brackets apply to the same row. */
 function amongRows(filter: Filter, columns: AttributeColumns): Condition {
   const among = namesIn(filter).map((name) => columns[name]?.among)[0];
   if (among === undefined) throw new Error('the attribute in brackets has one value only');

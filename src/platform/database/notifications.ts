@@ -15,7 +15,7 @@ export type Change = Readonly<z.infer<typeof change>>;
 type Listener = (change: Change | 'everything') => void;
 
 export interface Notifications {
-  /** @param listener is also told 'everything' after a lost and regained connection */
+  /** @param listener also gets 'everything' after a lost connection is restored */
   subscribe(listener: Listener): void;
   /** Delivered at commit, in every process, this one included. */
   publish(trx: Executor, change: Change): Promise<void>;
@@ -32,7 +32,7 @@ const LONGEST_WAIT_MS = 5000;
 export const readChange = (message: unknown): Change | undefined => change.safeParse(message).data;
 
 /**
- * Listens on a connection of its own, and gets it back by itself when it is lost.
+ * Listens on its own connection, and restores it when it is lost.
  * @param connection direct: a transaction-mode pooler forgets who listens
  * @throws when the first connection fails
  */
@@ -51,10 +51,10 @@ export async function openNotifications(connection: Connection, log: Logger): Pr
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     });
-    client.on('error', (error) => log.warn({ err: error }, 'the connection for notifications broke'));
+    client.on('error', (error) => log.warn({ err: error }, 'lost the database connection for notifications; reconnecting'));
     client.on('notification', ({ payload }) => {
       const news = parse(payload);
-      if (news === undefined) log.warn('a notification of an unknown form was left out');
+      if (news === undefined) log.warn('ignored a database notification with an unknown format');
       else tell(news);
     });
     try {
@@ -74,10 +74,10 @@ export async function openNotifications(connection: Connection, log: Logger): Pr
       if (closed.signal.aborted) break;
       try {
         const client = await listen();
-        log.info('notifications are received again');
+        log.info('restored the database connection for notifications');
         return client;
       } catch (error) {
-        log.warn({ err: error }, 'the connection for notifications is not back yet');
+        log.warn({ err: error }, 'could not restore the database connection for notifications; trying again');
       }
     }
     return undefined;

@@ -12,7 +12,7 @@ import { type Change, type Notifications, readChange } from './notifications.ts'
 const WINDOW = "interval '1 minute'";
 /** Milliseconds between two looks after which rows may have left the window unseen: the process stood still. */
 const LONG_AGO = 30_000;
-/** More changes than that in the window: they are not told one by one. */
+/** Maximum number of changes that are reported individually. */
 const MOST = 500;
 /** Milliseconds. Longer than the window, so that no process misses one. */
 const KEPT = 600_000;
@@ -54,7 +54,7 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
     for (const { id, change } of [...notices].reverse()) {
       if (before.has(id)) continue;
       const news = readChange(change);
-      if (news === undefined) log.warn('a notification of an unknown form was left out');
+      if (news === undefined) log.warn('ignored a database notification with an unknown format');
       else tell(news);
     }
   }
@@ -71,7 +71,7 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
         if (closed.signal.aborted) return;
         // The outage may outlast the window of stored changes.
         missed = true;
-        log.warn({ err: error }, 'changes could not be looked for');
+        log.warn({ err: error }, 'could not poll for changes; trying again');
       }
     }
   }

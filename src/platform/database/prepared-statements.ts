@@ -1,12 +1,12 @@
 /**
- * Statements that come again and again are prepared: knex names none, and PostgreSQL parses and plans an unnamed one each time, which costs more than
- * to carry it out. Only the frequent ones, and only so many, for a prepared statement takes memory in every connection.
+ * Prepares frequent statements: knex names none, and PostgreSQL parses and plans unnamed statements each time, which costs more than executing them.
+ * Only a limited number, because prepared statements use memory in every connection.
  */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { WritableClient } from './writable-server.ts';
 
-/** A statement is prepared when it was asked so often, while it was not forgotten among this many others. */
+/** Uses before a statement is prepared, and the number of candidates that are remembered. */
 const OFTEN = 20;
 const REMEMBERED = 1000;
 const MOST_PREPARED = 150;

@@ -1,7 +1,7 @@
 /**
- * Reads from a replica within a measured lag (`READ_DATABASE_URL`). Each process keeps a counter in a row on the primary. The count that the replica shows
- * proves which commits it has: all from before that count was written. No clock of the replica is needed, and several replicas may share an address.
- * Where the count is too old or missing, the primary is asked.
+ * Reads from a replica within a measured lag (`READ_DATABASE_URL`). Each process maintains a counter in a row on the primary. The value on the
+ * replica proves that all earlier commits have arrived. It needs no clock of the replica, and several replicas can share an address. If the value is
+ * too old or missing, the primary is used.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -45,7 +45,7 @@ export const replicaLag = new Gauge({
   },
 });
 
-/** When something was, by both clocks: the one of the process may stand still with the machine, the other may be set. */
+/** Time by both clocks: the monotonic one may stop with the machine, the other may be changed. */
 interface Moment {
   readonly ticks: number;
   readonly time: number;
@@ -98,8 +98,8 @@ export async function openReplica({ connection, primary, maxLag, log }: ReplicaP
     const fits = ageOf(shown) <= maxLag;
     if (fits === isUsed || (isUsed === undefined && !fits && ageOf(since) < FIRST_WHILE)) return;
     isUsed = fits;
-    if (fits) log.info('the read replica is used');
-    else log.warn({ err }, 'the read replica is away or too old: the primary is asked');
+    if (fits) log.info('the read replica is in use');
+    else log.warn({ err }, 'the read replica is unreachable or lags too far behind; reads go to the primary');
   }
 
   async function keep(step: () => Promise<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * A connection to that one of several servers which takes writes (PostgreSQL manual, `target_session_attrs`): after a failover the next connection
- * finds the standby that was promoted. Which servers there are is said in the connection's options.
+ * Connects to the server that accepts writes (PostgreSQL manual, `target_session_attrs`): after a failover, the next connection finds the promoted
+ * standby. The connection's options list the servers.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -13,11 +13,11 @@ import { mayRepeat, pauseAfterAttempt } from './repetition.ts';
 export interface Connection extends pg.ClientConfig {
   /** Several servers, or one that has to take writes: a URL for each. Absent: `connectionString` or the other options name it. */
   readonly servers?: readonly string[];
-  /** May a pooler in transaction mode stand between? */
+  /** Can a pooler in transaction mode be used? */
   readonly pooler?: boolean;
 }
 
-/** The server found last, by the list of all. It is asked first: one that comes back after it was replaced shall not be written to. */
+/** Last writable server of each list. It is tried first: a replaced server that returns must not get writes. */
 const preferred = new Map<string, string>();
 /** Concurrent connections share one lookup. */
 const looking = new Map<string, Promise<string>>();
@@ -42,7 +42,7 @@ async function refusalOf(server: string): Promise<Refusal> {
   }
 }
 
-/** Asks a server when the one before has refused, or has been silent for its time. Where that one takes writes nobody else need be asked. */
+/** Tries a server when the previous one has refused or was silent too long. If that one accepts writes, no other is needed. */
 async function refusalAfter(before: Promise<Refusal>, wait: number, server: string): Promise<Refusal> {
   const refusal = await Promise.race([before, delay(wait, 'silent', { ref: false })]);
   return refusal === undefined ? undefined : refusalOf(server);
@@ -85,8 +85,8 @@ export class WritableClient extends pg.Client {
   constructor(config?: Connection) {
     super(config);
     this.#servers = config?.servers;
-    // Anyone who uses it is told by their statement, or by its end. One that breaks while nobody listens, e.g. between its opening and its first use or
-    // between two statements of a transaction, would end the process.
+    // Statements report the error. A connection that breaks without a listener, e.g. before its first use or between two statements of a transaction,
+    // would end the process.
     this.on('error', () => {});
     this.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {
       if (code === READ_ONLY_STATE) this.wasReadOnly = true;
@@ -129,7 +129,7 @@ export class WritableClient extends pg.Client {
     attempt = 1,
   ): void {
     send(...args, (error: unknown, result: unknown) => {
-      // The state before the statement: the server tells the one after it later. A commit that was refused is none to be sent again.
+      // State before the statement: the server sends the new one later. A refused commit must not be repeated.
       if (error && this.getTransactionStatus() === 'I' && mayRepeat(error, attempt)) {
         setTimeout(() => this.#ask(send, args, callback, attempt + 1), pauseAfterAttempt(attempt));
         return;

@@ -2,7 +2,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { Config } from '../config/config.ts';
 
-/** Milliseconds for one server, and how often each is asked. */
+/** Timeout in milliseconds for one server, and the number of attempts. */
 const PATIENCE = { timeout: 2000, tries: 2 };
 
 /** Error codes for a missing name or record. */

@@ -1,6 +1,6 @@
 /**
- * A copy of the embedded PostgreSQL while it runs (PostgreSQL's documentation, "Making a Base Backup Using the Low Level API"): its files as they are being written,
- * and the log (WAL) by which PostgreSQL makes them whole when it first starts on the copy. How such a copy is put back stands in embedded-postgres-cluster.ts.
+ * Copies the embedded PostgreSQL while it runs (PostgreSQL's documentation, "Making a Base Backup Using the Low Level API"): the files as they are
+ * being written, and the log (WAL) with which PostgreSQL makes them consistent at the first start of the copy. cluster.ts restores such a copy.
  */
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -36,7 +36,7 @@ export async function copyCluster({ superuser, directory }: EmbeddedPostgres, fo
   const [from, to] = [path.join(directory, 'data'), path.join(copy, 'data')];
   // One session for all: when it ends, so does the backup, and nothing of it stays at the server.
   const client = new pg.Client({ ...superuser, application_name: 'gatehouse backup' });
-  // It says nothing for minutes while files are copied. Where it breaks meanwhile the next statement tells.
+  // The connection is idle for minutes while files are copied. The next statement reports a break.
   client.on('error', () => {});
   await client.connect();
   try {

@@ -117,12 +117,12 @@ function privateCopy(installed: string, user: SystemUser): string {
     fs.rmSync(`${fresh}.old`, { recursive: true, force: true });
     return path.join(wanted, 'native');
   } catch {
-    // Another start was quicker, or somebody else sits on the name: the copy is as good under its own.
+    // Another start was faster, or another user owns the name: the copy works under its own name.
     return path.join(fresh, 'native');
   }
 }
 
-/** The temporary folder belongs to everybody: run nothing from it that somebody else could have written. */
+/** Everyone can write to the temporary folder: run nothing that another user could have written. */
 function isOurs(folder: string): boolean {
   const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;

@@ -69,7 +69,7 @@ function findPlace(dataDir: string, say: (line: string) => void): { readonly dir
   const usual = path.join(dataDir, 'postgres');
   const user = ownerOf(path.join(recorded ?? usual, CLUSTER, 'data')) ?? clusterOwner();
   const home = recorded ?? (canEnter(dataDir, user) ? usual : takeRefuge(dataDir, usual));
-  if (home !== usual) say(`the embedded PostgreSQL keeps its data in ${home}, because the user it runs as cannot reach ${dataDir}`);
+  if (home !== usual) say(`the embedded PostgreSQL stores its data in ${home}, because the user that it runs as cannot access ${dataDir}`);
   makeFolder(home);
   return { directory: path.join(fs.realpathSync(home), CLUSTER), user };
 }

@@ -61,12 +61,12 @@ export async function startEmbeddedPostgres(options: {
   let returning: Promise<void> | undefined;
 
   const comeBack = async () => {
-    say('the connection to the embedded PostgreSQL is lost: joining or starting it again');
+    say('lost the connection to the embedded PostgreSQL; reconnecting to it or restarting it');
     for (let wait = 100; !stopping; wait = Math.min(wait * 2, 5000)) {
       try {
         presence = await enter(cluster, settings, sockets);
         watch();
-        return say('the embedded PostgreSQL is back');
+        return say('the embedded PostgreSQL is available again');
       } catch (error) {
         say(error instanceof Error ? error.message : String(error));
         await delay(wait);

@@ -31,7 +31,7 @@ export interface Launched {
   ended?: string;
 }
 
-/** @param formerPid who wrote the postmaster.pid that is there, known to be dead even when its number is somebody else's by now */
+/** @param formerPid process in the existing postmaster.pid, known to be dead even if its number is used again */
 export function launch(cluster: Cluster, settings: Record<string, string>, sockets: string, formerPid: number | undefined): Launched {
   const { env, ...rest } = surroundings(cluster.user);
   const log = fs.openSync(cluster.log, 'a', 0o600);
@@ -44,7 +44,7 @@ export function launch(cluster: Cluster, settings: Record<string, string>, socke
     ],
     {
       ...rest,
-      // PostgreSQL's own way to be told that a lock file's pid is no other server (CreateLockFile in its miscinit.c).
+      // Tells PostgreSQL that the pid in a lock file is not another server (CreateLockFile in its miscinit.c).
       env: formerPid === undefined ? env : { ...env, PG_GRANDPARENT_PID: String(formerPid) },
       detached: true, // Ctrl-C in the terminal must not reach it before the service has drained
       stdio: ['ignore', log, log],
@@ -63,7 +63,7 @@ export function launch(cluster: Cluster, settings: Record<string, string>, socke
   return launched;
 }
 
-/** @returns what postmaster.pid tells (line 1 the pid, 5 the socket folder, 8 the state), and whether that server is alive */
+/** @returns the contents of postmaster.pid (line 1 the pid, 5 the socket folder, 8 the state), and whether that server runs */
 export function readPostmaster(data: string): { pid: number; sockets: string; ready: boolean; alive: boolean } | undefined {
   try {
     const lines = fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');

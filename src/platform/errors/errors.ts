@@ -1,6 +1,6 @@
 /**
- * The errors of the management API: the codes of its documentation, "Conventions", and the two bodies they are told in: the API's
- * own object, and Problem Details (RFC 9457 section 3). Errors of the OAuth endpoints belong to src/protocol.
+ * Errors of the management API: the codes of its documentation, "Conventions", and two formats: the API's own object, and Problem Details (RFC 9457
+ * section 3). Errors of OAuth endpoints belong to src/protocol.
  */
 import { STATUS_CODES } from 'node:http';
 
@@ -45,7 +45,7 @@ export const validation = (problems: readonly FieldProblem[]): ApiError =>
 /** The body is no JSON object in the content type `application/json`. */
 export const malformedBody = (why: string): ApiError => new ApiError('E0000003', 400, `The request body was not well-formed: ${why}`);
 
-/** A sign-in failed. For every reason the same words, so that none can be told from another. */
+/** A failed sign-in. The same text for every reason, so that they cannot be distinguished. */
 export const authenticationFailed = (): ApiError => new ApiError('E0000004', 401, 'Authentication failed');
 
 /** The state token of a sign-in by API is unknown, was used, has expired, or saw too many wrong codes. */
@@ -88,7 +88,7 @@ export const rateLimited = (retryAfter: number): ApiError =>
 /** @returns the page of the documentation that explains an error code and says what to do */
 export const errorHelp = (code: string): string => `/docs/reference/errors#${encodeURIComponent(code)}`;
 
-/** The documented error object. @param errorId the request's id, under which the log tells the rest */
+/** The documented error object. @param errorId request ID, for finding details in the log */
 export const errorObject = (error: ApiError, errorId: string) => ({
   errorCode: error.errorCode,
   errorSummary: error.summary,

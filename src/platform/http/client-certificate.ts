@@ -1,6 +1,6 @@
 /**
- * The certificate that a client showed to the proxy which ends TLS (RFC 9440). It comes in a header, which anybody can send: it counts from the addresses
- * of proxies alone, and the proxy must take the header out of what its clients send.
+ * Client certificate from the proxy that terminates TLS (RFC 9440). It is sent in a header, which anyone can set: it is accepted only from addresses
+ * of proxies, and the proxy must remove the header from client requests.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -20,14 +20,14 @@ export interface ClientCertificates {
   isTrusted(certificate: X509Certificate): boolean;
 }
 
-/** Once in so many milliseconds a header that does not count is logged. */
+/** Milliseconds between log lines about ignored headers. */
 const LOGGED_EVERY = 60_000;
 
 /** @throws {Error} MTLS_CA_FILE cannot be read, or holds no certificate */
 export function clientCertificates({ mtls }: Pick<Config, 'mtls'>, log: Pick<Logger, 'warn'>): ClientCertificates {
   if (mtls === undefined) return { offered: false, of: () => undefined, isTrusted: () => false };
   const authorities = mtls.caFile === undefined ? [] : readAuthorities(mtls.caFile);
-  if (mtls.caFile !== undefined && authorities.length === 0) throw new Error(`MTLS_CA_FILE holds no certificate: ${mtls.caFile}`);
+  if (mtls.caFile !== undefined && authorities.length === 0) throw new Error(`MTLS_CA_FILE contains no certificate: ${mtls.caFile}`);
   const known = new WeakMap<IncomingMessage, X509Certificate | undefined>();
   let loggedAt = Number.NEGATIVE_INFINITY;
 

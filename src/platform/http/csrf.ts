@@ -20,8 +20,8 @@ export class ForgedForm extends Error {
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Was the request made by a page of `origin`, as far as the browser tells? Browsers have sent Origin with every post since 2020;
- * where it is missing, Fetch Metadata decides; where both are missing, the caller is no current browser and carries no one's cookies.
+ * Did a page of `origin` send the request, according to the browser? Browsers have sent Origin with every post since 2020. Without it Fetch Metadata
+ * decides. Without both, the caller is not a current browser and has no user's cookies.
  */
 export function fromOwnPage(origin: string, sent: { readonly origin: string; readonly secFetchSite: string }): boolean {
   if (sent.origin !== '') return sent.origin === origin;

@@ -1,6 +1,6 @@
 /**
- * The documentation site at /docs, which `npm run docs` builds with VitePress. Its files are listed once at start, so that no path leads to
- * any other file, and read when they are asked for.
+ * Documentation site at /docs, built by `npm run docs` with VitePress. Its files are listed once at start, so that no path leads to other files, and
+ * read on demand.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';

@@ -11,12 +11,12 @@ export interface HealthParts {
   readonly hasExemplars: boolean;
   /** @throws while the database is away */
   ping(): Promise<void>;
-  /** false from the moment the service is told to stop. */
+  /** false after a stop signal. */
   accepting(): boolean;
   mayReadMetrics(authorization: string): Promise<boolean>;
 }
 
-/** Answers `GET /health/live`, `/health/ready` and `/metrics`; everything else goes on. */
+/** Serves `GET /health/live`, `/health/ready` and `/metrics`; other requests go to the next handler. */
 export function health({ registry, hasExemplars, ping, accepting, mayReadMetrics }: HealthParts): Koa.Middleware {
   collectDefaultMetrics({ register: registry });
   const metrics = metricsOfAll(registry);

@@ -1,7 +1,7 @@
 /**
- * The one way out: every request that the service makes to an address somebody else has chosen (a client's `jwks_uri`, a logout URI, an identity
- * provider) goes to public addresses only, follows no redirect, and is bounded in time and size (server-side request forgery: OWASP SSRF Prevention
- * Cheat Sheet; RFC 7591 section 5). ALLOW_PRIVATE_NETWORK adds private addresses, but never those by which clouds tell a machine its secrets.
+ * Outbound requests to addresses chosen by others (a client's `jwks_uri`, a logout URI, an identity provider): public addresses only, no redirects,
+ * bounded time and size (server-side request forgery: OWASP SSRF Prevention Cheat Sheet; RFC 7591 section 5). ALLOW_PRIVATE_NETWORK adds private
+ * addresses, but never the metadata addresses of clouds.
  */
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import ipaddr from 'ipaddr.js';

@@ -1,4 +1,6 @@
-/** Something went wrong between one of the service's own applications and an authorization server, told in the protocol's terms (RFC 6749 sections 4.1.2.1 and 5.2). */
+/**
+ * An error between one of the service's own applications and an authorization server, in the protocol's terms (RFC 6749 sections 4.1.2.1 and 5.2).
+ */
 import * as client from 'openid-client';
 
 export class ProtocolProblem extends Error {

@@ -171,7 +171,7 @@ export function observeRequests(
       if (!mentionedProxy && req.headers['x-forwarded-for'] !== undefined) {
         mentionedProxy = true;
         log.warn(
-          'a request came with X-Forwarded-For, and TRUST_PROXY is 0: behind a proxy, all users share one limit of failures until it is set',
+          'received X-Forwarded-For, but TRUST_PROXY is off. If a proxy is in front of the service, set TRUST_PROXY: without it all users share one rate limit',
         );
       }
       const method = req.method ?? '';

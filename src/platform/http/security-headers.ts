@@ -56,7 +56,7 @@ function commonHeaders(config: Config): Koa.Middleware {
 /** A host that the grammar of a policy has no room for, e.g. one with a semicolon, is left out, and the page stays. */
 const isHostSource = (origin: string): boolean => /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin);
 
-/** The grammar of CSP level 3 (section 2.3.1, host-source) has no IPv6 addresses, and browsers ignore them: their scheme stands in. */
+/** CSP level 3 (section 2.3.1, host-source) does not allow IPv6 addresses, and browsers ignore them: use the scheme instead. */
 const formTarget = (origin: string): string => (origin.includes('//[') ? new URL(origin).protocol : origin);
 
 const isFormTarget = (source: string): boolean => isHostSource(source) || /^[a-z][a-z0-9+.-]*:$/i.test(source);

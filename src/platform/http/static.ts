@@ -31,7 +31,7 @@ const OF_PACKAGES: readonly [string, URL][] = [
   ]),
 ];
 
-/** The colours of one scheme, for browsers that prefer the other one. They stand in gatehouse.css alone. */
+/** Colors of one scheme, for browsers that prefer the other one. They are defined in gatehouse.css only. */
 function themes(): [string, Buffer][] {
   const [light = '', dark = ''] = readFileSync(new URL('gatehouse.css', DIRECTORY), 'utf8').match(/:root \{[^}]*\}/g) ?? [];
   return [
@@ -66,7 +66,7 @@ export function publicPath(name: string): string {
 /** Browsers request this icon for pages without one: the self-submitting form, and plain JSON. */
 const FAVICON = '/favicon.ico';
 
-/** Serves the public files by GET and HEAD; everything else goes on to the next middleware. */
+/** Serves public files by GET and HEAD; other requests go to the next middleware. */
 export const publicFiles: Koa.Middleware = async (ctx, next) => {
   if (ctx.path === FAVICON) return ctx.redirect(publicPath('gatehouse.svg'));
   const file = ctx.path.startsWith(MOUNT) ? FILES.get(ctx.path.slice(MOUNT.length)) : undefined;
@@ -80,8 +80,8 @@ export const publicFiles: Koa.Middleware = async (ctx, next) => {
 };
 
 /**
- * Serves stylesheets whose address says what is in them, by GET and HEAD; browsers keep them for ever.
- * @param write what stands at an address; undefined: nothing, and the next middleware answers
+ * Serves stylesheets with content in the address, by GET and HEAD; browsers cache them forever.
+ * @param write stylesheet for an address; undefined: go to the next middleware
  */
 export const generatedStylesheets =
   (write: (path: string, query: URLSearchParams) => string | undefined): Koa.Middleware =>

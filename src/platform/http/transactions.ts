@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { type SealOptions, sealing } from '../crypto/sealed.ts';
 import { prefixed } from './cookie-names.ts';
 
-/** A sign-in, or what comes of it, is carried by the browser for so long. */
+/** Lifetime of the browser's state of a sign-in, in seconds. */
 export const TRANSACTION_SECONDS = 600;
 
 /** Sign-ins begun and never finished: more than these would only make the Cookie header grow until Node refuses it. */

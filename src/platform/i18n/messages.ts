@@ -35,7 +35,7 @@ const language = (lang: string, name: string, messages: Messages): Language => (
   text: (key, values) => filled(messages[key], values),
 });
 
-/** @returns the text of the product, with its placeholders as they stand there @param lang of `LANGUAGES` */
+/** @returns the product's text with placeholders @param lang of `LANGUAGES` */
 export const originalText = (lang: string, key: MessageKey): string => (ORIGINALS[lang] ?? en)[key];
 
 /** All keys, in the order of views/locales. */

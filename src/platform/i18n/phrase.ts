@@ -1,6 +1,6 @@
 /**
- * Texts of the admin console. They stand in English where they are used, and that English text is the key of views/locales/console.*.json. A text
- * with values is a phrase, so that data is neither part of a key nor translated. translator.ts draws both in a language.
+ * Texts of the admin console, written in English where they are used; the English text is the key of views/locales/console.*.json. A text with values
+ * is a phrase, so that data is not part of the key. translator.ts translates both.
  */
 
 /** Value of a placeholder: strings are inserted as is, numbers and dates are formatted, lists are joined with “and”. */
@@ -9,7 +9,7 @@ export type Value = string | number | Date | Phrase | readonly Value[];
 /** Lookup of a phrase. `error`: among service refusals, with their values filled in. `none`: data, no lookup. */
 type Lookup = 'page' | 'error' | 'none';
 
-/** A text of the console: a string as it stands, or a text with values. */
+/** A text of the console: a string, or a phrase with values. */
 export type Text = string | Phrase;
 
 export class Phrase {

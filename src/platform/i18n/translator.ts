@@ -14,7 +14,7 @@ type Translation = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>
 
 interface Catalog {
   readonly pages: Readonly<Record<string, Translation>>;
-  /** Refusals of the services, which come with their values filled in: a placeholder stands for any text. */
+  /** Service refusals with values filled in: a placeholder matches any text. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
@@ -75,9 +75,9 @@ function refusalPatterns(lang: string): readonly Pattern[] {
 }
 
 /**
- * One translator for each language of the pages, made when it is first asked for.
- * @param log gets texts without a translation, at the level debug
- * @param place whose texts they are
+ * One translator per language of the pages, created on demand.
+ * @param log gets missing translations at level debug
+ * @param place owner of the texts
  */
 export function translatorsFor(log: Logger, place: string): (lang: string) => Translator {
   const translators = new Map<string, Translator>();
@@ -91,7 +91,7 @@ export function translatorsFor(log: Logger, place: string): (lang: string) => Tr
   };
 }
 
-/** @param onMissing is told of each text that has no translation */
+/** @param onMissing called for each text without a translation */
 export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text: string) => void = () => {}): Translator {
   const locale = localeOf(lang);
   const catalog = CATALOGS[lang];
@@ -99,7 +99,7 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
   const plural = new Intl.PluralRules(locale);
   const list = new Intl.ListFormat(locale);
   const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
-  // Logs tell moments apart by milliseconds.
+  // Logs show times with milliseconds.
   const exact = new Intl.DateTimeFormat(locale, {
     ...{ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
     ...{ fractionalSecondDigits: 3, hourCycle: 'h23', timeZone: 'UTC' },

@@ -1,6 +1,6 @@
 /**
- * The way to a mail server (RFC 5321) by nodemailer: one pool of connections a process. It tells what the server will never take from what is worth another
- * attempt (RFC 5321 section 4.2.1); what the operator can mend, a login or a sender that is refused, is worth one.
+ * Connection to a mail server (RFC 5321) with nodemailer: one pool per process. Distinguishes permanent refusals from failures that can be retried
+ * (RFC 5321 section 4.2.1); problems that the operator can fix, such as a refused login or sender, are retried.
  */
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
@@ -25,7 +25,7 @@ export interface Message {
 }
 
 export interface Mailer {
-  /** @throws {MailRefused} when no further attempt is of use */
+  /** @throws {MailRefused} when a retry would not help */
   send(message: Message): Promise<void>;
   /** @throws when the server cannot be reached, or refuses the login */
   verify(): Promise<void>;
@@ -111,7 +111,7 @@ interface Closing {
 type SocketWanted = { readonly host?: string; readonly port?: number; readonly secure?: boolean };
 type SocketOpened = (error: Error | null, opened?: { readonly connection: Socket }) => void;
 
-/** A mail server in the private network is normal; the addresses by which clouds tell a machine its secrets are none. */
+/** Mail servers in private networks are common; metadata addresses of clouds are still refused. */
 const REACHABLE = { allowPrivateNetwork: true };
 const lookup = guardedLookup(REACHABLE);
 

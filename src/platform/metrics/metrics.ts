@@ -1,7 +1,4 @@
-/**
- * The metrics of all workers together, whichever of them is asked: it asks the primary, which gathers everybody's (prom-client does that
- * part). What is measured is said where it happens.
- */
+/** Metrics of all workers, from any of them: it asks the primary, which collects them (prom-client). Metrics are defined where they are measured. */
 import cluster from 'node:cluster';
 import { AggregatorRegistry, type Metric, Registry } from 'prom-client';
 import { z } from 'zod';

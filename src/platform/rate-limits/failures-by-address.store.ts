@@ -6,7 +6,7 @@ import type { Executor } from '../database/database.ts';
 
 const TABLE = 'failures_by_address';
 
-/** So many failures are let pass in so many seconds from the first. */
+/** Maximum number of failures within a number of seconds from the first. */
 export interface FailureLimit {
   /** Tells the counts of different things apart. */
   readonly prefix: string;

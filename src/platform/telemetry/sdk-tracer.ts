@@ -95,7 +95,7 @@ export function sdkTracer(tracer: ApiTracer, { continuesTraces, propagates }: Sd
 
     openStatement(summary) {
       const parents = storage.getStore();
-      // Looks that go on all the time belong to nobody.
+      // Periodic background queries have no parent.
       if (parents === undefined || parents.length === 0) return undefined;
       const attributes: SpanAttributes = {
         'db.system.name': 'postgresql',

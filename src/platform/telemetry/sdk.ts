@@ -154,8 +154,8 @@ function otlpExporter<Items, Response>(
   exporter.note = ({ code, error }) => {
     if (isAway === (code !== ExportResultCode.SUCCESS)) return;
     isAway = !isAway;
-    if (isAway) log.warn({ err: error, what }, 'telemetry cannot be exported');
-    else log.info({ what }, 'telemetry is exported again');
+    if (isAway) log.warn({ err: error, what }, 'could not export telemetry; trying again');
+    else log.info({ what }, 'telemetry export works again');
   };
   return exporter;
 }

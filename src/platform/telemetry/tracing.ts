@@ -110,7 +110,7 @@ export function keepContext<Arguments extends unknown[], T>(callback: (...args: 
 
 export const traceContext = (): TraceContext | undefined => tracer?.context();
 
-/** Does what several asked for at once. */
+/** Executes a batch in the contexts of its requests. */
 export const withContexts = <T>(asking: readonly { readonly trace: TraceContext | undefined }[], work: () => T): T =>
   tracer === undefined ? work() : tracer.withContext(tracer.join(asking.map(({ trace }) => trace)), work);
 

@@ -1,4 +1,4 @@
-/** Regular expressions that administrators write: RE2's, which match in a time that grows with the text alone, whatever the expression. */
+/** Regular expressions from administrators run on RE2: matching time depends only on the length of the text. */
 import { RE2JS, RE2JSException } from 're2js';
 
 /** Compiled expressions; a service has a few, and recompiles what it has forgotten. */
@@ -17,7 +17,7 @@ export function regularExpressionProblem(expression: string): string | undefined
   }
 }
 
-/** Does the text have a match of the expression in it? As in JSON Schema, `^` and `$` stand for the whole text. */
+/** Does the text contain a match? As in JSON Schema, `^` and `$` refer to the whole text. */
 export const matchesExpression = (expression: string, text: string): boolean => compile(expression).test(text);
 
 function compile(expression: string): RE2JS {

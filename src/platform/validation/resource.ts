@@ -38,7 +38,7 @@ const entriesOf = (settings: SettingList) =>
 export const columnsOf = <S extends SettingList>(settings: S): Columns<ValuesOf<S>> =>
   Object.fromEntries(entriesOf(settings).map(({ name, column }) => [name, column])) as Columns<ValuesOf<S>>;
 
-/** @returns the fields of an API body; null stands for an empty text */
+/** @returns the fields of an API body; null means an empty text */
 export const bodyShape = (settings: SettingList): z.ZodRawShape =>
   Object.fromEntries(
     entriesOf(settings).map(({ apiName, schema, initial }) => [

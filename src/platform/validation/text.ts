@@ -10,7 +10,7 @@ export const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(
 /** Can this be stored, and so be found? What cannot, names nothing. */
 export const isPrintable = (value: string): boolean => !UNPRINTABLE.test(value);
 
-/** Turns the direction of the text around it, or begins a line: a name could rewrite the sentence that it stands in (Unicode Technical Report #36, section 3.3). */
+/** Changes text direction or starts a line: a name could rearrange the sentence around it (Unicode Technical Report #36, section 3.3). */
 const REARRANGING = /[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 
 /** One line, trimmed, of `least` to `most` characters. */

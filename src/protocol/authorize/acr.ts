@@ -1,6 +1,6 @@
 /**
  * Authentication context classes at the authorize endpoint (`acr_values` and the essential claim `acr`, OpenID Connect Core 1.0 sections 3.1.2.1 and
- * 5.5.1.1): what is requested, whether the session reaches it, and what tokens tell of it.
+ * 5.5.1.1): the requested class, whether the session reaches it, and the value in tokens.
  */
 
 import type { OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
@@ -17,7 +17,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 
-/** Why the user is asked to sign in: they are, and only a second factor is missing. */
+/** Reason for a sign-in prompt: the user has a session but needs a second factor. */
 export const SECOND_FACTOR_NEEDED = 'second_factor_needed';
 
 interface Requests {
@@ -91,7 +91,7 @@ const ofSession = (oidc: KoaContextWithOIDC['oidc']): Authentication =>
   // The library's `acr` reads the session, and there is none at the token endpoint.
   oidc.session?.accountId === undefined ? {} : { acr: oidc.acr, authTime: oidc.session.authTime() };
 
-/** From now on the request's tokens tell the class that its session has reached. */
+/** From now on, the request's tokens contain the class that the session has reached. */
 export function tellAcr({ oidc }: KoaContextWithOIDC): void {
   const acr = acrOf(oidc.session?.amr ?? [], requestedAcr(oidc.params ?? {}));
   Object.defineProperty(oidc, 'acr', { value: acr, configurable: true });

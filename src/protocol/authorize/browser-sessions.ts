@@ -1,4 +1,4 @@
-/** The browser's session outside of an authorization request: for the sign-in page that stands by itself. The session is the one all servers share. */
+/** The browser's session outside an authorization request: for the standalone sign-in page. All servers share it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { findUser } from '../../features/users/users.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -89,9 +89,10 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
     },
 
     /**
-     * Begins a new session; another user's that was there ends as by a logout, so that no session is carried over a sign-in (session fixation). One of the same
-     * user goes on with its applications, under another id, as in an authorization request.
-     * @param amr how the user was authenticated (RFC 8176) @param idp by which external provider
+     * Starts a new session. Another user's session ends like by a logout, so that no session survives a sign-in (session fixation). The same user's
+     * session continues with its applications, under another ID, as in an authorization request.
+     * @param amr authentication methods (RFC 8176)
+     * @param idp external provider
      */
     async signIn(req: IncomingMessage, res: ServerResponse, accountId: string, amr: readonly string[], idp?: string): Promise<void> {
       const { provider, signIn, ctx, session: before } = await read(req, res);
@@ -108,9 +109,9 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
     },
 
     /**
-     * The user of the session has proved themselves by one thing more: it goes on, with its time of sign-in and its applications, under another id (session
-     * fixation). One that has ended meanwhile stays ended.
-     * @param amr all that they have proved themselves by (RFC 8176)
+     * Strengthens a session with another authentication method: it keeps its sign-in time and applications, under another ID (session fixation). An
+     * ended session stays ended.
+     * @param amr all methods used so far (RFC 8176)
      */
     async strengthen(req: IncomingMessage, res: ServerResponse, amr: readonly string[]): Promise<void> {
       const { signIn, ctx, session } = await read(req, res);

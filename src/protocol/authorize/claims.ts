@@ -1,4 +1,7 @@
-/** The claims parameter (OpenID Connect Core section 5.5): what is asked of each claim. oidc-provider checks the frame around them, and would fail inside. */
+/**
+ * The claims parameter (OpenID Connect Core section 5.5): validates the request for each claim. oidc-provider only validates the outer structure, and
+ * would fail on invalid contents.
+ */
 
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
 import { ACR_VALUES } from '../../features/second-factors/second-factor.policy.ts';
@@ -8,9 +11,9 @@ import { clientSettings } from '../servers/client-settings.ts';
 const isRequest = (value: unknown): boolean => value === null || (typeof value === 'object' && !Array.isArray(value));
 
 /**
- * @throws {errors.InvalidRequest} a claim that is asked for by anything but null or an object
- * @throws {errors.UnmetAuthenticationRequirements} an authentication context class is essential that is not to be had here: asking the user to sign
- *   in again and again would not bring it (section 5.5.1.1; Error Code unmet_authentication_requirements 1.0)
+ * @throws {errors.InvalidRequest} a claim is requested with something other than null or an object
+ * @throws {errors.UnmetAuthenticationRequirements} an essential authentication context class is not supported: repeated sign-ins would not help
+ * (section 5.5.1.1; Error Code unmet_authentication_requirements 1.0)
  */
 export function checkClaims({ userinfo, id_token: idToken }: ClaimsParameter): void {
   if (![userinfo, idToken].every((claims) => Object.values(claims ?? {}).every(isRequest))) {

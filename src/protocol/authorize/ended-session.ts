@@ -1,12 +1,12 @@
 /**
- * An authorization request whose session is ended while it is answered: it gets neither code nor token, for its application would not be told of the
- * end (OpenID Connect Back-Channel Logout 1.0 section 2.5). It is asked again, which without a session is `login_required` or the sign-in page.
+ * Handles an authorization request whose session ends during the response: it gets no code or token, because its application would not be notified of
+ * the end (OpenID Connect Back-Channel Logout 1.0 section 2.5). It is processed again without a session: `login_required` or the sign-in page.
  */
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { isSignInRequest } from '../storage/device-code-adapter.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 
-/** Notes that the request is answered with what its session stands for; told by oidc-provider. */
+/** Marks a request as answered from its session; called by oidc-provider. */
 export function answersBySession(ctx: KoaContextWithOIDC): void {
   const request = requestStateOf(ctx);
   if (request !== undefined) request.writes.bySession = true;

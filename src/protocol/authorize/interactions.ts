@@ -1,6 +1,6 @@
 /**
- * An authorization request that waits for its user: told to the hosted pages, and finished with what the user did there. The pages know
- * nothing of oidc-provider; the interaction belongs to the browser that holds its cookie (OpenID Connect Core sections 3.1.2.3, 3.1.2.4).
+ * A pending authorization request: presented to the hosted pages, and finished with the user's actions there. The pages know nothing of
+ * oidc-provider; the interaction belongs to the browser with its cookie (OpenID Connect Core sections 3.1.2.3, 3.1.2.4).
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -201,8 +201,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   }
 
   /**
-   * Another user signs in on this browser: the session of the one before ends as by a logout, and the request goes on without it. Asked of the browser, not
-   * of the interaction, which may be older than the session: a sign-in in a second tab began it.
+   * Another user signs in on this browser: the previous session ends like by a logout, and the request continues without it. Uses the browser's
+   * session, because a sign-in in a second tab can be newer than the interaction.
    */
   async function partFromOtherAccount(
     req: IncomingMessage,
@@ -273,8 +273,8 @@ const PAGES = ['assignment', ORGANIZATION, 'consent'] as const;
 const promptOf = (name: string): 'login' | (typeof PAGES)[number] => PAGES.find((page) => page === name) ?? 'login';
 
 /**
- * The result in the form that the resumed request reads.
- * @param deviceId of the browser that signed in: the request goes on in no other one (adapter/model-adapter.ts)
+ * The result as the resumed request reads it.
+ * @param deviceId browser that signed in: the request continues in no other one (storage/model-adapter.ts)
  */
 function stored(result: Exclude<Result, { error: string }>, deviceId: string): NonNullable<Interaction['result']> {
   if ('switchAccount' in result) return { switchAccount: true } as NonNullable<Interaction['result']>;

@@ -60,7 +60,7 @@ export interface SignInOrganizations {
   isSessionOver(ctx: KoaContextWithOIDC): Promise<boolean>;
 }
 
-/** @param read the organizations of a user with their policies; asked once a request, and only where the request or the application asks for one */
+/** @param read organizations of a user with their policies; called once per request, and only if the request or the application requires one */
 export function signInOrganizations(read: ReadOrganizations): SignInOrganizations {
   /** Several checks ask it at the same time. */
   function decide(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {

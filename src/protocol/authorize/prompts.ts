@@ -41,7 +41,7 @@ const pendingScopes = (ctx: KoaContextWithOIDC): string[] =>
   pending(ctx).flatMap(({ scope, detail }) => (detail === undefined ? [scope] : []));
 const pendingDetails = (ctx: KoaContextWithOIDC): AuthorizationDetail[] => pending(ctx).flatMap(({ detail }) => detail ?? []);
 
-/** May nobody be asked (OpenID Connect Core section 3.1.2.1)? */
+/** Is user interaction forbidden (OpenID Connect Core section 3.1.2.1)? */
 const isSilent = ({ oidc: { prompts } }: KoaContextWithOIDC): boolean => prompts.has('none');
 
 export interface PromptRules {
@@ -50,15 +50,15 @@ export interface PromptRules {
 }
 
 /**
- * @param remembered reads what the user allowed before; asked only where it can change the decision
- * @param judge asked before consent; throws where the access policies do not allow the request
- * @param secondFactor why the signed-in user needs a second factor that they have not used yet
- * @param describe where a request comes from
- * @param isAssigned asked for applications that are open only to whom they are assigned
- * @param organizations decides for which one a user signs in
- * @param noteUse notes that a user has signed in for a client that no administrator has made
- * @param requestedDetails the authorization details that the request asks for
- * @param refused told of what a signed-in user is refused; where he can be asked on a page, that is no refusal yet
+ * @param remembered reads earlier consents; called only if they can change the decision
+ * @param judge called before consent; throws if the access policies refuse the request
+ * @param secondFactor reason why the signed-in user needs an unused second factor
+ * @param describe origin of a request
+ * @param isAssigned called for applications that require an assignment
+ * @param organizations selects the organization of the sign-in
+ * @param noteUse records a sign-in for a client that no administrator created
+ * @param requestedDetails the request's authorization details
+ * @param refused called when a signed-in user is refused, unless a page can still ask
  */
 export function promptRules(
   server: AuthorizationServer,
@@ -95,7 +95,7 @@ export function promptRules(
           : Check.NO_NEED_TO_PROMPT,
       ),
     );
-  // In place of the library's own two, to which a stronger class than the one asked for is not good enough.
+  // Replaces two checks of the library that refuse a stronger class than the requested one.
   for (const reason of ['essential_acrs', 'essential_acr']) policy.get('login')?.checks.remove(reason);
   policy.get('login')?.checks.add(
     new Check(
@@ -168,7 +168,7 @@ export function promptRules(
       }),
     ),
   );
-  // Nothing that could be granted was asked for, or nothing optional ticked: oidc-provider refuses it too, but without a description.
+  // Nothing grantable was requested, or nothing optional ticked: oidc-provider refuses it too, but without a description.
   consent?.checks.add(
     new Check('nothing_granted', 'no requested scope was granted', 'access_denied', (ctx) => {
       const hasDetails = ((ctx.state[DECISIONS] ?? []) as readonly ScopeDecision[]).some(({ detail }) => detail !== undefined);
@@ -202,7 +202,7 @@ export function promptRules(
       const granted = decisions.filter(({ scope, ask }) => !ask || answered.has(scope)).map(({ scope }) => scope);
       const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
       if (granted.length > 0) grant.addOIDCScope(granted.join(' '));
-      // While the dialog is to come, nothing is issued, and the access policies judge all that is asked for.
+      // Before the consent page nothing is issued, and the access policies evaluate everything requested.
       const claims = allowedClaims(ctx, [...granted, ...pendingScopes(ctx)]);
       if (claims.length > 0) grant.addOIDCClaims(claims);
       // Gives the grant its id; nothing is stored, for each token says what it was granted.

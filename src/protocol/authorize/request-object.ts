@@ -26,7 +26,7 @@ import { MANY, PARAMETERS } from './parameters.ts';
 
 export type RequestParameters = Record<string, string | string[] | undefined>;
 
-/** RFC 9101 section 10.8: a JWT made for another purpose says so in its type, a media type in any case (RFC 7515 section 4.1.9). */
+/** RFC 9101 section 10.8: a JWT for another purpose has another type; media types are case-insensitive (RFC 7515 section 4.1.9). */
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
 /** Maximum time until expiry in seconds, as long as a `jti` is remembered. */
 const LONGEST_LIFE = 86_400;
@@ -50,7 +50,7 @@ export interface SecretGuard {
 
 export interface Merged {
   readonly parameters: RequestParameters;
-  /** Why the request must be refused once it is known where to tell it. */
+  /** Reason to refuse the request, once it is known where to report it. */
   readonly refusal: errors.OIDCProviderError | undefined;
   /** Was there a request object that is right? */
   readonly isSigned?: boolean;
@@ -144,7 +144,7 @@ export function requestObjects(rules: RequestObjectRules) {
       return { parameters: { ...beside, ...parameters }, refusal: undefined, isSigned: true, use };
     } catch (error) {
       if (!(error instanceof errors.OIDCProviderError)) throw error;
-      // Only where and how to tell the refusal is taken from what could not be trusted; the redirect URI must be registered all the same.
+      // Unverified parameters are used only to report the refusal; the redirect URI must still be registered.
       return { parameters: { ...unverified(request), ...query }, refusal: error, use: unused };
     }
   };
@@ -167,7 +167,7 @@ function headerOf(jwt: string): { alg?: string; typ?: string } {
 
 /** @throws {errors.InvalidRequestObject} a value that no parameter can have */
 function parametersOf(payload: JWTPayload): RequestParameters {
-  // Claims that are no parameters are ignored, whatever they are (RFC 9101 section 4).
+  // Claims that are not parameters are ignored (RFC 9101 section 4).
   const entries = Object.entries(payload).filter(([name]) => PARAMETERS.has(name));
   return Object.fromEntries(
     entries.map(([name, value]) => {

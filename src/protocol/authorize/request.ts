@@ -1,6 +1,6 @@
 /**
- * An authorization request on its way into oidc-provider: defaults that the library does not give, and a memory of what it filters out
- * before our rules see it. Applied to the plain parameters, whether they come to the authorize endpoint or are pushed (RFC 9126).
+ * Prepares an authorization request for oidc-provider: adds defaults that the library lacks, and keeps what it filters out before our checks. Applied
+ * to plain parameters, at the authorize endpoint and for pushed requests (RFC 9126).
  */
 import { parse } from 'node:querystring';
 import { decodeJwt } from 'jose';
@@ -90,7 +90,7 @@ function takeUnprintable(parameters: RequestParameters): errors.OIDCProviderErro
   const bad = Object.entries(parameters).filter(([name, value]) => isBad(name, value));
   if (bad.length === 0) return undefined;
   const refusal = new errors.InvalidRequest('a parameter contains control characters');
-  // Without these two nobody knows where the refusal is to be told.
+  // Without these two, the refusal cannot be reported.
   if (bad.some(([name]) => name === 'client_id' || name === 'redirect_uri' || !isPrintable(name))) throw refusal;
   for (const [name] of bad) parameters[name] = undefined;
   return refusal;
@@ -161,8 +161,8 @@ type Merge = (query: RequestParameters) => Promise<Merged>;
 
 /**
  * Prepares a request to the authorize endpoint.
- * @param merge puts a signed request's parameters over those of the query
- * @throws {errors.InvalidRequest} a body that is no form, or too large; control characters where the refusal cannot be told by redirect
+ * @param merge merges a signed request's parameters over those of the query
+ * @throws {errors.InvalidRequest} an invalid or too large form body; control characters where the refusal cannot be redirected
  */
 export async function prepareAuthorization(ctx: Context, scopes: readonly Scope[], merge: Merge): Promise<void> {
   if (ctx.method === 'POST') await takeParametersFromForm(ctx);
@@ -185,7 +185,10 @@ function byPush({ client_id, request_uri, request, ui_locales }: RequestParamete
 /** Client authentication parameters are not part of the request. */
 const AUTHENTICATION = new Set(['client_secret', 'client_assertion', 'client_assertion_type']);
 
-/** Prepares a request that its client sends by itself: pushed (RFC 9126 section 2.1), or a device's (RFC 8628 section 3.1). What is wrong with it is told once its client has proved itself. */
+/**
+ * Prepares a request that the client sends directly: pushed (RFC 9126 section 2.1), or from a device (RFC 8628 section 3.1). Problems are reported
+ * after client authentication.
+ */
 export async function preparePush(ctx: Context, scopes: readonly Scope[], merge: Merge): Promise<void> {
   if (!ctx.is('application/x-www-form-urlencoded')) return;
   const form = Object.entries(parse(await readProtocolForm(ctx)));
@@ -219,7 +222,7 @@ function clientOf(request: string | undefined): string | undefined {
 async function prepare(ctx: Context, query: RequestParameters, scopes: readonly Scope[], merge: Merge): Promise<RequestParameters> {
   const unprintable = takeUnprintable(query);
   const { parameters, refusal: refused, isSigned = false, use } = await merge(query);
-  // Each is asked, for each also takes out what the library must not see; the first is told.
+  // All are evaluated, because each also removes parameters that the library must not see; the first refusal is reported.
   const refusals = [
     unprintable,
     refused,
@@ -244,7 +247,7 @@ async function prepare(ctx: Context, query: RequestParameters, scopes: readonly 
   return Object.fromEntries(Object.entries(prepared).filter(([, value]) => value !== undefined));
 }
 
-/** Why a push that is prepared cannot be stored, whatever else the library finds. */
+/** Reason why a prepared push cannot be stored, regardless of the library's own checks. */
 export const refusalOfPush = (ctx: Context): errors.OIDCProviderError | undefined =>
   (ctx.state[REQUESTED] as AsRequested | undefined)?.refusal;
 

@@ -4,8 +4,8 @@ import { digest } from '../../platform/crypto/secrets.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 /**
- * Names the session for the client of the request, if it has no name yet. Derived, not drawn: of two first authorizations at once both give the
- * same. The session's uid is known to nobody outside, so no name tells of another.
+ * Assigns the session ID (`sid`) for the client, if there is none. Derived, not random: concurrent first authorizations get the same one. The
+ * session's uid is secret, so one sid reveals nothing about another.
  */
 export function nameSession({ session, client }: KoaContextWithOIDC['oidc'], serverKey: number): void {
   if (session === undefined || client === undefined || session.sidFor(client.clientId) !== undefined) return;

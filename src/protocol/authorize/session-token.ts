@@ -12,8 +12,8 @@ import { setProvider } from '../servers/session-device.ts';
 import type { ServerState } from '../storage/server-state.ts';
 
 /**
- * Uses the token up and signs its user in; with one that is worth nothing the user is asked to sign in, no matter who is signed in already.
- * @throws {errors.LoginRequired} where the request allows no page
+ * Uses the token and signs its user in; with an invalid token the user must sign in, regardless of an existing session.
+ * @throws {errors.LoginRequired} if the request allows no page
  */
 export async function signInBySessionToken(
   ctx: KoaContextWithOIDC,
@@ -37,7 +37,7 @@ export async function signInBySessionToken(
   ctx.oidc.session?.loginAccount({ accountId: token.userId, loginTs: token.authenticatedAt, amr: [...token.amr] });
 }
 
-/** A session that was there goes on under a new id when it is the same user's, and ends as by a logout when it is another's (session fixation). */
+/** An existing session of the same user continues under a new ID; another user's ends like by a logout (session fixation). */
 async function beginSession(
   { oidc: { session } }: KoaContextWithOIDC,
   userId: string,

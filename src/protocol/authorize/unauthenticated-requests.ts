@@ -1,7 +1,7 @@
 /**
- * Authorization requests without a session. Anybody can send them and each is stored, so they are counted by network and kept for a
- * shorter time until a user has signed in (CWE-770). Each process counts in memory and tells the others every fifty requests: no statement for a
- * usual sign-in, and one limit for all processes.
+ * Limits authorization requests without a session. Anyone can send them and each is stored, so they are counted by network and kept for a shorter
+ * time until a user has signed in (CWE-770). Processes count in memory and notify the others every fifty requests: no statement for a normal sign-in,
+ * and one limit for all processes.
  */
 import { LRUCache } from 'lru-cache';
 import { LIFETIMES } from '../../../config/defaults.ts';

@@ -62,12 +62,15 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
         );
     },
 
-    /** A user name or an e-mail address. Nobody's is no error (section 13 lets the server say so): an application learns of no user whether they exist. */
+    /**
+     * A user name or e-mail address. An unknown one is not an error (section 13 leaves this to the server): applications must not learn which users
+     * exist.
+     */
     async processLoginHint(_ctx, hint = '') {
       return (await userNamedBy(database, hint)) ?? UNKNOWN_USER;
     },
 
-    /** Never asked: the parameter is refused before. */
+    /** Never called: the parameter is refused earlier. */
     async processLoginHintToken() {
       return undefined;
     },
@@ -89,8 +92,8 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
 }
 
 /**
- * On requests of this kind somebody is always found: who does not exist, is not active, or has no access to the application, is nobody.
- * @param isAssigned asked for applications that are open only to users to whom they are assigned
+ * These requests always find an account: users who do not exist, are inactive or have no access to the application are replaced by nobody.
+ * @param isAssigned called for applications that require an assignment
  */
 export const orNobody =
   (find: FindAccount, isAssigned: (applicationId: string, userId: string) => Promise<boolean>, subjects: Subjects): FindAccount =>

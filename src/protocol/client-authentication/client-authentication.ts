@@ -13,7 +13,7 @@ import { CLOCK_OFFSET, isFromFuture } from '../token/clock-offset.ts';
 
 const literalSecrets = new WeakMap<IncomingMessage, string>();
 
-/** The secret as it stands in the header, where that is not the secret as it is decoded. */
+/** The raw secret of the header, if it differs from the decoded one. */
 export const literalSecret = (req: IncomingMessage): string | undefined => literalSecrets.get(req);
 
 /** Replaces credentials that oidc-provider would call malformed, and notes the literal reading of the secret. Call before the library reads the header. */

@@ -33,7 +33,7 @@ interface Expected {
   readonly issuer: string;
   /** The one audience that the JWT must have: with a foreign one beside it, its other receiver could present it here. */
   readonly audiences: readonly string[];
-  /** Header `typ` in small letters; '' stands for none. */
+  /** Header `typ` in lower case; '' means none. */
   readonly types: readonly string[];
   keys(): Promise<JWTVerifyGetKey> | JWTVerifyGetKey;
 }

@@ -33,7 +33,7 @@ export class WrongSecrets {
   }
 
   /**
-   * To be asked before a secret is compared, so that a barred application learns nothing of it, and nothing is carried out for it.
+   * Call before comparing a secret, so that a blocked application learns nothing about it.
    * @throws {TooManyFailuresHere}
    */
   refuseBarred(ctx: Context, clientId: string): void {
@@ -66,7 +66,7 @@ export class WrongSecrets {
 
   #barredFor(req: IncomingMessage, clientId: string): number {
     const now = Date.now();
-    // Nearly always nobody is: to tell addresses apart costs more than the look.
+    // Usually nobody is blocked: computing the address key costs more than this check.
     return this.#lastEnd <= now ? 0 : (this.#barred.get(this.#keyOf(req, clientId)) ?? 0) - now;
   }
 

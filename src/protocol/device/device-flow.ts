@@ -1,6 +1,6 @@
 /**
- * The device grant (RFC 8628). A device asks at device_authorization and polls the token endpoint. Its user types the user code at /activate, which
- * leads to the server's own page; that page always asks before it goes on to the sign-in and consent pages of any other request.
+ * Device grant (RFC 8628). A device calls device_authorization and polls the token endpoint. Its user enters the user code at /activate, which leads
+ * to the server's own page; that page always asks for confirmation before the usual sign-in and consent pages.
  */
 import type { IncomingMessage } from 'node:http';
 import { deviceAnswer, signInRequestAnswer } from '../../features/audit/device-answers.service.ts';
@@ -198,10 +198,10 @@ export function tellWhereToConfirm(ctx: KoaContextWithOIDC, baseUrl: string): vo
 }
 
 /**
- * Before the server's page for a code: a code in the library's own parameter goes the way of all codes, so that each is counted and confirmed. It is
- * counted before it is looked at, so that of many at once no more are looked at.
- * @returns false when the request is answered
- * @throws {TooManyFailuresHere} when too many wrong codes came from this address
+ * Runs before the server's page for a code: a code in the library's own parameter is treated like all others, so each is counted and confirmed.
+ * Counted before the lookup, which also limits concurrent attempts.
+ * @returns false when the request was answered
+ * @throws {TooManyFailuresHere} after too many wrong codes from this address
  */
 export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<boolean> {
   if (ctx.method === 'GET') {

@@ -123,7 +123,7 @@ const detailsIn = ({ authorization_details: details }: JWTPayload) =>
 
 const isText = (value: unknown): boolean => [value].flat().every((one) => typeof one === 'string');
 
-/** An assertion with `cnf` is of use to the holder of the key alone (section 8.6 of the draft). @throws {AssertionRefused} */
+/** An assertion with `cnf` works only with proof of the key (section 8.6 of the draft). @throws {AssertionRefused} */
 function checkBinding({ cnf }: JWTPayload, token: AccessToken): void {
   if (cnf === undefined) return;
   const { jkt, 'x5t#S256': x5t } = (cnf ?? {}) as { readonly jkt?: unknown; readonly 'x5t#S256'?: unknown };

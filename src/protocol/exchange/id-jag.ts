@@ -1,6 +1,6 @@
 /**
- * ID-JAGs (draft-ietf-oauth-identity-assertion-authz-grant): by token exchange an application gets a JWT about its signed-in user. It is made for the
- * application at one further authorization server, which trusts this one. There it is an assertion (assertion-grant.ts), and the user is not asked again.
+ * ID-JAGs (draft-ietf-oauth-identity-assertion-authz-grant): by token exchange an application gets a JWT about its signed-in user for another
+ * authorization server, which trusts this one. There it is an assertion (assertion-grant.ts), without another sign-in.
  */
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';

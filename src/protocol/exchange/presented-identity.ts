@@ -24,7 +24,7 @@ import type { Subjects } from '../token/subjects.ts';
 import { knownBy, type ProviderToken } from './provider-tokens.ts';
 import { TOKEN_TYPES } from './token-types.ts';
 
-/** RFC 8693 section 4.1: who acts, and for whom that one acted before. */
+/** RFC 8693 section 4.1: the actor, and earlier actors nested in it. */
 export interface Act {
   readonly sub: string;
   readonly act?: Act;
@@ -33,7 +33,7 @@ export interface Act {
 export interface PresentedIdentity {
   /** A user, or of a client credentials token the application. */
   readonly sub: string;
-  /** undefined: an application by itself. */
+  /** undefined: an application without a user. */
   readonly account: Account | undefined;
   /** The application that the token was issued to; undefined: of a provider. */
   readonly clientId: string | undefined;
@@ -124,7 +124,7 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
   return found.identity;
 }
 
-/** One answer to an unknown, an expired, a revoked token and one of somebody who may not have it. */
+/** Same error for unknown, expired, revoked and inaccessible tokens. */
 const NOT_ACTIVE = 'it is unknown, has expired or was revoked';
 const NO_USER = 'its user cannot have tokens';
 

@@ -1,4 +1,4 @@
-/** JWTs of identity providers whose assertions are trusted: which provider one is of, and whom the provider knows its subject as. */
+/** JWTs of trusted identity providers: finds the provider and the linked user. */
 import type { JWTPayload } from 'jose';
 import type { IdentityProvider } from '../../features/identity-providers/identity-providers.resource.ts';
 import { ForeignJwtRefused, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from '../client-authentication/foreign-jwt.ts';
@@ -17,7 +17,7 @@ export interface ProviderToken {
   readonly token: string;
   /** One of which must be its only audience. */
   audiencesOf(provider: IdentityProvider): readonly string[];
-  /** Header `typ`, in small letters; '' stands for none. */
+  /** Header `typ` in lower case; '' means none. */
   readonly types: readonly string[];
 }
 
@@ -29,9 +29,9 @@ interface Known {
 }
 
 /**
- * Several providers may have one issuer, each as another client of it. The audience names one by its client ID. Where it names this server, all are
- * asked whom they know the subject as: one user is an answer, two are none.
- * @returns the providers that know the user, or why there is none
+ * Several providers can share an issuer with different client IDs. The audience selects one by its client ID. If it names this server, all are
+ * searched for the subject: exactly one user must match.
+ * @returns the providers that know the user, or a reason
  */
 export async function knownBy(parts: Parts, presented: ProviderToken): Promise<readonly [Known, ...Known[]] | string> {
   const trusted = await parts.directory.trustedProviders(presented.issuer);
@@ -47,7 +47,7 @@ export async function knownBy(parts: Parts, presented: ProviderToken): Promise<r
   return reason;
 }
 
-/** @returns the user whom the provider knows the subject as, or why there is none @throws {KeysAway} */
+/** @returns the user linked to the subject, or a reason @throws {KeysAway} */
 async function knownAs(
   { directory, issuerKeys }: Parts,
   provider: IdentityProvider,

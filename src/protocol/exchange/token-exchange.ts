@@ -106,8 +106,8 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
 }
 
 /**
- * The ID-JAG is for an application's own user, who is signed in here, and for a server that an administrator has named. The access policies are asked as
- * for a token, with the scopes of the other server.
+ * The ID-JAG is for an application's own user with a session here, and for a server that an administrator has listed. Access policies are evaluated
+ * as for a token, with the scopes of the other server.
  */
 async function exchangeForIdJag(
   parts: ExchangeParts,

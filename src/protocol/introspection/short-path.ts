@@ -1,7 +1,7 @@
 /**
- * Introspection (RFC 7662) and userinfo (OpenID Connect Core section 5.3) of what is plainly right: answered from one look-up, without oidc-provider.
- * Whatever is unusual or refused returns unanswered and goes the library's way from the start, so every refusal is made there; what was looked up
- * here is not looked up again. The decisions (who may ask, what a token says, which claims) are those of the library's way.
+ * Fast path for introspection (RFC 7662) and userinfo (OpenID Connect Core section 5.3): plainly valid requests are answered with one lookup, without
+ * oidc-provider. Anything unusual or refused falls back to the library, which makes all refusals; the lookup is not repeated. The decisions (who may
+ * ask, token contents, claims) are those of the library's path.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -60,7 +60,7 @@ export async function answerShortly(parts: ShortPathParts, req: IncomingMessage,
   try {
     body = await answer(parts, req);
   } catch (failure) {
-    // The library's way tells it, in its own words. Asked again there, a database that hangs would be waited for twice.
+    // The library reports the error. Looking up again would wait twice for a database that hangs.
     noteFailure(req, failure);
   }
   if (body === undefined) return false;
@@ -68,10 +68,7 @@ export async function answerShortly(parts: ShortPathParts, req: IncomingMessage,
   return true;
 }
 
-/**
- * Looks a token up, for this way and for the library's after it. A replica is believed only what is plainly right: a token that it does not know yet, or any
- * reason to refuse one, is asked of the primary.
- */
+/** Looks a token up for both paths. Results of a replica are used only if plainly valid: unknown tokens and refusals are checked on the primary. */
 async function look(
   req: IncomingMessage,
   { state, replica }: Pick<ShortPathParts, 'state' | 'replica'>,

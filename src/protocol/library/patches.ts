@@ -114,7 +114,7 @@ const knownClients = new WeakMap<ClientClass, KnownClients>();
 /** A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out. */
 async function findByMetadata(this: ClientClass, id: string): Promise<object | undefined> {
   const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
-  // Not asked a second time: requests with unknown IDs must not cost twice.
+  // Not looked up twice: requests with unknown IDs must not cost twice.
   if (metadata === undefined) return undefined;
   const clients = knownClients.get(this);
   if (clients === undefined) throw new Error('oidc-provider: clients are looked up by another class');
@@ -208,7 +208,7 @@ export function applyPatches(
     return false;
   };
 
-  // A token of another issuer was verified before (federated-client.ts); what stands in its place is compared like a secret.
+  // Tokens of other issuers were already verified (federated-client.ts); their substitute is compared like a secret.
   Object.defineProperty(Client.prototype, 'clientAuthMethod', {
     get(this: ClientClass['prototype']) {
       return isFederated(Provider.ctx?.req, this.clientId) ? 'client_secret_post' : this.tokenEndpointAuthMethod;
@@ -248,8 +248,8 @@ export function applyPatches(
     };
   }
 
-  // OpenID Connect Core section 3.1.3.6: the token endpoint may bind the ID token to the access token, as the authorize endpoint must.
-  // RFC 7519 section 4.1.7: `jti` tells ID tokens apart in logs and introspection.
+  // OpenID Connect Core section 3.1.3.6: the token endpoint may bind the ID token to the access token, as the authorize endpoint must. RFC 7519
+  // section 4.1.7: `jti` identifies ID tokens in logs and introspection.
   const { issue } = IdToken.prototype;
   IdToken.prototype.issue = async function bound(options) {
     const accessToken = this.ctx && accessTokens.get(this.ctx);

@@ -127,7 +127,7 @@ export async function selfTest(): Promise<void> {
     assert.ok(value instanceof Context, 'oidc-provider: the context of a request is made elsewhere');
   }
 
-  // The lifetime is asked for before the format is chosen: that is how a token of a custom server becomes a JWT.
+  // The library reads the lifetime before it chooses the format: that makes a custom server's token a JWT.
   const token = new provider.ClientCredentials({ client: client as unknown as Client });
   assert.ok(looksLikeJwt(await token.save()), 'oidc-provider: access tokens cannot be made JWTs by their lifetime');
   assert.deepEqual(asked, ['judgement', 'lifetime'], 'oidc-provider: the lifetime of a token is asked for before it is judged');

@@ -1,6 +1,6 @@
 /**
- * Tells an application that a browser session of its user has ended (OpenID Connect Back-Channel Logout 1.0 sections 2.4, 2.5 and 2.8). Whom to
- * tell was noted with the end itself (protocol/storage/protocol-state.store.ts); the logout token is made when it is sent, so that it is fresh.
+ * Notifies an application that a browser session of its user has ended (OpenID Connect Back-Channel Logout 1.0 sections 2.4, 2.5 and 2.8). Recipients
+ * are recorded when the session ends (protocol/storage/protocol-state.store.ts); the logout token is created on delivery, so that it is fresh.
  */
 import { z } from 'zod';
 import { type Carrier, Undeliverable } from '../../features/outbox/outbox.service.ts';

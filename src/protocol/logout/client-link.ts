@@ -10,7 +10,7 @@ export interface ClientLink {
   readonly clientUri: string | undefined;
 }
 
-/** A third party that begins a sign-in says with whom: `iss` is required there. */
+/** Third-party initiated sign-in requires `iss`. */
 function initiation(uri: string, issuer: string): string {
   const url = new URL(uri);
   url.searchParams.set('iss', issuer);

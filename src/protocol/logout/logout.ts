@@ -73,8 +73,8 @@ async function namedClient(provider: Provider, id: string | undefined): Promise<
 }
 
 /**
- * Step 2: the address must be registered, by the named application or, where none is named, by any.
- * @returns the application that registered it; undefined where no address is asked for
+ * Step 2: the address must be registered by the named application, or by any if none is named.
+ * @returns the application that registered it; undefined without an address
  */
 async function checkRedirect(
   { post_logout_redirect_uri: uri }: Parameters,

@@ -80,7 +80,7 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
     return;
   }
   const answer = body as ErrorBody & { scope?: string };
-  // The scope that an error is about stands in its description, if anywhere.
+  // The description names the scope, if at all.
   if (answer.error !== undefined) delete answer.scope;
   if (ctx.path === ROUTES.token || GRANT_OF[ctx.path] !== undefined) correctGrantTypeError(ctx, answer);
   if (ctx.path === ROUTES.token && ctx.status === 200) answer.scope ??= '';

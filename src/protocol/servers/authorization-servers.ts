@@ -1,6 +1,6 @@
 /**
- * The authorization servers of the service: found by path, built when first asked for, rebuilt on every change, the least recently used
- * dropped. A change reaches this process at once and the others by notification; a time limit covers a lost notification.
+ * Authorization servers: found by path, built on demand, rebuilt on every change; the least recently used are dropped. Local changes apply at once,
+ * others by notification; a time limit covers lost notifications.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -22,7 +22,7 @@ import { TemporarilyUnavailable } from './errors.ts';
 import { sendJson } from './json-response.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
 
-/** The part of its time in the cache after which a server in use is asked about together with another, whose time has come. */
+/** Fraction of the cache time after which a server in use is checked together with another one that is due. */
 const NEARLY_DUE = 0.9;
 const MOST_KEPT = 500;
 const BASE = '/oauth/v1';
@@ -42,7 +42,7 @@ type EndpointDestination = Extract<Destination, { kind: 'endpoint' }>;
 
 /** @param path the request's path, without query */
 export function destinationOf(path: string): Destination {
-  // RFC 8414 section 3.1: the well-known segment stands before the issuer's path. MCP clients look for that of OpenID Connect there as well.
+  // RFC 8414 section 3.1: the well-known segment precedes the issuer's path. MCP clients also look for the OpenID Connect document there.
   const wellKnown = [OAUTH_METADATA, OPENID_CONFIGURATION].find((document) => path.startsWith(`${document}${BASE}`));
   if (wellKnown !== undefined) {
     const base = path.slice(wellKnown.length);
@@ -191,8 +191,8 @@ export class AuthorizationServers {
   }
 
   /**
-   * Asks about all servers in use at once whose time has come or nearly so: hundreds of them, each by itself every few seconds, would cost more than what
-   * they answer; and so would all of them whenever one is asked for that was not in use.
+   * Checks all servers in use that are due or nearly due in one statement: checking hundreds of servers separately every few seconds would cost more
+   * than their responses, as would checking all whenever an unused one is requested.
    */
   #lookAt(id: string): Look {
     if (this.#look?.ids.has(id)) return this.#look;

@@ -71,6 +71,6 @@ export function clientSettings(client: object): ClientSettings {
   return (client as Record<typeof CLIENT_SETTINGS, ClientSettings>)[CLIENT_SETTINGS];
 }
 
-/** Whose rules count for a client's requests. @param client absent: not known yet */
+/** The profile that applies to a client's requests. @param client absent: not known yet */
 export const effectiveProfile = (client: object | undefined, server: { readonly profile: Profile }): Profile =>
   profileInForce(client && clientSettings(client).profile, server.profile);

@@ -11,8 +11,8 @@ const EXPOSED = 'WWW-Authenticate, DPoP-Nonce, Retry-After, X-Request-Id';
 const OF_PREFLIGHTS = ['Access-Control-Allow-Methods', 'Access-Control-Allow-Headers', 'Access-Control-Max-Age'];
 
 /**
- * The last word on the CORS headers of an answer, errors included; what oidc-provider set before it knew the client gives way.
- * @param isRegistered asked where no client is known: a preflight names none, and an error may come before its name
+ * Final CORS headers of a response, including errors; overrides what oidc-provider set before it knew the client.
+ * @param isRegistered called without a known client: a preflight names none, and an error can precede it
  */
 export async function shareWithOrigin(ctx: KoaContextWithOIDC, isRegistered: (origin: string) => Promise<boolean>): Promise<void> {
   ctx.vary('Origin');
@@ -30,7 +30,6 @@ async function mayRead(ctx: KoaContextWithOIDC, origin: string, isRegistered: (o
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
   const client = oidc?.client;
   if (client !== undefined) return clientSettings(client).allowedOrigins.includes(origin);
-  // The answer stands already: a database that is away withholds it from the page, and changes nothing else.
-  // One that hangs would hold this answer up as long again.
+  // The response is complete: if the database is down, only the page cannot read it. A database that hangs would delay this response again.
   return ctx.status !== 503 && isRegistered(origin).catch(() => false);
 }

@@ -26,7 +26,7 @@ type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
 
 /** Counts wrong user codes by address: they are short enough to be guessed at otherwise (RFC 8628 section 5.1). */
 interface UserCodeFailures {
-  /** Counts a code before it is looked at. @returns seconds until codes from there are looked at again; undefined: this one is */
+  /** Counts a code before the lookup. @returns seconds until codes from there are accepted again; undefined: this one is */
   count(req: IncomingMessage): Promise<number | undefined>;
   /** It was a right one. */
   forget(req: IncomingMessage): Promise<void>;
@@ -48,13 +48,13 @@ export interface ProviderParts {
   readonly uses: ApplicationUses;
   readonly unanswered: UnansweredRequests;
   readonly userCodes: UserCodeFailures;
-  /** Counts a sign-in request (CIBA). @param hint whom it names @returns seconds until the application is heard again; undefined: now */
+  /** Counts a sign-in request (CIBA). @param hint user @returns seconds until the application's requests are accepted again; undefined: now */
   countSignInRequest(clientId: string, hint: string): Promise<number | undefined>;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: PasswordCredentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
   /** Notes the sign-in of a user who was let in by what `authenticate` has found. */
   noteSignIn(user: SignedInUser, applicationId: string, req: IncomingMessage): Promise<void>;
-  /** Must the user sign in to the application with a second factor, because he has one or because it is demanded? */
+  /** Does the user need a second factor for the application, because they have one or because it is required? */
   needsSecondFactor(user: Pick<SignedInUser, 'id' | 'login'>, applicationId: string, req: IncomingMessage): Promise<boolean>;
   /** Is a second factor demanded of the user at the application, whether they have one or not? */
   demandsSecondFactor(userId: string, applicationId: string): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * The browser that a refresh token was obtained in, as introspection tells it (`device_id`): made of the device cookie, which never leaves itself.
- * The code keeps it from the authorization request to its exchange, a refresh token for its successors; without a browser each grant has one of its own.
+ * ID of the browser in which a refresh token was obtained, for introspection (`device_id`): derived from the device cookie, which is never revealed.
+ * The code keeps it from the authorization request to its exchange, and refresh tokens pass it on; grants without a browser get their own.
  */
 import type { Context } from 'koa';
 import type { Config } from '../../platform/config/config.ts';

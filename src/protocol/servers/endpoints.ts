@@ -62,7 +62,7 @@ export function withoutAlias(path: string): string {
   return own !== undefined && ENDPOINTS.has(own) ? own : path;
 }
 
-/** Endpoints that are called by programs: they answer JSON whatever the Accept header says. */
+/** Endpoints called by programs: they return JSON regardless of the Accept header. */
 export const isProgramEndpoint = (path: string): boolean => PROGRAM_ENDPOINTS.has(path) || registeredClientIn(path) !== undefined;
 
 const PROGRAM_ENDPOINTS: ReadonlySet<string> = new Set([

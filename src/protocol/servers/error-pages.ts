@@ -15,7 +15,7 @@ export interface ProtocolPages {
   activate(ctx: KoaContextWithOIDC, page: { readonly problem: DeviceProblem; readonly uiLocales: string | undefined }): Promise<void>;
   /** Asks whether the request of a device is the user's own. */
   confirmDevice(ctx: KoaContextWithOIDC, page: DevicePage): Promise<void>;
-  /** Asks whether an application may sign the user in that asked for it elsewhere. */
+  /** Asks whether an application may sign the user in with a backchannel request. */
   confirmRequest(ctx: KoaContextWithOIDC, page: SignInRequestPage): Promise<void>;
   /** Sends the user back to the device. */
   deviceConnected(ctx: KoaContextWithOIDC, page: Pick<DevicePage, 'application' | 'uiLocales'>): Promise<void>;
@@ -30,7 +30,7 @@ export type DeviceProblem = 'unknown' | 'expired' | 'used' | 'denied';
 interface DevicePlace {
   /** Code of ISO 3166-1, by the operator's database of countries. */
   readonly country: string | undefined;
-  /** Is the device in the network of the browser that is asked? */
+  /** Is the device in the same network as this browser? */
   readonly isSameNetwork: boolean;
 }
 
@@ -106,7 +106,7 @@ async function applicationOf(ctx: KoaContextWithOIDC): Promise<Client | undefine
   return oidc?.client ?? (oidc?.route === 'resume' && named !== undefined ? oidc.provider.Client.find(named) : undefined);
 }
 
-/** An error, and what it is told for. */
+/** An error, and the place to report it. */
 interface ShownError extends Pick<ProtocolErrorPage, 'status' | 'code' | 'description'> {
   readonly cause: unknown;
 }

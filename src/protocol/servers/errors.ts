@@ -1,7 +1,7 @@
 /** The OAuth errors that oidc-provider does not have. They travel like its own: RFC 6749 sections 4.1.2.1 and 5.2. */
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
-/** The database cannot be reached: 503, told to the client, and by redirect at the authorize endpoint. */
+/** The database is unreachable: 503 for clients, a redirect at the authorize endpoint. */
 export class TemporarilyUnavailable extends errors.OIDCProviderError {
   // oidc-provider hides errors of status 500 and above as server_error unless they say otherwise.
   override readonly expose = true;
@@ -60,7 +60,7 @@ export class InvalidBindingMessage extends errors.OIDCProviderError {
   }
 }
 
-/** The password grant cannot ask for the user's second factor, and says so: `invalid_grant` (RFC 6749 section 5.2). */
+/** The password grant cannot request the user's second factor: `invalid_grant` (RFC 6749 section 5.2). */
 export class SecondFactorNeeded extends errors.OIDCProviderError {
   constructor() {
     super(400, 'invalid_grant');
@@ -68,7 +68,7 @@ export class SecondFactorNeeded extends errors.OIDCProviderError {
   }
 }
 
-/** Seconds after which a service whose database was away may be asked again. */
+/** Retry-After in seconds when the database is down. */
 const AWAY_FOR = 5;
 
 /** Says when a refused request may be sent again (RFC 9110 section 10.2.3), where that is known. */

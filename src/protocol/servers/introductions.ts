@@ -1,10 +1,10 @@
-/** Clients that introduce themselves by a document, at one authorization server: for whom documents are fetched, and where refusals are noted. */
+/** Clients with a metadata document at one authorization server: when documents are fetched, and where refusals are recorded. */
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
 import type { IntroductionRules } from '../storage/client-adapter.ts';
 import type { ProviderParts } from './dependencies.ts';
 
-/** At these something is looked at that began before. */
+/** These endpoints only use existing tokens. */
 const LOOKING: ReadonlySet<unknown> = new Set(['introspection', 'revocation', 'userinfo']);
 
 export const introductionRules = (

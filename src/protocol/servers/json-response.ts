@@ -1,7 +1,7 @@
 /** JSON as the OAuth endpoints send it, whether oidc-provider has seen the request or not. */
 import type { ServerResponse } from 'node:http';
 
-/** RFC 6749 section 5.1: tokens, and what is said about them, are kept by no cache. */
+/** RFC 6749 section 5.1: tokens and data about them must not be cached. */
 export const PROGRAM_HEADERS = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json;charset=UTF-8' } as const;
 
 export function sendJson(res: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {

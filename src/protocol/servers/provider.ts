@@ -151,7 +151,7 @@ export function buildServer(
     acrValues: [...ACR_VALUES],
     subjectTypes: ['public', 'pairwise'],
     pairwiseIdentifier: (_ctx, userId, client) => subjects.of(client, userId),
-    // It was looked at when the application was saved.
+    // Already validated when the application was saved.
     sectorIdentifierUriValidate: () => false,
     claims: claimsByScope(announced),
     responseTypes: ['code', 'id_token', 'code id_token', 'code token', 'id_token token', 'code id_token token'],
@@ -206,7 +206,7 @@ export function buildServer(
       jwtIntrospection: { enabled: true },
       externalSigningSupport: { enabled: true, ack: 'experimental-01' },
       rpInitiatedLogout: { enabled: true },
-      // Announced, and `sid` given; told of is the end of a session from the outbox (backchannel-logout.ts), not by the library.
+      // Announces the feature and `sid`; notifications are sent from the outbox (backchannel-logout.ts), not by the library.
       backchannelLogout: { enabled: true },
       claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },

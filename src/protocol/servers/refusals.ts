@@ -126,7 +126,7 @@ const ROUTINE = new Set([
   'server_error',
 ]);
 
-/** Endpoints that take what is asked of a user. */
+/** Endpoints with requests for a user. */
 const REQUESTS: ReadonlySet<string> = new Set([
   ROUTES.authorization,
   ROUTES.pushed_authorization_request,
@@ -150,7 +150,7 @@ interface AnsweredError {
 
 const answered = new WeakMap<IncomingMessage, AnsweredError>();
 
-/** Remembers the error that the library answers an authorization request with: it says so where nothing can be waited for. */
+/** Stores the error of the library's response to an authorization request; interactions may still follow. */
 export const rememberError = ({ req }: KoaContextWithOIDC, error: AnsweredError): void => void answered.set(req, error);
 
 /** Characters: no application has a longer redirect URI. */

@@ -95,7 +95,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
   const bearerRule = userinfoRule({ ...server, issuer: state.issuer }, (id) => provider.Client.find(id));
 
   async function prepare(ctx: KoaContextWithOIDC): Promise<void> {
-    // Programs get JSON whatever they accept; oidc-provider would turn an error into a page.
+    // Programs always get JSON; oidc-provider would render errors as pages.
     ctx.req.headers.accept = ctx.path === ROUTES.introspection ? acceptedIntrospection(ctx.req) : 'application/json';
     if (ctx.method === 'POST' && isPlainForm(ctx.req) && ctx.request.length) {
       await refuseRepeated(ctx);

@@ -34,7 +34,7 @@ export function storeSessionDevice(session: object, seen: Omit<SessionDevice, 's
   (session as Seen)[SESSION_DEVICE] = deviceNow(seen);
 }
 
-/** Is it so long since the session was seen that it is worth a statement of its own? */
+/** Was the session last seen long enough ago to justify a statement? */
 export const isSeenLongAgo = (session: object): boolean => epochSeconds() - ((session as Seen)[SESSION_DEVICE]?.seen ?? 0) > SEEN_FOR;
 
 /** The name of the member in the session's payload. */
@@ -48,7 +48,7 @@ export function setProvider(session: object, idp: string | undefined): void {
   (session as { [SESSION_PROVIDER]?: string | undefined })[SESSION_PROVIDER] = idp;
 }
 
-/** A sign-in that has just been made says by whom; without one the session keeps what it has. */
+/** A new sign-in records its provider; otherwise the session keeps its own. */
 export function noteProvider({ oidc: { session, result } }: KoaContextWithOIDC): void {
   if (session !== undefined && result?.login !== undefined) setProvider(session, (result.login as { idp?: string }).idp);
 }

@@ -75,10 +75,10 @@ export class ClientDirectory {
   }
 
   /**
-   * A client that introduces itself. Its document is asked for where somebody begins something with it. Elsewhere, as at introspection, the
-   * application is good enough that was made of it, so that tokens do not depend on the host of the document.
+   * A client with a metadata document. The document is fetched when a request starts something with it. Elsewhere, e.g. at introspection, the stored
+   * application is used, so that tokens do not depend on the document's host.
    * @param id a client ID that is a URL
-   * @param asker whose request begins something
+   * @param asker request that starts something
    * @throws {ClientDocumentRefused}
    */
   async findIntroduced(id: string, asker: Asker | undefined): Promise<AdapterPayload | undefined> {

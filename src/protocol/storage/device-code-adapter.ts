@@ -76,7 +76,7 @@ export class DeviceCodeAdapter extends ModelAdapter {
     });
   }
 
-  /** A handle stands in interactions. At the token endpoint it is nobody's code. */
+  /** Interactions store a handle. At the token endpoint it is not a valid code. */
   override async find(id: string): Promise<AdapterPayload | undefined> {
     return keyOfHandle(id) !== undefined && Provider.ctx?.oidc.route === 'token' ? undefined : super.find(id);
   }

@@ -143,8 +143,8 @@ export function keptOrganization({ organizations }: RequestState, grantId: strin
 }
 
 /**
- * Was a sign-in answered in another browser than the one that goes on with it? Whoever plants the cookie of his own interaction in somebody's browser, as a
- * page of a sibling domain can, would else be signed in as who signs in there (session fixation).
+ * Was a sign-in completed in another browser than the one that continues? Otherwise an attacker who plants the cookie of their own interaction in a
+ * victim's browser, as a page of a sibling domain can, would be signed in as the victim (session fixation).
  */
 function isOfAnotherBrowser({ model, payload }: FoundModel, request: RequestState | undefined): boolean {
   const { login } = (payload.result ?? {}) as { readonly login?: { readonly deviceId?: unknown } };

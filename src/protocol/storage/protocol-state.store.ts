@@ -29,7 +29,7 @@ export const ALL_SERVERS = 0;
 
 export interface StoredKey {
   readonly model: ModelName;
-  /** SHA-256 of the value, base64url; before it the minute in which it was issued, if the value tells (protocol/storage/row-keys.ts). */
+  /** SHA-256 of the value, base64url, preceded by the minute of issue if the value contains it (protocol/storage/row-keys.ts). */
   readonly id: string;
   readonly serverKey: number;
 }
@@ -81,8 +81,8 @@ export const MODEL_NAMES: ReadonlyMap<number, ModelName> = new Map<number, Model
 );
 const ACCOUNT = 'u.id, u.login, u.email, u.email_verified, u.status, u.profile, u.last_updated';
 /**
- * By the primary key whatever PostgreSQL believes of the tables: of one that it knows little of it would rather read all users for one row. And it has to
- * be told to compare as that index does: `account_id` has the collation "C" here, `users.id` the database's.
+ * Forces the primary key regardless of statistics: with few, PostgreSQL would read all users for one row. The collation must match that index:
+ * `account_id` has collation "C" here, `users.id` the database's.
  */
 const withAccount = (row: string): string =>
   `LEFT JOIN LATERAL (SELECT id, login, email, email_verified, status, profile, last_updated FROM users WHERE id = ${row}.account_id COLLATE "default" LIMIT 1) u ON true`;
@@ -117,7 +117,7 @@ const asking = (value: string): string =>
 /** Models that yield refresh tokens. */
 const OF_GRANTS = [MODELS.AuthorizationCode, MODELS.RefreshToken, MODELS.DeviceCode, MODELS.BackchannelAuthenticationRequest].join(', ');
 
-/** By one statement: each in a subquery of its own, so that each goes by the primary key. */
+/** In one statement: separate subqueries, so that each uses the primary key. */
 /** @param more further columns */
 export const findModelsText = (more = ''): string => `SELECT ${more} asked.place::integer, found.*
     FROM ${asking('id')}
@@ -144,7 +144,7 @@ export const lookColumns = (looks: readonly ModelLook[]) => [
   looks.length,
 ];
 
-/** A look-up changes nothing, so that it is asked again where only its connection broke, which many may wait at. */
+/** A lookup changes nothing, so it is repeated once if only its connection broke, which can affect many at once. */
 async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.QueryConfig): Promise<readonly Row[]> {
   try {
     return (await pool.query<Row>(query)).rows;
@@ -177,7 +177,7 @@ const findModels = batch(async (pool, looks: readonly ModelLook[]) => {
 const signedInAt = ({ authTime, iiat }: Readonly<Record<string, unknown>>): number | undefined =>
   typeof authTime === 'number' ? authTime : typeof iiat === 'number' ? iiat : undefined;
 
-/** Looks a value up whatever its model is: an access token and a refresh token are told apart by the row, not by asking twice. */
+/** Looks up a value of any model: the row shows whether it is an access or refresh token. */
 export const findModel = (pool: pg.Pool, id: string, serverKey: number, now: number): Promise<FoundModel | undefined> =>
   findModels(pool, { value: id, serverKey, now });
 
@@ -240,10 +240,10 @@ export const lockingSessions = (condition: string): string =>
   `SELECT uid FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} AND ${condition} ORDER BY uid FOR UPDATE`;
 
 /**
- * Ends browser sessions on all servers, and notes in the same statement which applications are to be told of it: those that want to be, at each
- * server where they had a part in the session. Of two who end one session only one notes it. They must have been locked in the same transaction.
- * @param condition which sessions, in SQL
- * @param now the placeholder of the present moment
+ * Ends browser sessions on all servers, and records in the same statement which applications to notify: those with back-channel logout that were part
+ * of the session. Of concurrent ends, only one records it. The sessions must be locked in the same transaction.
+ * @param condition SQL condition of the sessions
+ * @param now placeholder of the current time
  */
 export const endingSessions = (condition: string, now: string): string => `WITH
   sessions AS (SELECT uid, account_id FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} AND ${condition}),

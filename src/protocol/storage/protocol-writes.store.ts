@@ -21,7 +21,7 @@ export interface Answer extends StoredModel {
   event?: string;
 }
 
-/** Something to tell or do afterwards, from the outbox. */
+/** A notification or task for the outbox. */
 export interface Note {
   readonly kind: string;
   readonly orderingKey: string;

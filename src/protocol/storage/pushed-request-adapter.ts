@@ -21,7 +21,7 @@ export class PushedRequestAdapter extends ModelAdapter {
   }
 
   override async upsert(id: string, { request, exp, ...payload }: AdapterPayload, expiresIn: number): Promise<void> {
-    // Another process may be behind: whether the request is over is said by the row, and not by its `nbf`.
+    // Clocks of processes differ: the row decides whether the request has ended, not its `nbf`.
     const { iat: _, nbf: __, exp: ___, ...parameters } = decodeJwt(String(request));
     const until = Number(exp);
     const stored = { ...payload, clientId: parameters.iss, until, sealed: seal(id, JSON.stringify(parameters)), exp: until + KEPT };

@@ -1,6 +1,6 @@
 /**
- * A refresh token that was used may be used again for a moment, when the first response was lost (RFC 9700 section 4.14.2). Its former
- * successor ends then, so one chain of tokens goes on. Once the successor itself was used, or revoked, the first response has arrived.
+ * Leeway for refresh tokens: a used one can be used again for a moment if the first response was lost (RFC 9700 section 4.14.2). Its former successor
+ * then ends, so that one chain of tokens remains. Once the successor itself was used or revoked, the first response has arrived.
  */
 import type pg from 'pg';
 import { MODELS, type StoredKey } from './protocol-state.store.ts';

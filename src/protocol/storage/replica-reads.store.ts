@@ -1,4 +1,4 @@
-/** The look-up of a token at a read replica, which tells along with each row how old what it shows is. */
+/** Looks up tokens on a read replica, which also returns the age of its data. */
 import { batch } from '../../platform/database/batch.ts';
 import type { ReadReplica } from '../../platform/database/database.ts';
 import { type FoundModel, type FoundRow, findModelsText, lookColumns, type ModelLook, modelIn } from './protocol-state.store.ts';

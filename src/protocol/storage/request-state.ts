@@ -81,7 +81,7 @@ export class RequestState {
   readonly organizationPolicies = new Map<string, OrganizationPolicy>();
   /** Browser of the presented code or refresh token (device.ts). */
   deviceId: string | undefined;
-  /** The ids of a user's groups, once they were asked for. */
+  /** IDs of a user's groups, read on demand. */
   readonly groups = new Map<string, Promise<readonly string[]>>();
   /** Memberships of users, read on demand. */
   readonly belongings = new Map<string, Promise<Belongings>>();

@@ -1,7 +1,7 @@
 /**
- * Under which keys rows are stored. What is issued begins with the minute of its issue, and so does the key of its row: what is new stands side by side in
- * PostgreSQL's indexes, on pages that are in memory. Were it all random, each new row would touch pages of its own among all there are, and each of these
- * pages would go whole to the log after a checkpoint (PostgreSQL manual, `full_page_writes`).
+ * Keys of stored rows. Issued values begin with the minute of issue, and so do the keys of their rows: new rows are adjacent in PostgreSQL's indexes,
+ * on pages that are in memory. With random keys, each new row would touch another page, and each of these pages would be written to the log in full
+ * after a checkpoint (PostgreSQL manual, `full_page_writes`).
  */
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
@@ -9,9 +9,12 @@ import { digest } from '../../platform/crypto/secrets.ts';
 /** Prefix of the storage key of JWT access tokens, `jwt:<jti>`. It is part of stored keys: changing it would lose them. */
 export const JWT_HANDLE = 'jwt:';
 
-/** Hexadecimal digits that count minutes until the year 2480, and stand in the order of time. */
+/** Hexadecimal digits that count minutes until the year 2480, in chronological order. */
 const DIGITS = 7;
-/** By its length: without a minute an id has its 43 random characters alone. No separator, for whatever is free in a URL is written otherwise in a form. */
+/**
+ * By length: without a minute, an ID has 43 random characters. There is no separator, because every character that is unreserved in URLs is encoded
+ * in some forms.
+ */
 const WITH_MINUTE = new RegExp(`^(?:${JWT_HANDLE})?([0-9a-f]{${DIGITS}})[\\w-]{43}$`);
 
 /** @param random what makes the id unguessable: 43 characters */
@@ -32,7 +35,7 @@ export const handleOfKey = (key: string): string => ROW_HANDLE + key;
 /** @param id a bearer value, or its handle */
 export const rowHandle = (id: string): string => (id.startsWith(ROW_HANDLE) ? id : handleOfKey(rowKey(id)));
 
-/** @returns the key that a handle stands for; undefined for an id */
+/** @returns the key of a handle; undefined for an ID */
 export const keyOfHandle = (id: string): string | undefined => (id.startsWith(ROW_HANDLE) ? id.slice(ROW_HANDLE.length) : undefined);
 
 /** @returns the second at which the minute of its issue began; undefined for what has no minute. Anyone who made it up decides what it says. */

@@ -28,7 +28,7 @@ export class ServerState {
   }
 
   /**
-   * Marks a value as seen, at once and whatever becomes of the request: of many at the same moment one succeeds.
+   * Marks a value as seen, at once and regardless of the request's result: of concurrent calls one succeeds.
    * @param until epoch seconds
    * @returns false when it was seen before
    */

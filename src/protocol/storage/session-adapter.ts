@@ -68,7 +68,7 @@ export class SessionAdapter extends NoAdapter {
 
   override async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     const found = await this.server.read((pool) => findSession(pool, { uid }, this.server.key, epochSeconds()));
-    // The cookie's value is not stored and so cannot be told: anyone who asks by uid only compares the account.
+    // The cookie's value is not stored and cannot be returned: callers by uid compare only the account.
     return found && this.#present(found, undefined);
   }
 

@@ -42,9 +42,9 @@ interface Renewal {
 }
 
 /**
- * The user of a session has signed in again: it goes on with its applications, as a new one in all else.
- * @param id the hashed id of the cookie's value, as it is
- * @returns false when it was ended meanwhile, or has another id by now
+ * The user of a session has signed in again: it keeps its applications and is otherwise new.
+ * @param id hash of the current cookie value
+ * @returns false when it has ended meanwhile or has another ID
  */
 export async function renewSession(pool: pg.Pool, id: string, { id: newId, members, expiresAt, endsAt }: Renewal): Promise<boolean> {
   const values = [id, newId, JSON.stringify(members), expiresAt, Math.ceil(expiresAt / 3600), Math.ceil(endsAt / 3600)];

@@ -14,7 +14,7 @@ export interface SingleUse extends StoredKey {
 
 export interface SharedWrite {
   readonly inserts: readonly StoredModel[];
-  /** Without it the rows are new whatever happens. */
+  /** Without a use, the rows are always inserted. */
   readonly use: SingleUse | undefined;
   /** Epoch seconds. */
   readonly now: number;

@@ -63,7 +63,7 @@ export class SignInRequestAdapter extends ModelAdapter {
     await this.server.write(({ writes }) => writes.insert(row));
   }
 
-  /** A handle stands in interactions. At the token endpoint it is no auth_req_id. */
+  /** Interactions store a handle. At the token endpoint it is not a valid auth_req_id. */
   override async find(id: string): Promise<AdapterPayload | undefined> {
     return keyOfHandle(id) === undefined ? super.find(id) : undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * The form of access tokens: opaque, or a JWT of RFC 9068 that is stored too, so that it can be introspected, revoked and used at userinfo
- * like an opaque one. The JWT is signed by oidc-provider; its row stands under `jwt:<jti>`, which no one outside can present.
+ * Format of access tokens: opaque, or a JWT of RFC 9068 that is also stored, so that it can be introspected, revoked and used at userinfo.
+ * oidc-provider signs the JWT; its row is stored under `jwt:<jti>`, which no client can present.
  */
 import { type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { fapi2SigningAlg } from '../../features/applications/fapi2.policy.ts';
@@ -55,9 +55,9 @@ interface StoredToken {
 }
 
 /**
- * @param keyOf finds the key that a presented JWT was signed with
- * @param audienceOf the audience of a token, as extraTokenClaims stores it too
- * @param ownClaims what the server adds to a JWT by itself; `payload` is what it says without them
+ * @param keyOf finds the signing key of a presented JWT
+ * @param audienceOf the audience of a token, also stored by extraTokenClaims
+ * @param ownClaims claims that the server adds to a JWT; `payload` is the content without them
  */
 export function accessTokenFormat(
   server: AuthorizationServer,

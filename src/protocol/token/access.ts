@@ -98,14 +98,14 @@ function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
 }
 
 /**
- * @param policies those in force, in the order of their priority
- * @param server the lifetimes that hold where a rule sets none
- * @param readGroups asked once a request, and only where a rule names groups
- * @param isAssigned asked of applications that are open only to whom they are assigned
- * @param readBelongings asked once a request, and only where a rule names roles or a token is for an organization
- * @param denied told of what is not allowed
- * @param detailTypesOf the types of the authorization details of a token or of an authorization request; asked only where a rule names types
- * @param actorOf who acts for the user, of a token from an exchange
+ * @param policies active ones in order of priority
+ * @param server default lifetimes
+ * @param readGroups called once per request, if a rule names groups
+ * @param isAssigned called for applications that require an assignment
+ * @param readBelongings called once per request, if a rule names roles or a token is for an organization
+ * @param denied called for refusals
+ * @param detailTypesOf authorization details types of a token or request; called only if a rule names types
+ * @param actorOf actor of a token exchange
  */
 export function accessRules(
   policies: readonly AccessPolicy[],
@@ -180,7 +180,7 @@ export function accessRules(
       const scopes = [...new Set([...spaceSeparated(params?.scope), ...scopesOfRequestedClaims(ctx)])];
       for (const type of requestedGrants(ctx)) {
         const decision = await decide(client.clientId, account.accountId, type, scopes, ctx);
-        // An ID token of the authorize endpoint is no token that is judged by itself.
+        // An ID token of the authorize endpoint is not evaluated separately.
         if (type === 'implicit') decisions.set(ctx, decision);
       }
     },

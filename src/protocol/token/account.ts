@@ -13,8 +13,8 @@ import { currentRequest } from '../storage/request-state.ts';
 import type { ServerClaims } from './server-claims.ts';
 
 /**
- * oidc-provider's `claims`: what a scope may reveal at most; the choice is made in `claims()` below.
- * @param own names of the claims that the server adds by itself
+ * oidc-provider's `claims`: the maximum that a scope reveals; `claims()` below selects.
+ * @param own names of the claims that the server adds
  */
 export const claimsByScope = (own: readonly string[]): Record<string, string[]> => ({
   ...Object.fromEntries(USERINFO_SCOPES.map((scope) => [scope, [...USER_CLAIMS, ...own]])),
@@ -26,8 +26,8 @@ export const claimsByScope = (own: readonly string[]): Record<string, string[]> 
 export const isActive = (account: Pick<Account, 'status'>): boolean => account.status === 'ACTIVE';
 
 /**
- * @param load reads a user who did not come along with a token or session of the request
- * @param own the claims that the server adds by itself
+ * @param load reads a user who was not loaded with a token or session of the request
+ * @param own claims that the server adds
  */
 export function findAccount(
   load: (id: string) => Promise<Account | undefined>,

@@ -8,7 +8,7 @@ import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts'
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { grantSource, isTokenRequest } from './grant-source.ts';
 
-/** oidc-provider names the fields by itself where it copies them from a code to its refresh token. */
+/** oidc-provider copies these fields by name from a code to its refresh token. */
 interface Granting {
   readonly kind: string;
   readonly gty?: string | undefined;
@@ -28,7 +28,7 @@ export interface AudienceRules {
   grant(token: object): void;
   /** @throws {errors.InvalidTarget} the request asks for an audience that the server does not have */
   check(ctx: KoaContextWithOIDC): void;
-  /** @returns the `aud` of an access token; undefined: an opaque one for which nothing was asked, which is for the server itself */
+  /** @returns `aud` of an access token; undefined: an opaque one for the server itself, without a requested audience */
   audienceOf(token: object): string | string[] | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Authorization details of requests and tokens (RFC 9396). The library's feature cannot be had without its resource indicators, so the parameter is
- * ours; what is granted stands in the library's own field `rar`, which it copies from a code to its tokens, into JWTs and into token responses.
+ * Authorization details of requests and tokens (RFC 9396). The library's feature requires its resource indicators, so the parameter is handled here;
+ * granted details use the library's field `rar`, which it copies from a code to its tokens, JWTs and token responses.
  */
 
 import { mismatchIn } from '../../features/authorization-details/detail-schema.service.ts';
@@ -50,7 +50,7 @@ export function detailRules(
   const offered = new Map(detailTypes.map(({ name, schema }): [string, OfferedType] => [name, { name, mismatch: mismatchIn(schema) }]));
   const remembered = new Map(detailTypes.map(({ name, rememberConsent }) => [name, rememberConsent]));
 
-  /** @param otherwise what is asked for where the request says nothing */
+  /** @param otherwise default if the request contains none */
   function decide(
     ctx: KoaContextWithOIDC,
     granted?: readonly AuthorizationDetail[],

@@ -5,5 +5,5 @@ export const CLOCK_OFFSET = 10;
 /** Tolerance for `iat`. */
 const FURTHEST_AHEAD = 60;
 
-/** @param iat epoch seconds, as it stands in a JWT @param now epoch seconds */
+/** @param iat epoch seconds from a JWT @param now epoch seconds */
 export const isFromFuture = (iat: unknown, now: number): boolean => typeof iat === 'number' && iat > now + FURTHEST_AHEAD;

@@ -36,7 +36,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   [OTHERS]: 'the code or token was issued to another application',
 };
 
-/** Says in the error which reason it has. An application that has not proved itself is not told what belongs to others. */
+/** Adds the reason to the error. Unauthenticated applications learn nothing about values of others. */
 export function explainGrantError({ oidc }: KoaContextWithOIDC, error: unknown): void {
   if (!(error instanceof errors.InvalidGrant)) return;
   const { error_detail: detail = '' } = error;

@@ -3,7 +3,7 @@ import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 export const isTokenRequest = ({ oidc }: KoaContextWithOIDC): boolean => oidc.route === 'token';
 
-/** @returns the library's model; undefined: the request stands on none */
+/** @returns the library's model; undefined: none */
 export function grantSource(ctx: KoaContextWithOIDC | undefined): object | undefined {
   if (ctx === undefined || !isTokenRequest(ctx)) return undefined;
   const {

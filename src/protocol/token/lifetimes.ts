@@ -13,7 +13,7 @@ import type { AccessRules } from './access.ts';
 /** oidc-provider accepts positive lifetimes only; what is over already gets a last second. */
 const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds));
 
-/** Those of access tokens come with their format (access-token-format.ts). @param countUnanswered limits what anybody can have stored */
+/** Lifetimes of access tokens depend on their format (access-token-format.ts). @param countUnanswered limits what anyone can have stored */
 export function lifetimes(
   server: AuthorizationServer,
   access: AccessRules,

@@ -65,7 +65,7 @@ const unlessAway = (run: () => Promise<void>): Promise<void> =>
     throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
   });
 
-/** @throws {errors.InvalidGrant} for whatever reason with the same words */
+/** @throws {errors.InvalidGrant} with the same text for every reason */
 async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantParts) {
   const { username, password } = ctx.oidc.params ?? {};
   const missing = Object.entries({ username, password }).flatMap(([name, value]) =>

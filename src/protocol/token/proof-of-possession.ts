@@ -43,8 +43,8 @@ export const dpopFeature = (keyring: Keyring, isFapi2: (ctx: KoaContextWithOIDC)
 type DpopFeature = NonNullable<NonNullable<Configuration['features']>['dPoP']>;
 
 /**
- * A proof that is dated too far ahead must carry a nonce, which tells the time better than the clock of its application does.
- * @throws {errors.InvalidDpopProof} under FAPI 2.0, which takes no such proof (section 5.3.2.1)
+ * A proof dated too far ahead needs a nonce, which is more reliable than the application's clock.
+ * @throws {errors.InvalidDpopProof} under FAPI 2.0, which refuses such proofs (section 5.3.2.1)
  */
 function needsNonce(ctx: KoaContextWithOIDC, isFapi2: boolean): boolean {
   if (!isFromFuture(timeOf(ctx.get('DPoP')), epochSeconds())) return false;
@@ -52,7 +52,7 @@ function needsNonce(ctx: KoaContextWithOIDC, isFapi2: boolean): boolean {
   return true;
 }
 
-/** `iat` as it stands there; what is no JWT is refused elsewhere. */
+/** Unverified `iat`; values that are not JWTs are refused elsewhere. */
 function timeOf(proof: string): unknown {
   try {
     return decodeJwt(proof).iat;

@@ -1,6 +1,6 @@
 /**
- * The claims that a server adds by itself, at work: what the decision needs is read of the user when a token is issued or userinfo is asked, and
- * only where a claim in force needs it. Which claims, and why, is decided in features/claims/custom-claims.policy.ts.
+ * Evaluates custom claims: user data is read when a token is issued or userinfo is requested, and only if an active claim needs it.
+ * features/claims/custom-claims.policy.ts selects the claims.
  */
 
 import type { Logger } from 'pino';
@@ -40,7 +40,7 @@ export interface ServerClaims {
   ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
   /** Those that fit into a JWT access token. @param payload what it says without them @param hooked all of them, where a hook changed them */
   forAccessToken(token: ClaimedToken, payload: object, hooked?: Values): Promise<Values>;
-  /** @param standard what userinfo tells without them @param token that asks @returns what it tells */
+  /** @param standard userinfo without custom claims @param token presented access token @returns userinfo */
   forUserinfo(account: Account, standard: Values, token: ClaimedToken): Promise<Values>;
   /** @param standard the user's claims in the ID token without them @param chosen by the application @param requested by the request @returns the user's claims in it */
   forIdToken(
@@ -61,7 +61,7 @@ export interface ServerClaimsParts {
   readBelongings(userId: string, applicationId: string): Promise<Belongings>;
 }
 
-/** Read once a request for each user and application, whatever asks for it. */
+/** Read once per request for each user and application. */
 export function belongingsOf(
   userId: string,
   applicationId: string,
@@ -99,10 +99,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
   /** @returns the claims that the token holds */
   function told({ claims: held, omitted }: Fitted, token: string, clientId: string | undefined): Values {
     if (omitted.length > 0)
-      log.warn(
-        { server: serverId, application: clientId, claims: omitted },
-        `claims left out of the ${token}: it would be larger than 8 KiB`,
-      );
+      log.warn({ server: serverId, application: clientId, claims: omitted }, `omitted claims from the ${token}: it would exceed 8 KiB`);
     return held;
   }
 

@@ -6,7 +6,7 @@ import type { ProviderParts } from '../servers/dependencies.ts';
 export interface Subjects {
   /** @returns the user's ID, or the subject of the client's sector */
   of(client: object, userId: string): Promise<string>;
-  /** @returns the ID of the user whom the client knows by this subject; undefined: of nobody */
+  /** @returns ID of the user with this subject at the client; undefined: none */
   userOf(client: object, subject: string): Promise<string | undefined>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The hook of an access policy's rule at work (features/inline-hooks/token-hook.service.ts): asked once a request, before its access token, or an ID token
- * that comes alone, is issued. Where no rule names a hook nothing is read and nothing is asked.
+ * Calls the inline hook of an access policy's rule (features/inline-hooks/token-hook.service.ts): once per request, before its access token, or a
+ * single ID token, is issued. Without a rule with a hook nothing is read or called.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';

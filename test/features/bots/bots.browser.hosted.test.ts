@@ -58,7 +58,7 @@ test(
       await page.fill('#password', GOOD);
       await page.click('#sign-up');
       await page.waitForSelector('#error-summary');
-      assert.match((await page.textContent('#error-summary')) ?? '', /Without JavaScript, try again in 15 minutes/);
+      assert.match((await page.textContent('#error-summary')) ?? '', /If JavaScript is turned off, turn it on or try again in 15 minutes/);
     });
   }),
 );

@@ -49,7 +49,7 @@ test('ADAPTIVE: nothing is asked until a network has sent many sign-ups; then a 
   const refused = await signUp(agent, page);
   assert.equal(refused.status, 429);
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
-  assert.match(refused.text, /Send the form again/);
+  assert.match(refused.text, /Submit the form again/);
   assert.match(refused.text, /value="p11@example.com"/, 'nothing typed is lost');
   const proof = await solved(refused);
   assert.ok(isHeard(await signUp(agent, refused, proof)));

@@ -63,7 +63,7 @@ test('a client introduces itself: the host is shown, consent is always asked, un
   const scope = 'openid email offline_access of-another-server';
   const asked = await browser.signIn(await browser.visit(request(service, id, { scope })), user);
   assert.ok(isConsent(asked), asked.text.slice(0, 500));
-  assert.match(asked.text, /id="unchecked">Nobody here has checked Agent\. It comes from localhost:\d+\./);
+  assert.match(asked.text, /id="unchecked">Agent is not verified by this service\. It comes from localhost:\d+\./);
   const allowed = await browser.submit(asked, 'consent', { decision: 'allow' });
   assert.deepEqual([answerOf(allowed).error, answerOf(allowed).state], [undefined, undefined]);
   const { status, body } = await exchange(service, id, allowed);

@@ -25,7 +25,7 @@ test('the permissions of applications', async (t) => {
     assert.equal((await post(service, 'built-in', 'token', client, refresh)).body.error, 'invalid_grant');
     assert.equal((await userinfo(service, 'built-in', tokens.access_token)).status, 401);
     const again = await browser.submit(page, 'end-permission-0');
-    assert.match(again.text, /had no access any more/);
+    assert.match(again.text, /already had no access/);
   });
 
   await t.test('a consent is told of with its day, and the next request asks again', async () => {

@@ -49,7 +49,7 @@ test('a code signs in at an application and at the service itself: amr otp, one 
   const client = await createClient(service);
   const agent = new UserAgent(service.baseUrl);
   const page = await ask(agent, authorizeUrl(service, 'default', { client_id: client.clientId }), 'ADA');
-  assert.match(page.text, /If there is an account for ADA, we have sent it an e-mail/);
+  assert.match(page.text, /If ADA has an account, we have sent an e-mail/);
   const code = await codeIn(server);
   const refused = await enter(agent, page, wrong(code));
   assert.equal(refused.status, 400);
@@ -105,7 +105,7 @@ test('a code works once, at its place, in its browser, for ten minutes, and for 
   const right = await codeIn(server, 2);
   for (let times = 0; times < 5; times += 1) asked = await enter(guesser, asked, wrong(right));
   const ended = await enter(guesser, asked, right);
-  assert.match(ended.text, /The code has expired, or was entered incorrectly too often/);
+  assert.match(ended.text, /The code has expired or was entered incorrectly too often/);
 
   const late = new UserAgent(service.baseUrl);
   const waiting = await ask(late, '/signin', 'ada');

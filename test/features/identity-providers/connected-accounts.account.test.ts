@@ -191,7 +191,7 @@ test('accounts elsewhere that a user connects', async (t) => {
       const second = await signedIn();
       const refused = await connect(second.agent, second.page);
       assert.deepEqual([problemOf(refused), refused.status], ['upstream_linked_elsewhere', 409]);
-      assert.match(refused.text, /another account here/);
+      assert.match(refused.text, /a different account here/);
       assert.ok(!refused.text.includes(first.user.login), 'whose, is not told');
       await leadsBack(second.agent, refused);
       assert.deepEqual([await linkOf(first.user.id), await linkOf(second.user.id)], [subject, undefined]);

@@ -67,7 +67,7 @@ test('Auth0: a bulk export with the export of password hashes, and the fields of
   );
 
   const again = await call(...args);
-  assert.match(again.stdout, /^0 imported, 4 refused, 5 there already/);
+  assert.match(again.stdout, /^0 imported, 4 refused, 5 existed already/);
 });
 
 test('Okta: groups, applications and users as its API lists them', async (t) => {
@@ -171,7 +171,7 @@ test('Zitadel: organizations, projects, providers, users and grants', async (t) 
   const { service, call } = await serviceToImportInto(t);
   const { code, stdout, stderr } = await call('import', 'zitadel', fixture('zitadel.json'));
   assert.equal(code, 1, stderr);
-  assert.match(stdout, /^1 organizations, 2 applications, 1 identity providers created; 0 were there already\.\n2 imported, 1 refused/);
+  assert.match(stdout, /^1 organizations, 2 applications, 1 identity providers created; 0 existed already\.\n2 imported, 1 refused/);
   assert.match(stderr, /^orgs\[0\]\.humanUsers\[2\] .*is refused: hashedPassword\.value: must be a hash of bcrypt/m);
   assert.deepEqual(leftIn(stdout), ['machine users: 1. Create a service application for each.']);
   await assertSignsIn(service, 'ada@acme.example', PASSWORD, () => codeOf(TOTP));
@@ -183,7 +183,7 @@ test('Zitadel: organizations, projects, providers, users and grants', async (t) 
   const again = await call('import', 'zitadel', fixture('zitadel.json'));
   assert.match(
     again.stdout,
-    /^0 organizations, 0 applications, 0 identity providers created; 4 were there already\.\n0 imported, 1 refused, 2 there already/,
+    /^0 organizations, 0 applications, 0 identity providers created; 4 existed already\.\n0 imported, 1 refused, 2 existed already/,
   );
 });
 
@@ -338,5 +338,5 @@ test('an array is read piece by piece, and one that ends too soon is refused', a
   }
   const misplaced = await call('import', 'okta', fileWith('users.json', '[]'), '--passwords', fixture('auth0-passwords.ndjson'));
   assert.equal(misplaced.code, 2);
-  assert.match(misplaced.stderr, /--passwords is for auth0/);
+  assert.match(misplaced.stderr, /--passwords works only with the format auth0/);
 });

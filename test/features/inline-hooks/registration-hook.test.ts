@@ -59,10 +59,10 @@ test('a hook that refuses says why on the form, escaped and short, and no e-mail
   assert.ok(!refused.text.includes('\u202e') && !refused.text.includes('x'.repeat(200)));
   assert.match(refused.text, /value="ada@example\.com"/, 'nothing typed is lost');
   receiver.answers({ commands: [decide('DENY')] });
-  assert.match((await signUp('ada@example.com')).text, /An account cannot be created with these details/);
+  assert.match((await signUp('ada@example.com')).text, /You cannot create an account with these details/);
   // The same for an address that has an account.
   await service.createUser({ login: 'known@example.com' });
-  assert.match((await signUp('known@example.com')).text, /An account cannot be created with these details/);
+  assert.match((await signUp('known@example.com')).text, /You cannot create an account with these details/);
   assert.equal(receiver.asked.length, 3);
   assert.equal(server.mails.length, 0);
 });

@@ -81,9 +81,9 @@ test('the official MCP SDK: from an empty configuration to a tool call', async (
     );
     const { consent } = await connect(t, service, url, agent);
     const words = wordsOf(consent);
-    assert.match(words, /Nobody here has checked Agent\. It comes from localhost:\d+\./);
+    assert.match(words, /Agent is not verified by this service\. It comes from localhost:\d+\./);
     assert.match(words, /Agent asks for Read your notes Change your notes Stay connected/);
-    assert.ok(words.includes(`Agent can act in your name at ${url.replace('http://', '')}, without asking you each time.`), words);
+    assert.ok(words.includes(`Agent can act in your name at ${url.replace('http://', '')} without asking you each time.`), words);
     const { aud, scope } = decodeJwt(agent.kept.tokens?.access_token ?? '');
     assert.deepEqual([aud, scope], [url, 'notes:read notes:write offline_access']);
     assert.equal(agent.kept.client?.client_id, agent.clientMetadataUrl);
@@ -92,7 +92,7 @@ test('the official MCP SDK: from an empty configuration to a tool call', async (
   await t.test('a client registers itself, and refreshes when its token is refused', async (t) => {
     const agent = new Agent();
     const { consent, user } = await connect(t, service, url, agent);
-    assert.match(wordsOf(consent), /Nobody here has checked Agent\. It is a program on this device\./);
+    assert.match(wordsOf(consent), /Agent is not verified by this service\. It is a program on this device\./);
     const { tokens } = agent.kept;
     assert.ok(tokens?.refresh_token !== undefined);
     agent.kept.tokens = { ...tokens, access_token: 'expired' };

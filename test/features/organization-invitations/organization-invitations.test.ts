@@ -77,7 +77,7 @@ test('an existing account joins after a sign-in; the page, the answer and the e-
   const browser = new UserAgent(service.baseUrl);
   const taken = await browser.submit(await browser.visit(known.link), 'create-form', { password: GOOD });
   assert.equal(taken.status, 400);
-  assert.match(taken.text, /There is an account with this e-mail address already/);
+  assert.match(taken.text, /An account with this e-mail address already exists/);
   const signIn = await browser.submit(taken, 'join-form', { decision: 'sign-in' });
   const back = await browser.signIn(signIn, user);
   assert.match(back.text, new RegExp(user.login));

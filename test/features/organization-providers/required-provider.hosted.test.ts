@@ -156,7 +156,7 @@ test('no user sheds a required provider: by disconnecting it, by another address
   assert.equal((await agent.submit(await agent.visit(link), 'verify-email-form')).status, 410, 'a link of before');
   const refused = await change('gil@private.example');
   assert.equal(refused.status, 400);
-  assert.match(refused.text, /you could not sign in the way your organization requires/);
+  assert.match(refused.text, /requires a sign-in that does not work with this address/);
   assert.equal((await change('gilbert@acme.example')).status, 200, 'within the domain it may change');
   assert.equal((await service.api('GET', `/users/${gil.id}`)).body.profile.email, 'gil@acme.example');
 

@@ -108,7 +108,7 @@ test('a set-up link: the first browser has it, the next link ends it, it expires
   assert.equal(claimed.status, 200);
   dns.records.set(fieldIn(claimed, 'record-name'), [fieldIn(claimed, 'record-value')]);
   const taken = await own.submit(claimed, 'setup-form', { step: 'proof' });
-  assert.match(taken.text, /in use by another organization/);
+  assert.match(taken.text, /Another organization already uses this domain/);
   assert.match((await own.submit(taken, 'other-domain-form', { step: 'other-domain' })).text, /id="domain"/);
 
   const next = await make('OFFERED');

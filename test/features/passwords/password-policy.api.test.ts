@@ -166,7 +166,7 @@ it('warns of a poor ADMIN_PASSWORD at the first start, which goes on: the operat
     const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
     const config = loadConfig({ ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: 'admin12345' });
     await firstStart({ ...services, config, log }, () => {});
-    assert.match(lines.join(''), /ADMIN_PASSWORD is a poor password/);
+    assert.match(lines.join(''), /ADMIN_PASSWORD is a weak password/);
     assert.ok(!lines.join('').includes('admin12345'));
     assert.ok(await authenticatePassword(services, { username: 'admin', password: 'admin12345' }, SYSTEM));
   } finally {

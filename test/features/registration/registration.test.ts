@@ -93,7 +93,7 @@ test('a client registers itself, signs a user in, and is an application like oth
     code_challenge: challengeOf(proof),
   });
   const asked = await browser.signIn(await browser.visit(url), user);
-  assert.match(asked.text, /id="unchecked">Nobody here has checked Robot\. It comes from app\.example\./);
+  assert.match(asked.text, /id="unchecked">Robot is not verified by this service\. It comes from app\.example\./);
   const allowed = await browser.submit(asked, 'consent', { decision: 'allow' });
   const tokens = await post(service, 'default', 'token', client, {
     grant_type: 'authorization_code',

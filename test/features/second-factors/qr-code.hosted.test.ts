@@ -53,7 +53,7 @@ test(
 
 /** Why an app is set up: because the sign-in needs it, or because its user wants to. */
 const WORDS = {
-  en: ['Your account requires two-step verification.', 'From then on you need a code from the app when you sign in with your password.'],
+  en: ['Your account requires two-step verification.', 'After that, you need a code from the app when you sign in with your password.'],
   de: ['Ihr Konto braucht beim Anmelden einen zweiten Faktor.', 'Danach brauchen Sie beim Anmelden mit Ihrem Passwort einen Code der App.'],
   es: [
     'Su cuenta requiere la verificación en dos pasos.',

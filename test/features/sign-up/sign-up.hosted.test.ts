@@ -179,7 +179,7 @@ test('with approval the account waits for an administrator, and the user is told
   const waiting = await signUp(agent);
   const told = await enter(agent, waiting, await codeIn(server));
   assert.equal(told.url.pathname, '/signup/waiting');
-  assert.match(told.text, /Your account waits for approval/);
+  assert.match(told.text, /Your account is waiting for approval/);
   const user = await userOf(service);
   assert.equal(user.status, 'STAGED');
   assert.equal(await canSignIn(service, { login: EMAIL, password: GOOD }), false);

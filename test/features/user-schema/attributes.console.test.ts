@@ -105,7 +105,7 @@ test('its values: forms and pages of the console, CSV, the account page, the dow
     const typed = (more: Record<string, string>) => ({ ...fieldsOf(page, 'profile-form'), ...more });
     const taken = await browser.submit(page, 'profile-form', typed({ 'attribute.card': 'c1' }));
     assert.equal(taken.status, 400);
-    assert.match(taken.text, /id="attribute-card-problem">Another account has this “Card”/);
+    assert.match(taken.text, /id="attribute-card-problem">Another account already uses this “Card”/);
     const wrong = await browser.submit(page, 'profile-form', typed({ 'attribute.seats': 'x' }));
     assert.match(wrong.text, /href="#attribute-seats"/);
     assert.match(wrong.text, /name="attribute\.seats" type="text" value="x"/);

@@ -69,7 +69,7 @@ test('a change is told to another process at commit, once, and not at all after 
 test('after looks that failed everything may have changed', async (t) => {
   let failed = 0;
   const { database, notifications, heard } = await setting(t, (line) => {
-    if (line.includes('changes could not be looked for')) failed += 1;
+    if (line.includes('could not poll for changes')) failed += 1;
   });
   await database.knex.raw('ALTER TABLE change_notices RENAME TO away');
   await eventually(() => failed > 0, 'a look fails');

@@ -234,7 +234,7 @@ test('a server that a killed service left running is adopted; a stale pid file, 
 test('a server that dies under a living service is started again where its connections look for it', async (t) => {
   const server = await start(t, path.join(scratch(t), 'data'));
   process.kill(postmaster(server.directory), 'SIGKILL');
-  await until(async () => server.said.includes('the embedded PostgreSQL is back') && (await works(server.connection)));
+  await until(async () => server.said.includes('the embedded PostgreSQL is available again') && (await works(server.connection)));
 });
 
 test('a DATA_DIR under a private home works: as root elsewhere and recorded, as an ordinary user in place', async (t) => {

@@ -14,7 +14,7 @@ test('a connection that broke is told without the connection, by whose key its s
   afterwards(t, () => own.drop());
   const database = await openDatabase({
     connection: own.connection,
-    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onError: (error) => log.warn({ err: error }, 'lost a database connection'),
   });
   afterwards(t, () => database.close());
   const { rows } = await database.pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

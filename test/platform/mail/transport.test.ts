@@ -194,7 +194,7 @@ test('at the start it is told when the server cannot be used, and never its pass
   for (const [url, wanted] of [
     ['smtp://user:my-secret@127.0.0.1:9', /ECONNREFUSED.*"server":"127\.0\.0\.1:9"/],
     [`smtp://user:my-secret@127.0.0.1:${port}`, /535 wrong/],
-    [`smtps://user:my-secret@127.0.0.1:${port}`, /"level":40.*cannot be used now/],
+    [`smtps://user:my-secret@127.0.0.1:${port}`, /"level":40.*is not available/],
   ] as const) {
     let log = '';
     const written = new Writable({

@@ -90,7 +90,7 @@ test('a link with the code shows application, device and time, and asks; consent
   const { body: simulated } = await service.api('POST', '/authorizationServers/default/simulate', question);
   assert.equal(simulated.outcome, 'CONSENT', JSON.stringify(simulated));
   assert.match(page.text, /127\.0\.0\.1/);
-  assert.match(page.text, /If somebody sent you the code/);
+  assert.match(page.text, /If someone sent you the code/);
   const polled = await poll(service, one, code, 'default');
   assert.deepEqual([polled.status, polled.body.error], [400, 'authorization_pending']);
   const consent = await browser.signIn(await browser.submit(page, 'device-form', { confirm: 'yes' }), user);
@@ -122,9 +122,9 @@ test('the page of a code says where the device is: its country, and whether it i
     return [shown('device-place'), shown('device-network')];
   };
   const [britain, sweden, home] = ['2.125.160.216', '89.160.20.112', '10.0.0.1'];
-  assert.deepEqual(await placeOf(sweden, sweden), ['Sweden', 'The same as this browser’s']);
+  assert.deepEqual(await placeOf(sweden, sweden), ['Sweden', 'Same as this browser']);
   assert.deepEqual(await placeOf(sweden, britain, 'de'), ['Schweden', 'Ein anderes als bei diesem Browser']);
-  assert.deepEqual(await placeOf(home, sweden), [undefined, 'Not this browser’s']);
+  assert.deepEqual(await placeOf(home, sweden), [undefined, 'Different from this browser']);
 });
 
 test('who refuses, before or after the sign-in, gives the device access_denied, with an event', async (t) => {
@@ -132,11 +132,11 @@ test('who refuses, before or after the sign-in, gives the device access_denied, 
   await setScope(service, 'films', { consent: 'REQUIRED' });
   const first = await ask(service, one);
   const page = await browser.visit(first.verification_uri_complete);
-  assert.match((await browser.submit(page, 'device-form', { abort: 'yes' })).text, /The device was refused/);
+  assert.match((await browser.submit(page, 'device-form', { abort: 'yes' })).text, /You refused the device/);
   assert.equal((await poll(service, one, first.device_code)).body.error, 'access_denied');
   const second = await ask(service, one, { scope: 'openid films' }, 'default');
   const consent = await browser.signIn(await confirm(browser, second.user_code), user);
-  assert.match((await browser.submit(consent, 'consent', { decision: 'deny' })).text, /The device was refused/);
+  assert.match((await browser.submit(consent, 'consent', { decision: 'deny' })).text, /You refused the device/);
   assert.equal((await poll(service, one, second.device_code, 'default')).body.error, 'access_denied');
   const events = await eventsOf(service, 'app.oauth2.as.device.authorize', one.clientId);
   assert.deepEqual(new Set(events.map(({ outcome }) => outcome.result)), new Set(['FAILURE']));
@@ -200,7 +200,7 @@ test('guessing at codes is stopped by address (RFC 8628 section 5.1)', async (t)
   for (let n = 0; n < 20; n += 1) {
     const wrong = await browser.visit(`/activate?user_code=BBBB-BBB${'BCDFGHJKLMNPQRSTVWXZ'[n]}`);
     assert.equal(wrong.status, 400);
-    assert.match(wrong.text, /No device is waiting with this code/);
+    assert.match(wrong.text, /This code is not known/);
   }
   assert.equal((await browser.visit(`/activate?user_code=${userCode}`)).status, 429);
   assert.equal((await browser.visit(`${service.issuer('built-in')}/device?code=${userCode}`)).status, 429);

@@ -46,7 +46,7 @@ async function run(t: TestContext, own: TestDatabase, readUrl: string, maxLag: n
 test('a replica that follows is read by introspection and userinfo; what it does not know or would refuse, the primary is asked', async (t) => {
   const own = await database(t, startedDatabase);
   const { service, client, user, sign, introspect, userinfo, reads } = await run(t, own, own.url, 60_000);
-  await eventually(() => service.output.stdout.includes('the read replica is used'), 'it is found fresh');
+  await eventually(() => service.output.stdout.includes('the read replica is in use'), 'it is found fresh');
   const { access_token: token } = await sign();
   assert.equal((await introspect(token)).active, true);
   const claims = (await (await userinfo(token)).json()) as { readonly sub: string; readonly given_name: string };
@@ -75,7 +75,7 @@ test('a database that shows no heartbeat of this service is not believed: answer
   await post(service, 'built-in', 'revoke', client, { token });
   assert.equal((await introspect(token)).active, false);
   assert.deepEqual([await reads('used'), await reads('stale')], [0, 2]);
-  await eventually(() => service.output.stdout.includes('the read replica is away or too old'), 'it is told');
+  await eventually(() => service.output.stdout.includes('the read replica is unreachable or lags too far behind'), 'it is told');
 });
 
 test('a replica that fails is given up, and used again when it is back', async (t) => {
@@ -87,7 +87,7 @@ test('a replica that fails is given up, and used again when it is back', async (
     return (await reads('used')) > 0;
   }, 'it is used');
   await onServer(own.url, (client) => client.query('ALTER TABLE read_heartbeats RENAME TO away'));
-  await eventually(() => service.output.stdout.includes('the read replica is away or too old'), 'it is given up');
+  await eventually(() => service.output.stdout.includes('the read replica is unreachable or lags too far behind'), 'it is given up');
   const before = await reads('used');
   for (let n = 0; n < 5; n += 1) assert.equal((await introspect(token)).active, true);
   assert.equal(await reads('used'), before);

@@ -1,4 +1,4 @@
-/** The keys at a `jwks_uri` by which responses are encrypted, looked at as the library chooses them. */
+/** Encryption keys at a `jwks_uri`, selected like the library does. */
 import { z } from 'zod';
 import type { Config } from '../../../platform/config/config.ts';
 import { sharedOutbound } from '../../../platform/http/outbound.ts';

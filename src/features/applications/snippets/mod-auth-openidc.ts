@@ -1,4 +1,4 @@
-/** Apache with mod_auth_openidc: whatever the web server serves asks for a sign-in, and knows who signed in. */
+/** Apache with mod_auth_openidc: everything that the web server serves requires a sign-in and knows the user. */
 import { type Facts, listensOnWeb, type Snippet, sendsSecret, signsIn } from './snippet.ts';
 
 const site = ({

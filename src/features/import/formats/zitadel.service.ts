@@ -1,6 +1,6 @@
 /**
- * Data of Zitadel as its import takes them (`POST /admin/v1/import`, `dataOrgs`) and its export tells them (`orgs`): organizations, projects with roles and
- * applications, identity providers, users and their grants. The roles of a project become roles of each of its applications.
+ * Zitadel data in the formats of its import (`POST /admin/v1/import`, `dataOrgs`) and export (`orgs`): organizations, projects with roles and
+ * applications, identity providers, users and their grants. Project roles become roles of each application.
  */
 import { z } from 'zod';
 import { parse } from '../../../platform/validation/parsing.ts';
