@@ -84,7 +84,7 @@ for (const [kind, ask] of Object.entries(ASKS)) {
       }
       const last = await enter(agent, page, right);
       pages.push(`${last.status} ${last.url.pathname} ${last.text}`);
-      assert.match(last.text, /The code has expired, or was entered incorrectly too often/);
+      assert.match(last.text, /The code has expired or was entered incorrectly too often/);
       assert.equal(await isSignedIn(agent), false);
       shown.push(pages.map((text) => text.replaceAll(address, 'ADDRESS').replace(/value="[\w.-]+"|data-options="[^"]*"/g, '')));
     }
