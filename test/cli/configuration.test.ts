@@ -273,7 +273,7 @@ test('a file that cannot be is refused in plain words before anything is changed
     ],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must identify the application/],
-    [{ applications: [SHOP, SHOP] }, /the application shop is there twice/],
+    [{ applications: [SHOP, SHOP] }, /the application shop is in the list twice/],
     [shopWith({ colour: 'red' }), /shop: colour is not a field of this resource/],
     [shopWith({ label: '' }), /shop: label must not be empty/],
     [shopWith({ status: 'ASLEEP' }), /shop: status must be ACTIVE or INACTIVE/],
