@@ -29,7 +29,7 @@ test('a realm moves in with its users, their passwords, apps, groups, roles, cli
   assert.equal(code, 1, stderr);
   assert.match(
     stdout,
-    /^1 organizations, 4 groups, 2 applications, 1 identity providers created; 0 were there already\.\n6 imported, 2 refused/,
+    /^1 organizations, 4 groups, 2 applications, 1 identity providers created; 0 existed already\.\n6 imported, 2 refused/,
   );
   const refusals = readFileSync(refused, 'utf8').trimEnd().split('\n');
   assert.deepEqual(
@@ -88,7 +88,7 @@ test('a realm moves in with its users, their passwords, apps, groups, roles, cli
   assert.equal(again.code, 1);
   assert.match(
     again.stdout,
-    /^0 organizations, 0 groups, 0 applications, 0 identity providers created; 8 were there already\.\n0 imported, 2 refused, 6 there already/,
+    /^0 organizations, 0 groups, 0 applications, 0 identity providers created; 8 existed already\.\n0 imported, 2 refused, 6 existed already/,
   );
 });
 
