@@ -66,15 +66,15 @@ test('signal streams are made by the file, changed, paused and deleted, and move
   assert.equal(left.length, 2, 'the stream without a description stays');
 
   for (const [wrong, reason] of [
-    [{ ...pushed, description: '' }, /signalStreams 1: applicationId and description must say which signal stream it is/],
+    [{ ...pushed, description: '' }, /signalStreams 1: applicationId and description must identify the signal stream/],
     [{ ...polled, description: 'New', status: 'ASLEEP' }, /siem New: status must be ENABLED, PAUSED or DISABLED/],
     [
       { ...polled, applicationId: 'nobody' },
-      /nobody Credentials: applicationId: The application nobody is referred to, and does not exist/,
+      /nobody Credentials: applicationId: The application nobody is referenced but does not exist/,
     ],
     [
       { ...pushed, delivery: { ...pushed.delivery, authorizationHeader: 'Bearer in-the-open' } },
-      /authorizationHeader does not belong into the file/,
+      /authorizationHeader must not be in the file/,
     ],
   ] as const)
     await assert.rejects(planned(t, service, { signalStreams: [wrong] }, false, env), { message: reason });

@@ -269,7 +269,7 @@ test('a file that cannot be is refused in plain words before anything is changed
     ['- one', /is not a configuration file/],
     [
       { apps: [] },
-      /apps is no section; there are userSchemas, identityProviders, inlineHooks, applications, provisioning, signalStreams, authorizationServers/,
+      /apps is not a section\. The sections are userSchemas, identityProviders, inlineHooks, applications, provisioning, signalStreams, authorizationServers/,
     ],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must identify the application/],
