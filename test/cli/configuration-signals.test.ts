@@ -68,10 +68,7 @@ test('signal streams are made by the file, changed, paused and deleted, and move
   for (const [wrong, reason] of [
     [{ ...pushed, description: '' }, /signalStreams 1: applicationId and description must identify the signal stream/],
     [{ ...polled, description: 'New', status: 'ASLEEP' }, /siem New: status must be ENABLED, PAUSED or DISABLED/],
-    [
-      { ...polled, applicationId: 'nobody' },
-      /nobody Credentials: applicationId: The application nobody is referenced but does not exist/,
-    ],
+    [{ ...polled, applicationId: 'nobody' }, /nobody Credentials: applicationId: The application nobody is referenced but does not exist/],
     [
       { ...pushed, delivery: { ...pushed.delivery, authorizationHeader: 'Bearer in-the-open' } },
       /authorizationHeader must not be in the file/,
