@@ -128,5 +128,5 @@ test('all that people meet is set by a file, exported as it is, and the same els
   assert.deepEqual(await exported(other), whole);
 
   const plain = { settings: [{ ...TELEPHONY, secret: env.SMS_SECRET }] };
-  await assert.rejects(plan(workshopAt(service), sectionsOf(t, plain), RESOURCE_KINDS), /A secret does not belong into the file/);
+  await assert.rejects(plan(workshopAt(service), sectionsOf(t, plain), RESOURCE_KINDS), /A secret must not be in the file/);
 });
