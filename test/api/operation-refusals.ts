@@ -4,6 +4,21 @@ import { it } from 'node:test';
 import { randomToken } from '../../src/platform/crypto/secrets.ts';
 import { causes } from '../support/management-api.ts';
 import { addressOf, type Document, forEachOperation, isRefused, type Schema, type Setting, type Subject } from './operations.ts';
+import type { ValidCall } from './stories.ts';
+
+/** Cursors that are numbers, up to and beyond what columns and JavaScript hold. */
+const CURSORS = ['0', '2147483647', '2147483648', '4294967296', '9007199254740993', '9223372036854775807'];
+/** IDs that nothing has, and that a column may not be able to compare. */
+const IDS = [
+  '2147483648',
+  '9223372036854775808',
+  '00000000-0000-0000-0000-000000000000',
+  'nul\u0000byte',
+  "'",
+  '%',
+  '\u{1f600}',
+  'x'.repeat(300),
+];
 
 /** A value no schema of this type takes. */
 const WRONG = { string: 4711, number: 'four', integer: 1.5, boolean: 'perhaps', array: 'one', object: 'one' } as const;
@@ -79,6 +94,20 @@ function testRefusals(setting: Setting, { declared, described, repeatableCall }:
     }
     assert.equal(await setting.eventCount(), before, 'nothing was changed');
   });
+
+  if (method === 'GET') {
+    it('answers any cursor and any id without a server error', async () => {
+      const valid = await repeatableCall();
+      const get = async (call: ValidCall) => {
+        const { status, body } = await setting.api.call(method, addressOf(path, call));
+        assert.ok(status < 500, `${addressOf(path, call)}: ${status} ${JSON.stringify(body)}`);
+      };
+      const isCursor = (described().parameters ?? []).some((it) => it.in === 'query' && it.name === 'after');
+      if (isCursor) for (const after of CURSORS) await get({ ...valid, query: { ...valid.query, after } });
+      for (const name of Object.keys(valid.params ?? {}))
+        for (const id of IDS) await get({ ...valid, params: { ...valid.params, [name]: id } });
+    });
+  }
 
   if (declared.body !== undefined) {
     it('refuses bodies of another type, form and content type', async () => {

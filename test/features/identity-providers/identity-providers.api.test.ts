@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { getIdentityProvider, openClientSecret } from '../../../src/features/identity-providers/identity-providers.service.ts';
 import { eventsOf, type Named, nextPage } from '../../api/administrators.ts';
+import { codeBlocks } from '../../support/docs.ts';
 import { type Answer, causes, type ErrorObject, type ManagementApi, startManagementApi } from '../../support/management-api.ts';
 
 interface Idp {
@@ -98,6 +99,18 @@ describe('idps (management API, "Resources")', () => {
       },
     });
     assert.deepEqual(await read(made.id), made);
+  });
+
+  it('takes the examples of the how-to as they stand, one of each type', async () => {
+    const page = 'how-to/add-an-identity-provider';
+    const [, body = ''] = /-d '([^']*)'/.exec(codeBlocks(page, 'sh').join('')) ?? [];
+    const examples = [body, ...codeBlocks(page, 'json')].map((text) => JSON.parse(text)).filter(({ type }) => type !== undefined);
+    assert.deepEqual(examples.map(({ type }) => type).sort(), ['GITHUB', 'GOOGLE', 'MICROSOFT', 'OIDC']);
+    for (const example of examples) {
+      const answer = await api.call<Idp>('POST', '/idps', example);
+      assert.equal(answer.status, 200, `${example.type}: ${JSON.stringify(answer.body)}`);
+      assert.equal(answer.body.id, example.id ?? answer.body.id);
+    }
   });
 
   it('keeps everything that is said', async () => {

@@ -141,9 +141,11 @@ test('Google, GitHub and Microsoft need no more than what they gave', async (t) 
   ] as const) {
     const form = await agent.visit(`${HOME}/new/${type}`);
     assert.match(wordsOf(form), registered);
+    const [, redirectUri] = /<code id="copy-0">([^<]*)</.exec(form.text) ?? [];
     const created = await agent.submit(form, 'console-form', { clientId: 'of mine', clientSecret: 'kept' });
     assert.match(created.text, new RegExp(`<h1 dir="auto">${name}</h1>`));
     const { body } = await service.api('GET', `/idps/${idIn(created)}`);
+    assert.equal(body._links.clientRedirectUri.href, redirectUri, 'it was told before the provider was saved');
     const { body: plain } = await service.api('POST', '/idps', {
       ...{ name: `${name} by API`, type: type.toUpperCase() },
       protocol: { credentials: { client: { client_id: 'of mine', client_secret: 'kept' } } },
