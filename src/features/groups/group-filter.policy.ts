@@ -31,7 +31,7 @@ export function patternProblem(pattern: string): string | undefined {
     return `must have at most ${MOST_REPETITIONS} repetitions (*, +, ?, {}) in each alternative`;
   }
   if (repetitions.filter((count) => count > 1).length > 1)
-    return 'must have more than one repetition (*, +, ?, {}) in one alternative only';
+    return 'must have at most one alternative with more than one repetition (*, +, ?, {})';
   try {
     compile(pattern);
     return undefined;
