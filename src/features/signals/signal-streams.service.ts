@@ -68,11 +68,7 @@ export async function createSignalStream(
     status: 'ENABLED',
     statusReason: null,
     ...settingsOf(services, id, input, undefined),
-    removedAtMost: 0,
-    lastVerification: null,
-    lastDelivered: null,
-    lastFailed: null,
-    lastError: null,
+    ...{ removedAtMost: 0, lastVerification: null, lastDelivered: null, lastFailed: null, lastError: null },
     created: now,
     lastUpdated: now,
   };
