@@ -60,10 +60,7 @@ const DANGEROUS_SCHEMES = new Set(['javascript:', 'vbscript:', 'data:', 'blob:',
 const redirectUris = z
   .array(
     absoluteUri
-      .refine(
-        (value) => !DANGEROUS_SCHEMES.has(new URL(value).protocol),
-        'must not use the scheme javascript, vbscript, data, blob, file or about',
-      )
+      .refine((value) => !DANGEROUS_SCHEMES.has(new URL(value).protocol), 'must not use a script, data or file scheme')
       .refine((value) => !/^http:/i.test(value) || isLoopback(value), 'must use https, or http on a loopback address')
       .meta(AS_URI),
   )
