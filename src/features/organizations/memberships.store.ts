@@ -13,8 +13,8 @@ import {
 } from '../../platform/database/paging.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
-import type { JoinedUser, MemberOrder } from '../users/users.resource.ts';
-import { applyUserWords, USER_AMONG_OTHERS, USER_ORDERS } from '../users/users.store.ts';
+import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
+import { applyUserWords, composedName, selectedUsers, USER_AMONG_OTHERS, USER_COLUMNS, USER_ORDERS } from '../users/users.store.ts';
 import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
 export interface Membership {
@@ -93,6 +93,17 @@ export async function deleteMembership(executor: Executor, orgId: string, userId
 /** The organizations that a user belongs to. */
 export async function findOrgIds(executor: Executor, userId: string): Promise<string[]> {
   return executor('memberships').where({ user_id: userId }).pluck('org_id');
+}
+
+/**
+ * A member of any of these organizations, by ID or login. The ID goes first. One statement, whether there is no such user or one out of reach: the time does not
+ * tell which.
+ */
+export async function findMemberNamed(executor: Executor, idOrLogin: string, orgIds: ReadonlySet<string>): Promise<User | undefined> {
+  return selectedUsers(executor, { filters: [], orgIds }, {})
+    .where((named) => named.where({ id: idOrLogin }).orWhereRaw('lower(login) = lower(?)', [composedName(idOrLogin)]))
+    .orderByRaw('(id = ?) DESC', [idOrLogin])
+    .first<User | undefined>(USER_COLUMNS);
 }
 
 /** Is the user a member somewhere with an account that existed before, and nowhere else? */

@@ -6,25 +6,28 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { forbidden, notFound } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { isPersonWithin, mayChangeOwners, reachOf } from '../administrators/administration.policy.ts';
+import { isPersonWithin, mayChangeOwners, type Reach, reachOf } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/rights.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { findOrgIds, isJoinedOnly } from '../organizations/memberships.store.ts';
+import { findMemberNamed, findOrgIds, isJoinedOnly } from '../organizations/memberships.store.ts';
 import type { User } from './users.resource.ts';
 import { findUserById, findUserByLogin, lockUser } from './users.store.ts';
 
-/** @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it */
-export const findNamedUser = async (executor: Executor, idOrLogin: string): Promise<User | undefined> =>
-  isPrintable(idOrLogin) ? ((await findUserById(executor, idOrLogin)) ?? (await findUserByLogin(executor, idOrLogin))) : undefined;
+/**
+ * @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it
+ * @param reach the user is a member there
+ */
+export async function findNamedUser(executor: Executor, idOrLogin: string, reach: Reach = 'everything'): Promise<User | undefined> {
+  if (!isPrintable(idOrLogin)) return undefined;
+  if (reach !== 'everything') return findMemberNamed(executor, idOrLogin, reach);
+  return (await findUserById(executor, idOrLogin)) ?? (await findUserByLogin(executor, idOrLogin));
+}
 
 /** @throws {ApiError} not found, also when the user is out of the caller's sight */
 export async function findVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
-  const user = await findNamedUser(executor, idOrLogin);
-  if (user === undefined) throw notFound(idOrLogin, 'User');
   const reach = reachOf(request.roles ?? [], 'read', 'MANAGE_MEMBERS');
-  if (reach === 'everything') return user;
-  const orgIds = await findOrgIds(executor, user.id);
-  if (!orgIds.some((orgId) => reach.has(orgId))) throw notFound(idOrLogin, 'User');
+  const user = await findNamedUser(executor, idOrLogin, reach);
+  if (user === undefined) throw notFound(idOrLogin, 'User');
   return user;
 }
 

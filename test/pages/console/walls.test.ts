@@ -1,15 +1,17 @@
 /**
  * The walls between organizations (docs/explanation/walls.md) in the console: every page, search everywhere, lists with their files, and bulk actions, for an
- * owner, an administrator and holders of single permissions. What is another tenant's appears nowhere, and is like what does not exist.
+ * owner, an administrator and holders of single permissions. What is another tenant's appears nowhere, is like what does not exist, and changes no count: the pages
+ * are the same before there is another tenant and after. Pages for administrators of the service, such as hooks, the simulator and the log, refuse every ID alike.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ORGANIZATION_PERMISSIONS } from '../../../src/features/administrators/administration.policy.ts';
 import { PAGES } from '../../../src/pages/console/pages.ts';
+import { onServer } from '../../support/database.ts';
 import { startService } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
 import { createOrganization, enter } from './administrators.ts';
-import { everyStop } from './tours.ts';
+import { everyStop, pageAt } from './tours.ts';
 
 /** In every name of the other tenant. */
 const MARK = 'zzforeign';
@@ -25,21 +27,6 @@ test('what is another organization’s is on no page of the console', async (t) 
   };
   const stops = await everyStop(service);
 
-  // The other tenant, and what the service has beside it.
-  const foreign = await createOrganization(service, `${MARK} org`);
-  const { depId } = await ok('POST', `/account/org/${foreign}/department`, { name: `${MARK} department` });
-  const role = await ok('POST', `/account/org/${foreign}/role`, { name: `${MARK} role` });
-  const invitation = await ok('POST', `/account/org/${foreign}/invitation`, { email: `${MARK}@example.com` });
-  await ok('POST', `/account/org/${foreign}/domain`, { domain: `${MARK}.example` });
-  await ok('PUT', `/account/org/${foreign}/branding`, { name: `${MARK} brand` });
-  const victim = await service.createUser({ login: `${MARK}-user`, email: `${MARK}-user@example.com`, firstName: MARK, lastName: MARK });
-  await ok('PUT', `/account/org/${foreign}/member/${victim.id}`, {});
-  const group = await ok('POST', '/groups', { profile: { name: `${MARK} group` } });
-  const hook = { name: `${MARK} hook`, events: { type: 'EVENT_TYPE', items: ['user.lifecycle.create'] } };
-  const channel = { type: 'HTTP', version: '1.0.0', config: { uri: 'https://hooks.example/in', headers: [] } };
-  const { id: hookId } = await ok('POST', '/eventHooks', { ...hook, channel });
-  const ids: string[] = [foreign, depId, role.id, invitation.id, victim.id, group.id, hookId];
-
   const own = await createOrganization(service, 'Own');
   const people = new Map<string, UserAgent>();
   for (const name of ['owner', 'admin', ...ORGANIZATION_PERMISSIONS]) {
@@ -50,30 +37,109 @@ test('what is another organization’s is on no page of the console', async (t) 
     await ok('POST', `/users/${user.id}`, { credentials: { password: { value: user.password } } });
     people.set(name, (await enter(service, { ...user, login: `own-${name.toLowerCase()}` })).agent);
   }
-  const clean = (page: Page, where: string): void => {
-    for (const secret of [MARK, ...ids])
-      if (!page.url.href.includes(secret)) assert.equal(page.text.includes(secret), false, `${where}: ${secret}`);
+
+  // Both tenants have claimed and invited them, and use the provider.
+  const settings = { issuer: { url: 'https://idp.example' }, credentials: { client: { client_id: 'gatehouse', client_secret: 'known' } } };
+  const idp = await ok('POST', '/idps', { name: 'Shared provider', type: 'OIDC', protocol: settings });
+  const claim = async (orgId: string): Promise<void> => {
+    await ok('POST', `/account/org/${orgId}/domain`, { domain: 'disputed.example' });
+    await ok('POST', `/account/org/${orgId}/invitation`, { email: 'disputed@example.com' });
+    await ok('PUT', `/account/org/${orgId}/idp/${idp.id}`, {});
   };
+  await claim(own);
+
   /** What a page says beside what was asked, its own address and what is new each time. */
   const told = ({ status, text }: Page): readonly [number, string] => [
     status,
-    text.replaceAll(new RegExp(`${MARK}|${NOTHING}`, 'g'), 'ASKED').replaceAll(/[\w-]{20,}|\d+ ms/g, 'NEW'),
+    text
+      .replaceAll(new RegExp(`${MARK}|${NOTHING}`, 'g'), 'ASKED')
+      .replaceAll(/\b[a-z]{3}_\w+/g, 'ID')
+      .replaceAll(/[\w-]{20,}|\d+ ms/g, 'NEW'),
   ];
 
-  await t.test('every page that they see', async () => {
-    const mine = PAGES.filter(({ path }) => /^\/organizations\/:orgId(\/[\w-]+)*$/.test(path)).map(({ path }) =>
-      path.replace(':orgId', own),
-    );
-    const lists = stops.filter((stop) => !/\/\w{3}_\w+/.test(stop));
+  const mine = PAGES.filter(({ path }) => /^\/organizations\/:orgId(\/[\w-]+)*$/.test(path)).map(({ path }) => path.replace(':orgId', own));
+  const lists = stops.filter((stop) => !/\/\w{3}_\w+/.test(stop));
+  const files = ['csv', 'ndjson'].map((format) => `/users/download?status=any&format=${format}`);
+  /** All that they see. */
+  const lookAround = async (look: (address: string, page: Page) => void): Promise<void> => {
     for (const [who, agent] of people) {
       let seen = 0;
-      for (const address of [...mine, ...(who === 'owner' ? lists : [])]) {
+      for (const address of [...mine, ...files, '/search?q=own', ...(who === 'owner' ? lists : [])]) {
         const page = await agent.visit(`/admin${address}`);
-        clean(page, `${who} ${address}`);
+        look(`${who} ${address}`, page);
         seen += page.status === 200 ? 1 : 0;
       }
       assert.ok(seen > 0, who);
     }
+  };
+  /** Those that a bulk action on the whole list would take. */
+  const draft = async (who: string): Promise<Page> => {
+    const agent = people.get(who) ?? assert.fail();
+    return agent.submit(await agent.visit('/admin/users?status=any'), 'console-form', { action: 'users.suspend', scope: 'all' });
+  };
+  const before = new Map<string, ReturnType<typeof told>>();
+  for (const who of ['owner', 'admin']) before.set(`${who} bulk`, told(await draft(who)));
+  await lookAround((where, page) => before.set(where, told(page)));
+
+  // The other tenant, and what the service has beside it.
+  const foreign = await createOrganization(service, `${MARK} org`);
+  const { depId } = await ok('POST', `/account/org/${foreign}/department`, { name: `${MARK} department` });
+  const role = await ok('POST', `/account/org/${foreign}/role`, { name: `${MARK} role` });
+  const invitation = await ok('POST', `/account/org/${foreign}/invitation`, { email: `${MARK}@example.com` });
+  await ok('POST', `/account/org/${foreign}/domain`, { domain: `${MARK}.example` });
+  await ok('PUT', `/account/org/${foreign}/branding`, { name: `${MARK} brand` });
+  const victim = await service.createUser({ login: `${MARK}-user`, email: `${MARK}-user@example.com`, firstName: MARK, lastName: MARK });
+  await ok('PUT', `/account/org/${foreign}/member/${victim.id}`, {});
+  await claim(foreign);
+  const group = await ok('POST', '/groups', { profile: { name: `${MARK} group` } });
+  const hook = { name: `${MARK} hook`, events: { type: 'EVENT_TYPE', items: ['user.lifecycle.create'] } };
+  const channel = { type: 'HTTP', version: '1.0.0', config: { uri: 'https://hooks.example/in', headers: [] } };
+  const { id: hookId } = await ok('POST', '/eventHooks', { ...hook, channel });
+  const { agent: root } = await enter(service);
+  await root.submit(await root.visit('/admin/users?status=any'), 'console-form', { action: 'users.suspend', scope: 'all' });
+  const ids: string[] = [foreign, depId, role.id, invitation.id, victim.id, group.id, hookId];
+
+  const clean = (page: Page, where: string): void => {
+    for (const secret of [MARK, ...ids])
+      if (!page.url.href.includes(secret)) assert.equal(page.text.includes(secret), false, `${where}: ${secret}`);
+  };
+  await t.test('every page that they see, and every file, is the same as before', async () => {
+    await lookAround((where, page) => {
+      clean(page, where);
+      assert.deepEqual(told(page), before.get(where), where);
+    });
+  });
+
+  await t.test('every other page of the console refuses what is there as what is not, and so does every form', async () => {
+    const agent = people.get('owner') ?? assert.fail();
+    const { text } = await agent.visit('/admin/users/new');
+    const hidden = text.match(/<input type="hidden"[^>]*>/g) ?? [];
+    const send = (address: string) => {
+      const page = {
+        url: new URL(service.baseUrl),
+        status: 200,
+        headers: new Headers(),
+        text: `<form id="wall" action="/admin${address}">${hidden.join('')}</form>`,
+      };
+      return agent.submit(page, 'wall');
+    };
+    const events = () =>
+      onServer(service.database.url, async (client) => (await client.query('SELECT count(*)::int AS n FROM audit_events')).rows[0].n);
+    const was = await events();
+    let forms = 0;
+    for (const stop of stops.filter((one) => !lists.includes(one))) {
+      const nowhere = stop.replaceAll(/\b([a-z]{3}_)\w+/g, '$1nowhere');
+      const real = await agent.visit(`/admin${stop}`);
+      assert.ok([403, 404].includes(real.status), `${stop}: ${real.status}`);
+      assert.deepEqual(told(real), told(await agent.visit(`/admin${nowhere}`)), stop);
+      if (pageAt(stop)?.receive === undefined || pageAt(stop)?.mostFileBytes !== undefined) continue;
+      const [refused, missing] = [await send(stop), await send(nowhere)];
+      assert.ok([400, 403, 404].includes(refused.status), `form ${stop}: ${refused.status}`);
+      assert.deepEqual(told(refused), told(missing), `form ${stop}`);
+      forms += 1;
+    }
+    assert.ok(forms > 50, String(forms));
+    assert.equal(await events(), was, 'nothing was changed');
   });
 
   await t.test('every page about it is as if it were not there, whatever it is about', async () => {
@@ -110,8 +176,6 @@ test('what is another organization’s is on no page of the console', async (t) 
         const page = await agent.visit(`/admin/search?q=${id}`);
         assert.equal(page.text.includes(MARK), false, `${who} ${id}`);
       }
-      for (const format of ['csv', 'ndjson'])
-        clean(await agent.visit(`/admin/users/download?status=any&format=${format}`), `${who} ${format}`);
     }
   });
 
@@ -120,11 +184,12 @@ test('what is another organization’s is on no page of the console', async (t) 
       const agent = people.get(who) ?? assert.fail();
       const list = await agent.visit('/admin/users?status=any');
       for (const chosen of [victim.id, 'usr_nowhere']) {
-        const draft = await agent.submit(list, 'console-form', { action: 'users.suspend', chosen: [chosen] });
-        clean(draft, `${who} ${chosen}`);
+        const chosenOnly = await agent.submit(list, 'console-form', { action: 'users.suspend', chosen: [chosen] });
+        clean(chosenOnly, `${who} ${chosen}`);
       }
-      const all = await agent.submit(list, 'console-form', { action: 'users.suspend', scope: 'all' });
+      const all = await draft(who);
       clean(all, `${who} all`);
+      assert.deepEqual(told(all), before.get(`${who} bulk`), 'and the count is the same as before');
     }
     assert.equal((await service.api('GET', `/users/${victim.id}`)).body.status, 'ACTIVE');
   });
