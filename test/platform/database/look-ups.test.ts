@@ -3,6 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
 import type { AuditEvent } from '../../../src/features/audit/events.resource.ts';
+import { findLook } from '../../../src/features/organization-branding/organization-branding.store.ts';
+import { findDomainProviders, findRequiredProvider } from '../../../src/features/organization-providers/home-realm.store.ts';
+import { findDomainConnection } from '../../../src/features/organization-providers/organization-providers.store.ts';
+import { listSignInOrganizations } from '../../../src/features/organizations/memberships.store.ts';
+import { findOrganization } from '../../../src/features/organizations/organizations.store.ts';
 import { takeSessionToken } from '../../../src/features/sessions/session-tokens.store.ts';
 import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
@@ -22,6 +27,16 @@ const FILL = [
     SELECT n, 'user-' || n, n, '', '{}', false, false, '', '', now(), 0 FROM generate_series(2, ${MANY}) n`,
   `INSERT INTO user_devices (user_id, device_hash, expires_at)
     SELECT 'user-' || n, 'device-' || d, now() + n * interval '1 minute' FROM generate_series(1, ${MANY}) n, generate_series(1, 10) d`,
+  `INSERT INTO organizations (id, name, created, last_updated) SELECT 'org-' || n, 'Organization ' || n, now(), now() FROM generate_series(1, ${MANY}) n`,
+  `INSERT INTO memberships (org_id, user_id, created) SELECT 'org-' || n, 'user-' || n, now() FROM generate_series(1, ${MANY}) n`,
+  `INSERT INTO organization_domains (org_id, domain, challenge, created, verified)
+    SELECT 'org-' || n, 'customer' || n || '.example', '', now(), now() FROM generate_series(1, ${MANY}) n`,
+  `INSERT INTO identity_providers (id, name, type, protocol, of_organization, created, last_updated)
+    SELECT 'idp-' || n, 'Provider ' || n, 'OIDC', '{}', true, now(), now() FROM generate_series(1, ${MANY}) n`,
+  `INSERT INTO organization_providers (org_id, idp_id, mode, auto_join, created, last_updated)
+    SELECT 'org-' || n, 'idp-' || n, 'REQUIRED', true, now(), now() FROM generate_series(1, ${MANY}) n`,
+  `INSERT INTO organization_provider_domains (org_id, idp_id, domain, spelling, required)
+    SELECT 'org-' || n, 'idp-' || n, 'customer' || n || '.example', 'customer' || n || '.example', true FROM generate_series(1, ${MANY}) n`,
 ];
 
 let devices = 0;
@@ -57,6 +72,7 @@ test('no look-up of a token, a session or a user reads a table from end to end, 
       `'login-7', 'device', 'key', 0, 1`,
     ],
     ['sign-in-plainly', () => signInAnew(pool), `'user-1', 'device', now(), NULL, now(), 'key', 0, 1, now(), '{}', '{}'`],
+    ['find-domain-providers', async () => (await findDomainProviders(pool, 'customer7.example')).length === 1, `'customer7.example'`],
     ['take-session-token', async () => (await takeSessionToken(pool, 'none', 0)) === undefined, `'none', 0`],
   ];
   for (const when of ['before', 'after']) {
@@ -67,11 +83,51 @@ test('no look-up of a token, a session or a user reads a table from end to end, 
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       assert.doesNotMatch(
         plan,
-        /Seq Scan on (users|oidc_payload|passkeys|user_devices)|user_devices_by_expiry/,
+        /Seq Scan on (users|oidc_payload|passkeys|user_devices|organization_provider_domains|identity_providers)|user_devices_by_expiry/,
         `${name}, ${when}:\n${plan}`,
       );
       const kept = await pool.query('SELECT generic_plans > 0 AS kept FROM pg_prepared_statements WHERE name = $1', [name]);
       assert.deepEqual(kept.rows, [{ kept: true }], `${name} is planned anew each time, ${when}`);
     }
+  }
+});
+
+test('what a sign-in asks of organizations and their providers is one read by an index each, with thousands of each', async (t) => {
+  const own = await testDatabase();
+  afterwards(t, () => own.drop());
+  const { pool, knex, close } = await openDatabase({ connection: own.connection, onError: () => {} });
+  afterwards(t, close);
+  for (const statement of FILL) await pool.query(statement);
+  await pool.query("UPDATE users SET email = 'ada@customer7.example' WHERE id = 'user-7'");
+  await pool.query(`UPDATE organizations SET branding = '{"name": "Seven"}' WHERE id = 'org-7'`);
+  await pool.query('ANALYZE');
+  let statements: { sql: string; bindings: unknown[] }[] = [];
+  knex.on('query', (statement: { sql: string; bindings: unknown[] }) => statements.push(statement));
+  const looks: Readonly<Record<string, () => Promise<unknown>>> = {
+    'the organization and its exact member count': async () => (await findOrganization(knex, 'org-7'))?.memberCount === 1,
+    'the brand by ID': async () => (await findLook(knex, 'org-7'))?.name === 'Seven',
+    'the brand by name': async () => (await findLook(knex, 'Organization 7'))?.name === 'Seven',
+    'the organizations of a user': async () => (await listSignInOrganizations(knex, 'user-7', {})).length === 1,
+    'the organization that is named': async () =>
+      (await listSignInOrganizations(knex, 'user-7', { wanted: 'Organization 7' })).length === 1,
+    'the provider that a user must use': async () => (await findRequiredProvider(knex, 'user-7'))?.id === 'idp-7',
+    'the organization of an address at a provider': async () =>
+      (await findDomainConnection(knex, 'idp-7', 'customer7.example'))?.orgId === 'org-7',
+  };
+  for (const [name, look] of Object.entries(looks)) {
+    statements = [];
+    assert.ok(await look(), name);
+    const [statement, ...more] = statements;
+    assert.deepEqual(more, [], `${name}: one statement`);
+    const { rows } = await knex.raw<{ rows: { 'QUERY PLAN': string }[] }>(
+      `EXPLAIN ${statement?.sql.replaceAll(/\$\d+/g, '?')}`,
+      statement?.bindings as string[],
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    assert.doesNotMatch(
+      plan,
+      /Seq Scan on (users|organizations|organization_(domains|providers|provider_domains)|memberships|member_counts|identity_providers) /,
+      `${name}:\n${plan}`,
+    );
   }
 });
