@@ -5,6 +5,7 @@ import { answerOf, post } from '../../protocol/servers/relying-party.ts';
 import { startDns } from '../../support/dns.ts';
 import { startMailServer } from '../../support/mail.ts';
 import { type Service, startService } from '../../support/service.ts';
+import { connect } from '../../support/tenants.ts';
 import { createIdp, idpBody, isAdmitted, problemOf, startUpstream, throughUpstream, type UpstreamServer } from '../../support/upstream.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 import { LINKING, startCustomers, twoCustomers } from './customers.ts';
@@ -186,6 +187,13 @@ test('linking: members of the organization and people of a required domain by th
   const logins = (await membersOf(service, acme.orgId)).map(({ login }) => login);
   assert.deepEqual(logins.sort(), ['elsewhere@other.example', 'known@acme.example']);
   assert.equal(answerOf(await come(acme, 'known', 'known@acme.example')).code?.length ? 1 : 0, 1, 'a second sign-in joins nobody twice');
+  await connect(service, beta.orgId, beta.idpId, { domains: [beta.domain], mode: 'OFFERED', autoJoin: false });
+  assert.ok(isAdmitted(await come(beta, 'guest', 'guest@beta.example')));
+  assert.deepEqual(
+    (await membersOf(service, beta.orgId)).map(({ login }) => login).filter((login) => login === 'guest@beta.example'),
+    [],
+    'nobody joins by themselves any more',
+  );
 });
 
 test('no way around a required provider by e-mail: neither a link for another password nor a code is sent, but the way to the provider', async (t) => {

@@ -56,6 +56,10 @@ describe('roles in an organization (account/org/{orgId}/role)', () => {
   it('each permission opens what it is for, and nothing else', async () => {
     const orgId = await organization(api);
     const other = await member(orgId);
+    const credentials = { client: { client_id: 'gatehouse', client_secret: 'known to the provider' } };
+    const provider = { name: 'Provider', type: 'OIDC', protocol: { issuer: { url: 'https://idp.example' }, credentials } };
+    const { id: idpId } = (await api.call<{ id: string }>('POST', '/idps', provider)).body;
+    assert.equal((await api.call('PUT', `/account/org/${orgId}/idp/${idpId}`, {})).status, 200);
     for (const permission of ORGANIZATION_PERMISSIONS) {
       await roleOf(orgId, permission, [permission]);
       const { call } = await member(orgId, permission);
@@ -72,6 +76,14 @@ describe('roles in an organization (account/org/{orgId}/role)', () => {
       assert.equal(await status('GET', `/account/org/${orgId}/branding`), brands ? 200 : 403, permission);
       assert.equal(await status('PUT', `/account/org/${orgId}/branding`, { name: 'Acme' }), brands ? 200 : 403, permission);
       assert.equal(await status('GET', `/account/org/${orgId}/log`), permission === 'READ_LOG' ? 200 : 403, permission);
+      const domains = permission === 'MANAGE_DOMAINS';
+      const domain = `by-${permission.toLowerCase().replace('_', '-')}.example`;
+      assert.equal(await status('POST', `/account/org/${orgId}/domain`, { domain }), domains ? 200 : 403, permission);
+      assert.equal(await status('DELETE', `/account/org/${orgId}/domain/${domain}`), domains ? 204 : 403, permission);
+      const provides = permission === 'MANAGE_PROVIDERS';
+      assert.equal(await status('PUT', `/account/org/${orgId}/policy`, { mfa: 'INHERIT' }), provides ? 200 : 403, permission);
+      assert.equal(await status('PUT', `/account/org/${orgId}/idp/${idpId}`, {}), provides ? 200 : 403, permission);
+      assert.equal(await status('GET', '/authorizationServers'), 403, permission);
       const email = `by-${permission.toLowerCase()}@example.com`;
       assert.equal(await status('POST', `/account/org/${orgId}/invitation`, { email }), invites ? 201 : 403, permission);
       for (const role of ['owner', 'admin'])

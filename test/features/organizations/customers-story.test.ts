@@ -40,7 +40,8 @@ test('three customers, three ways to sign in, one application', async (t) => {
   const acme = await createOrg(service, 'Acme');
   await verifyDomainOf(service, dns, acme, 'acme.example');
   const acmeLogin = await createIdp(service, { ...idpBody(upstream, LINKING), name: 'Acme Login' });
-  await connect(service, acme, acmeLogin, { domains: ['acme.example'], mode: 'REQUIRED' });
+  const { depId } = await ok('POST', `/account/org/${acme}/department`, { name: 'New people' });
+  await connect(service, acme, acmeLogin, { domains: ['acme.example'], mode: 'REQUIRED', defaultDepId: depId });
   const [beta, labs] = [await createOrg(service, 'Beta'), await createOrg(service, 'Beta Labs')];
   const betaLogin = await createIdp(service, { ...idpBody(upstream, LINKING), name: 'Beta Login' });
   for (const [orgId, domain] of [
@@ -92,7 +93,7 @@ test('three customers, three ways to sign in, one application', async (t) => {
   // Acme: the domain leads to the provider, and its user is a member from the first sign-in on.
   const mia = new UserAgent(service.baseUrl);
   const atAcme = await tokensOn(await atProvider(mia, await begin(mia, 'mia@acme.example'), 'mia', 'mia@acme.example'));
-  assert.deepEqual([atAcme.claims.org_id, atAcme.claims.org_roles], [acme, ['member']]);
+  assert.deepEqual([atAcme.claims.org_id, atAcme.claims.org_roles, atAcme.claims.dep_id], [acme, ['member'], depId]);
   const miaId = atAcme.claims.sub as string;
 
   // Beta and Beta Labs: one provider, two domains, each to its organization; and a user of both, who chooses.
