@@ -80,7 +80,7 @@ const window = {
   limit: wholeNumber(1, 200).default(20).meta({ description: 'Elements of a page', default: 20 }),
   after: z
     .string()
-    .regex(/^\d{1,15}$/, 'must be taken from the link to the next page')
+    .regex(/^\d{1,15}$/, 'must come from the link to the next page')
     .transform(Number)
     .optional()
     .meta({ description: 'Where the page before ended; taken from its link to the next page' }),
@@ -151,7 +151,7 @@ function queryOf({ query, querystring }: Context): Readonly<Record<string, unkno
   const twice = Object.keys(query).filter((field) => Array.isArray(query[field]));
   const broken = querystring.split('&').filter((pair) => !isEncoded(pair));
   const problems = [
-    ...twice.map((field) => ({ field, message: 'must not be given twice' })),
+    ...twice.map((field) => ({ field, message: 'must be given only once' })),
     ...broken.map((pair) => ({ field: pair.replace(/=.*$/s, ''), message: 'must be percent-encoded UTF-8' })),
   ];
   if (problems.length > 0) throw validation(problems);

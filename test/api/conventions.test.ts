@@ -223,7 +223,7 @@ describe('Idempotency-Key on POST ("Conventions")', () => {
     for (const [path, body] of others) {
       const answer = await api.call('POST', path, body, withKey(key));
       assert.deepEqual([answer.status, answer.body.errorCode], [409, 'E0000014']);
-      assert.deepEqual(causes(answer), ['Idempotency-Key: was used for another call']);
+      assert.deepEqual(causes(answer), ['Idempotency-Key: was already used for another request. Send a new key']);
     }
     assert.equal(await tokensNamed('second'), 0);
   });

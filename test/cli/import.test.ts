@@ -142,7 +142,7 @@ test('lines that cannot be imported are refused by number and reason, and the ot
           { type: 'TOTP', secret: 'B'.repeat(32) },
         ],
       },
-      'factors: must be one authenticator app: users have no more here. Remove the others from the file',
+      'factors: must be a single authenticator app. Remove the others from the file',
     ],
     [{ profile: { login: 'verified', email: 'v@example.com', emailVerified: true } }],
     [person('<b>last</b>')],

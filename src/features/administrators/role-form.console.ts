@@ -32,6 +32,6 @@ export async function roleIn(visit: ConsoleRequest, form: URLSearchParams): Prom
   const orgId = await pickedId(organizationsIn(visit), 'orgId', form.get('orgId') ?? '');
   if (type === 'ORG_ADMIN' && orgId === undefined) throw validation([{ field: 'orgId', message: 'is required for this role' }]);
   if (type !== 'ORG_ADMIN' && orgId !== undefined)
-    throw validation([{ field: 'orgId', message: 'is only for an organization administrator' }]);
+    throw validation([{ field: 'orgId', message: 'can only be used for an organization administrator' }]);
   return { type, orgId };
 }

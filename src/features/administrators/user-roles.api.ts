@@ -19,7 +19,7 @@ const type = z.enum(['SUPER_ADMIN', 'ORG_ADMIN', 'READ_ONLY_ADMIN']);
 const newRole = z
   .strictObject({ type, orgId: text({ least: 1 }).optional() })
   .refine((role) => role.type !== 'ORG_ADMIN' || role.orgId !== undefined, { path: ['orgId'], error: 'is required for ORG_ADMIN' })
-  .refine((role) => role.type === 'ORG_ADMIN' || role.orgId === undefined, { path: ['orgId'], error: 'is only for ORG_ADMIN' });
+  .refine((role) => role.type === 'ORG_ADMIN' || role.orgId === undefined, { path: ['orgId'], error: 'can only be used with ORG_ADMIN' });
 
 const role = z.object({
   id: z.string(),

@@ -62,7 +62,7 @@ async function grantWithin(trx: Executor, idOrLogin: string, role: Role, request
   const rises = await endForGain(trx, user.id, role, request);
   const granted = await insertRole(trx, user.id, role, present());
   if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
-  if (granted === 'held already') throw conflict({ field: 'type', message: `${user.login} has this role already` });
+  if (granted === 'held already') throw conflict({ field: 'type', message: `${user.login} already has this role` });
   await recordEvent(trx, {
     eventType: 'user.account.privilege.grant',
     displayMessage: 'Grant user privilege',

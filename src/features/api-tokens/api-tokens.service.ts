@@ -52,7 +52,7 @@ export async function createApiToken(
   if (input.expiresAt !== undefined && input.expiresAt <= now) throw validation([{ field: 'expiresAt', message: 'must be in the future' }]);
   const value = input.value ?? randomToken();
   const { type = 'API', orgId } = input;
-  if (type === 'API' && orgId !== undefined) throw validation([{ field: 'orgId', message: 'is for tokens of type SCIM' }]);
+  if (type === 'API' && orgId !== undefined) throw validation([{ field: 'orgId', message: 'can only be used with type SCIM' }]);
   if (type === 'SCIM' && rolesOfScim(request.roles ?? [], orgId ?? null) === undefined) {
     throw orgId === undefined ? forbidden() : orgMissing();
   }
@@ -71,7 +71,7 @@ export async function createApiToken(
     if ((await lockUser(trx, input.userId))?.status !== 'ACTIVE') throw forbidden();
     if (orgId !== undefined && !(await organizationExists(trx, orgId))) throw orgMissing();
     if (!(await insertApiToken(trx, apiToken, digestOf(type, value))))
-      throw conflict({ field: 'token', message: 'another API token has this value' });
+      throw conflict({ field: 'token', message: 'another API token has this value. Choose another value' });
     await recordEvent(trx, {
       eventType: 'system.api_token.create',
       displayMessage: 'Create API token',

@@ -58,7 +58,7 @@ export async function createApplicationRole(
 ): Promise<ApplicationRole> {
   return changeApplication(services, applicationId, async (trx, application) => {
     if ((await lockApplicationRoles(trx, applicationId)).length >= MOST_ROLES)
-      throw wrongState(`the application has ${MOST_ROLES} roles already, delete one first`);
+      throw wrongState(`the application already has ${MOST_ROLES} roles. Delete one first`);
     const now = present();
     const role = { id: newId('rol'), ...complete(input), created: now, lastUpdated: now };
     if (!(await insertApplicationRole(trx, applicationId, role))) throw nameTaken();

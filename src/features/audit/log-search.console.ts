@@ -61,7 +61,7 @@ export interface LogSearch {
   readonly problems: readonly FieldProblem[];
 }
 
-const NO_MOMENT = 'is no date with a time, such as 2026-11-21T09:30';
+const NO_MOMENT = 'must be a date with a time, such as 2026-11-21T09:30';
 const isMoment = (typed: unknown): typed is Date => typed instanceof Date && !Number.isNaN(typed.getTime());
 
 /** Parses the search from the address. */

@@ -83,7 +83,7 @@ async function inTurn<T>(search: () => Promise<T>): Promise<T> {
   try {
     return await search();
   } catch (error) {
-    if (isTimeout(error)) throw validation([{ field: 'since', message: 'the search took too long; narrow it with since and until' }]);
+    if (isTimeout(error)) throw validation([{ field: 'since', message: 'the search took too long. Narrow it with since and until' }]);
     throw error;
   } finally {
     searching -= 1;

@@ -18,7 +18,7 @@ const domain = z
   .trim()
   .toLowerCase()
   .max(253)
-  .regex(/^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/, 'must be a host such as example.com, or *.example.com for all hosts below it');
+  .regex(/^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/, 'must be a host such as example.com, or *.example.com for all of its subdomains');
 
 /** @returns the two settings that the API and the console show as one list */
 export const audiencesIn = ([first, ...further]: readonly string[]) =>
@@ -32,9 +32,9 @@ export const serverFields = {
     .array(audience)
     .min(1)
     .max(MOST_AUDIENCES)
-    .refine((all) => new Set(all).size === all.length, 'must not contain the same audience twice')
+    .refine((all) => new Set(all).size === all.length, 'must not contain duplicate audiences')
     // A request lists several with spaces between them. The first one is also what is issued to a request that names none.
-    .refine(([, ...further]) => further.every((one) => !/\s/.test(one)), 'only the first may contain spaces'),
+    .refine(([, ...further]) => further.every((one) => !/\s/.test(one)), 'must not contain spaces, except in the first audience'),
   profile: z.enum(['service', 'openid', 'fapi2']).meta({
     description:
       'The rules for requests. service: state is required, and only letters, digits, comma, period, underscore and hyphen are allowed in it. openid (OpenID Connect Core): required by Spring Security, Auth.js, oauth2-proxy, Grafana and passport-openidconnect. fapi2: FAPI 2.0 Security Profile. An application can override this setting',
@@ -53,7 +53,7 @@ export const serverFields = {
   additionalSigningAlgs: z
     .array(z.enum(ADDITIONAL_ALGS))
     .max(ADDITIONAL_ALGS.length)
-    .refine((all) => new Set(all).size === all.length, 'must not contain the same algorithm twice'),
+    .refine((all) => new Set(all).size === all.length, 'must not contain duplicate algorithms'),
   rotationMode: z.enum(['AUTO', 'MANUAL']),
   clientIdMetadata: z.strictObject({
     enabled: z.boolean(),

@@ -15,7 +15,7 @@ const MOST = { scopes: 1000, 'authorization detail types': 100, claims: 100, pol
  * @throws {ApiError} wrong state: there are as many as there may be
  */
 export function refuseOneMore(what: keyof typeof MOST, there: readonly unknown[]): void {
-  if (there.length >= MOST[what]) throw wrongState(`there are ${MOST[what]} ${what} already, and there can be no more`);
+  if (there.length >= MOST[what]) throw wrongState(`the limit of ${MOST[what]} ${what} is reached. Delete one first`);
 }
 
 /** Objects that a change names in addition to those of the server. */
@@ -50,7 +50,7 @@ export async function changeServerPart<T>(
     };
     if ((await lockServer(trx, serverId)) === undefined) throw notFound(serverId, 'AuthorizationServer');
     if (serverId === BUILT_IN && !ofBuiltIn)
-      throw wrongState('the built-in authorization server keeps its scopes and policies, and has no claims of its own');
+      throw wrongState('the scopes, claims and policies of the built-in authorization server cannot be changed. Use a custom one');
     const changed = await change(trx, existing);
     await notifications.publish(trx, { kind: 'server', id: serverId });
     return changed;

@@ -186,7 +186,7 @@ export async function setServerStatus(
   const [type, message] =
     status === 'ACTIVE' ? (['oauth2.as.activated', 'Activate'] as const) : (['oauth2.as.deactivated', 'Deactivate'] as const);
   return change(services, id, request, type, `${message} authorization server`, async () => {
-    if (id === BUILT_IN) throw wrongState('the built-in authorization server is always active');
+    if (id === BUILT_IN) throw wrongState('the built-in authorization server cannot be deactivated');
     return { status };
   });
 }
@@ -201,7 +201,7 @@ export async function deleteAuthorizationServer(services: Services, id: string, 
   const { key } = await database.transaction(async (trx) => {
     const before = await lockServer(trx, id);
     if (before === undefined) throw notFound(id, 'AuthorizationServer');
-    if (before.system) throw wrongState('the authorization server belongs to the service itself');
+    if (before.system) throw wrongState('this authorization server is part of the service and cannot be deleted');
     await deleteServer(trx, id);
     await recordEvent(trx, {
       eventType: 'oauth2.as.deleted',
@@ -254,7 +254,7 @@ async function change(
 function refuseBuiltInChanges(before: AuthorizationServer, wanted: Settings): void {
   const fixed = ['name', 'description', 'audience', 'furtherAudiences', 'accessTokenFormat', 'accessTokenType'] as const;
   const changed = fixed.filter((field) => !isDeepStrictEqual(wanted[field], before[field]));
-  if (changed.length > 0) throw wrongState(`the built-in authorization server keeps its ${changed.join(', ')}`);
+  if (changed.length > 0) throw wrongState(`these settings of the built-in authorization server cannot be changed: ${changed.join(', ')}`);
 }
 
 async function insertOpenPolicy(trx: Executor, serverId: string, created: Date): Promise<void> {

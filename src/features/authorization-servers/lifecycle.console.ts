@@ -13,7 +13,7 @@ import { crumbsBelow, SERVERS_HOME, type ServerSubject, serverSubject } from './
 /** @throws {ApiError} not found; wrong state: the built-in server is always there */
 async function subjectThatEnds(visit: ConsoleRequest): Promise<ServerSubject> {
   const subject = await serverSubject(visit);
-  if (subject.isBuiltIn) throw wrongState('The built-in authorization server is always active, and is not deleted.');
+  if (subject.isBuiltIn) throw wrongState('the built-in authorization server cannot be deactivated or deleted');
   return subject;
 }
 

@@ -29,7 +29,7 @@ const unlessMissing = async <T>(found: Promise<T>): Promise<T | undefined> => {
 
 const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
   application: {
-    unknown: 'is neither the name nor the client id of an application',
+    unknown: 'is not the name or client ID of an application',
     nameOf: async ({ services }, id) => (await unlessMissing(getApplication(services, id)))?.label,
     async idsOf({ services }, name) {
       const byId = await unlessMissing(getApplication(services, name));
@@ -38,7 +38,7 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
     },
   },
   user: {
-    unknown: 'is not the user name of an account here',
+    unknown: 'is not the user name of a user',
     nameOf: async ({ services, request }, id) => (await unlessMissing(getUser(services, id, request)))?.login,
     async idsOf({ services, request }, login) {
       const user = await unlessMissing(getUser(services, login, request));
@@ -70,7 +70,7 @@ export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: st
     if (found.length > 1)
       problems.push({
         field,
-        message: `several applications are called “${name}”: write the client id of the one you mean`,
+        message: `several applications have the name “${name}”. Enter the client ID instead`,
       });
     return found;
   });

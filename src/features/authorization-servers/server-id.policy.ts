@@ -33,6 +33,6 @@ const RESERVED: ReadonlySet<string> = new Set([
 
 /** @returns what is wrong with the id, undefined when nothing is */
 export function serverIdProblem(id: string): string | undefined {
-  if (!ID.test(id)) return 'must be 1 to 64 of a-z, 0-9, underscore and hyphen, and begin with a letter or digit';
-  return RESERVED.has(id) ? 'is reserved for an endpoint of the built-in server' : undefined;
+  if (!ID.test(id)) return 'must be 1 to 64 characters a-z, 0-9, underscore and hyphen, and begin with a letter or digit';
+  return RESERVED.has(id) ? 'is reserved for an endpoint of the built-in authorization server. Choose another ID' : undefined;
 }

@@ -49,7 +49,7 @@ export async function serverSubject(visit: ConsoleRequest): Promise<ServerSubjec
 export async function subjectWithParts(visit: ConsoleRequest): Promise<ServerSubject> {
   const subject = await serverSubject(visit);
   if (subject.isBuiltIn)
-    throw wrongState('The built-in authorization server keeps its scopes and policies, and has no claims of its own. Use a custom one.');
+    throw wrongState('the scopes, claims and policies of the built-in authorization server cannot be changed. Use a custom one');
   return subject;
 }
 

@@ -49,7 +49,7 @@ async function insertDraft(trx: Executor, action: BulkActionName, request: Reque
 }
 
 async function setTotal(trx: Executor, id: string, total: number): Promise<void> {
-  if (total === 0) throw validation([{ field: 'chosen', message: 'Select at least one of the rows.' }]);
+  if (total === 0) throw validation([{ field: 'chosen', message: 'Select at least one row.' }]);
   if (total > MOST_ROWS) throw validation([{ field: 'chosen', message: TOO_MANY }]);
   await moveJob(trx, id, 'DRAFT', { total });
 }
@@ -144,7 +144,8 @@ export async function startJob({ database }: Services, id: string, parameters: B
     const job = await requireJob(trx, id, request);
     if (job.createdBy !== request.actor.id || !mayStart(job.action, request)) throw forbidden();
     const started = present();
-    if (!(await moveJob(trx, id, 'DRAFT', { state: 'RUNNING', started, parameters }))) throw wrongState('it was started before');
+    if (!(await moveJob(trx, id, 'DRAFT', { state: 'RUNNING', started, parameters })))
+      throw wrongState('this bulk action was already started');
     await insertEntry(trx, entryOf(id, started));
     await recordEvent(trx, {
       eventType: 'system.bulk_action.start',
@@ -170,7 +171,8 @@ export async function cancelJob({ database }: Services, id: string, request: Req
   await database.transaction(async (trx) => {
     const job = await requireJob(trx, id, request);
     if (!mayStart(job.action, request)) throw forbidden();
-    if (!(await moveJob(trx, id, 'RUNNING', { state: 'CANCELLED', finished: present() }))) throw wrongState('it is not under way');
+    if (!(await moveJob(trx, id, 'RUNNING', { state: 'CANCELLED', finished: present() })))
+      throw wrongState('this bulk action is not running');
     await endJob(trx, job, request, 'CANCELLED');
   });
 }

@@ -38,16 +38,17 @@ export function claimProblems(claim: ServerClaim, { scopes, claims, attributes }
   const refuse = (field: string, message: string | undefined) => {
     if (message !== undefined) problems.push({ field, message });
   };
-  if (isProtocolClaim(claim.name)) refuse('name', 'is the name of a claim of the protocol');
+  if (isProtocolClaim(claim.name)) refuse('name', 'is the name of a protocol claim. Choose another name');
   if (claim.claimType === 'RESOURCE' && !claim.alwaysIncludeInToken) {
     refuse('alwaysIncludeInToken', 'must be true for a claim of type RESOURCE');
   }
   if ((claim.valueType === 'GROUPS') !== (claim.groupFilterType !== null)) {
-    refuse('group_filter_type', claim.valueType === 'GROUPS' ? 'is required' : `has no use with valueType ${claim.valueType}`);
+    refuse('group_filter_type', claim.valueType === 'GROUPS' ? 'is required' : `cannot be used with valueType ${claim.valueType}`);
   }
   refuse('value', valueProblem(claim, attributes));
   const unknown = claim.scopes.filter((scope) => !scopes.includes(scope));
-  if (unknown.length > 0) refuse('conditions.scopes', `${unknown.join(', ')}: not a scope of this authorization server`);
+  if (unknown.length > 0)
+    refuse('conditions.scopes', `${unknown.join(', ')}: not a scope of this authorization server. Create the scope first`);
   refuse('value', sizeProblem(claim, claims));
   return problems;
 }
@@ -59,7 +60,7 @@ function valueProblem(claim: ServerClaim, attributes: readonly string[]): string
     case 'USER_ATTRIBUTE':
       return attributes.includes(attributeOf(value))
         ? undefined
-        : 'must name an attribute of the profile, like department or user.profile.department';
+        : 'must be an attribute of the profile, such as department or user.profile.department';
     case 'GROUPS':
       if (groupFilterType === 'REGEX') return patternProblem(value);
       return groupFilterType === 'EQUALS' && value === '' ? 'must not be empty' : undefined;
@@ -88,7 +89,7 @@ function sizeProblem(claim: ServerClaim, others: readonly ServerClaim[]): string
   );
   const size = membersSize(Object.fromEntries(fixed.map((each) => [each.name, staticValue(each)])));
   if (size <= LARGEST_FIXED_CLAIMS) return undefined;
-  return `would make a token larger than 8 KiB: it takes ${jsonSize(staticValue(claim))} bytes, the fixed values of a token together at most ${LARGEST_FIXED_CLAIMS}`;
+  return `is too large: it has ${jsonSize(staticValue(claim))} bytes, and all static values of a token can have at most ${LARGEST_FIXED_CLAIMS} bytes`;
 }
 
 /** @returns what is wrong with a scope's name (RFC 6749 section 3.3), undefined for a good one */

@@ -58,8 +58,8 @@ export async function sendTestEvent(services: Services, hookId: string, request:
 }
 
 function requireReceiving({ status, verificationStatus }: EventHook): void {
-  if (status !== 'ACTIVE') throw wrongState('the event hook is inactive, activate it first');
-  if (verificationStatus !== 'VERIFIED') throw wrongState('the event hook is not verified, verify it first');
+  if (status !== 'ACTIVE') throw wrongState('the event hook is inactive. Activate it first');
+  if (verificationStatus !== 'VERIFIED') throw wrongState('the event hook is not verified. Verify it first');
 }
 
 const queue = (trx: Executor, hookId: string, eventId: string, deliveryId: string): Promise<void> =>

@@ -10,9 +10,9 @@ export const eventHookFields = {
   events: z.strictObject({
     type: z.literal('EVENT_TYPE'),
     /** Okta's has an expression here; ignored, it would let pass what its owner keeps out. */
-    filter: z.null('must be null: hooks are told of all events of their types').exactOptional(),
+    filter: z.null('must be null: hooks receive all events of their types').exactOptional(),
     items: z
-      .array(z.enum(HOOK_EVENT_TYPES, { error: 'is not a type of event that hooks receive' }))
+      .array(z.enum(HOOK_EVENT_TYPES, { error: 'is not an event type that hooks can receive' }))
       .min(1)
       .max(HOOK_EVENT_TYPES.length),
   }),

@@ -156,7 +156,7 @@ export async function verifyEventHook(services: Services, id: string, request: R
   const problem = await challenge(services, asked, call);
   if (problem !== undefined) throw validation([{ field: 'channel.config.uri', message: problem }]);
   return changeEventHook(services, id, async (trx, before) => {
-    if (before.channel.uri !== asked.channel.uri) throw wrongState('the event hook was changed meanwhile');
+    if (before.channel.uri !== asked.channel.uri) throw wrongState('the event hook was changed in the meantime. Try again');
     await hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + timings.outboxClaim * 1000));
     if (before.verificationStatus === 'VERIFIED') return before;
     const changes = { verificationStatus: 'VERIFIED' as const, lastUpdated: present() };
@@ -171,7 +171,7 @@ export async function verifyEventHook(services: Services, id: string, request: R
   });
 }
 
-const PRIVATE = 'is in a private network or on this machine, which is not called; ALLOW_PRIVATE_NETWORK=true allows it';
+const PRIVATE = 'is in a private network or on this machine. Use a public address, or set ALLOW_PRIVATE_NETWORK=true';
 
 /** Was the address refused before it was called? */
 const isPrivate = (error: unknown): boolean =>
@@ -191,15 +191,15 @@ async function challenge({ keyring }: Services, hook: EventHook, call: OutboundC
   try {
     answer = await call(hook.channel.uri, { method: 'GET', headers });
   } catch (error) {
-    return isPrivate(error) ? PRIVATE : 'cannot be reached there';
+    return isPrivate(error) ? PRIVATE : 'cannot be reached. Check the URL and the server';
   }
   if (answer.status < 200 || answer.status > 299) {
     await answer.body?.cancel();
-    return `answered the verification with ${answer.status}`;
+    return `responded to the verification with status ${answer.status}. It must respond with 200`;
   }
   const told = await answer.json().catch(() => undefined);
   const isRight = typeof told === 'object' && told !== null && 'verification' in told && told.verification === value;
-  return isRight ? undefined : 'did not answer the verification with its challenge';
+  return isRight ? undefined : 'did not return the challenge of the verification';
 }
 
 /** One change of a hook in one transaction, its row locked. */

@@ -15,12 +15,12 @@ const OWN_HEADERS =
 const key = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a header')
-  .refine((name) => !OWN_HEADERS.test(name), 'is a header that is set already');
+  .refine((name) => !OWN_HEADERS.test(name), 'is set by the service. Remove it');
 
 const value = z
   .string()
   .max(4096)
-  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII, without spaces around it')
+  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII without spaces at the start or end')
   .meta({ description: 'Never shown; absent in a change: stays as it is, as long as the host of the uri does' });
 
 const header = z.strictObject({ key, value: value.exactOptional() });
@@ -34,7 +34,7 @@ export const hookChannel = z.strictObject({
     headers: z
       .array(header)
       .max(20)
-      .refine((headers) => new Set(headers.map((one) => one.key.toLowerCase())).size === headers.length, 'must not name a header twice')
+      .refine((headers) => new Set(headers.map((one) => one.key.toLowerCase())).size === headers.length, 'must not contain a header twice')
       .exactOptional(),
     authScheme: z
       .strictObject({ type: z.literal('HEADER'), key, value: value.exactOptional() })
@@ -109,7 +109,7 @@ export function sealChannel(
     authScheme: authScheme === undefined ? null : seal(authScheme, [before?.authScheme ?? []].flat(), 'authScheme'),
   };
   if (headers.some(({ key }) => key.toLowerCase() === authScheme?.key.toLowerCase()))
-    problems.push({ field: 'channel.config.authScheme.key', message: 'is the name of one of the headers' });
+    problems.push({ field: 'channel.config.authScheme.key', message: 'is already the name of a header. Choose another name' });
   if (problems.length > 0) throw validation(problems);
   return channel;
 }

@@ -49,7 +49,7 @@ export async function once<T>(
       const earlier = await findCall(trx, id);
       // The earlier call may be of the time before SECRET_KEY got another key.
       if (earlier === undefined || !keys.some((key) => hashOf(key) === earlier.requestHash) || earlier.answerSealed === null) {
-        throw conflict({ field: 'Idempotency-Key', message: 'was used for another call' });
+        throw conflict({ field: 'Idempotency-Key', message: 'was already used for another request. Send a new key' });
       }
       return { answer: JSON.parse(keyring.open(earlier.answerSealed, context)) as T, repeated: true };
       // Some calls send a message to a phone, or read an upload. The caller may repeat any, for that is what the key is for.

@@ -73,9 +73,12 @@ export async function linkUser(
       return link;
     }
     const kept = await findIdentityLink(trx, idpId, user.id);
-    if (kept === undefined) throw conflict({ field: 'externalId', message: 'is linked to another user' });
+    if (kept === undefined) throw conflict({ field: 'externalId', message: 'is already linked to another user. Unlink it there first' });
     if (kept.subject !== subject)
-      throw conflict({ field: 'externalId', message: 'the user is linked to another account there: unlink it first' });
+      throw conflict({
+        field: 'externalId',
+        message: 'the user is already linked to another account of this identity provider. Unlink it first',
+      });
     return kept;
   });
 }

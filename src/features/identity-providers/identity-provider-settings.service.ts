@@ -37,8 +37,12 @@ const authorizationParameters = z.record(z.string(), text({ least: 1, most: 1024
   if (names.length > MOST) ctx.addIssue({ code: 'custom', message: `must have at most ${MOST} members` });
   for (const name of names) {
     if (!PARAMETER_NAME.test(name))
-      ctx.addIssue({ code: 'custom', path: [name], message: 'must be named by 1 to 100 letters, digits, dots, underscores and hyphens' });
-    if (OWN_PARAMETERS.has(name)) ctx.addIssue({ code: 'custom', path: [name], message: 'is sent by the service itself' });
+      ctx.addIssue({
+        code: 'custom',
+        path: [name],
+        message: 'must have a name of 1 to 100 letters, digits, dots, underscores and hyphens',
+      });
+    if (OWN_PARAMETERS.has(name)) ctx.addIssue({ code: 'custom', path: [name], message: 'is set by the service. Remove it' });
   }
 });
 
@@ -117,7 +121,7 @@ const policy = z.strictObject({
     .strictObject({
       userNameTemplate: z
         .strictObject({
-          template: text({ most: 110 }).regex(/^idpuser\.[A-Za-z_]\w*$/, 'must be idpuser. and the name of a claim, e.g. idpuser.email'),
+          template: text({ most: 110 }).regex(/^idpuser\.[A-Za-z_]\w*$/, 'must be idpuser. and a claim name, such as idpuser.email'),
         })
         .optional(),
       matchType: z.enum(['USERNAME', 'EMAIL', 'USERNAME_OR_EMAIL']).optional(),

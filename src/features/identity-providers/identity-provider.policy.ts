@@ -187,19 +187,19 @@ export function identityProviderProblems({ type, protocol, policy }: IdentityPro
     unless(protocol.issuer !== undefined, 'protocol.issuer', `is required with type ${type}`);
     unless(protocol.scopes.includes('openid'), 'protocol.scopes', 'must include openid');
   } else {
-    unless(protocol.issuer === undefined, 'protocol.issuer', `has no use with type ${type}`);
-    unless(protocol.endpoints?.jwks === undefined, 'protocol.endpoints.jwks', `has no use with type ${type}`);
+    unless(protocol.issuer === undefined, 'protocol.issuer', `cannot be used with type ${type}`);
+    unless(protocol.endpoints?.jwks === undefined, 'protocol.endpoints.jwks', `cannot be used with type ${type}`);
   }
   if (protocol.endpoints !== undefined) {
     for (const name of ENDPOINTS[expected]) {
-      unless(protocol.endpoints[name] !== undefined, `protocol.endpoints.${name}`, 'is required where endpoints are given');
+      unless(protocol.endpoints[name] !== undefined, `protocol.endpoints.${name}`, 'is required if endpoints is set');
     }
   }
-  unless(policy.trust?.assertions !== true || type === 'OIDC', 'policy.trust.assertions', 'must be false with other types than OIDC');
+  unless(policy.trust?.assertions !== true || type === 'OIDC', 'policy.trust.assertions', 'must be false unless type is OIDC');
   unless(
     (groups.action === 'ASSIGN') === groups.assignments.length > 0,
     'policy.provisioning.groups.assignments',
-    groups.action === 'ASSIGN' ? 'is required with action ASSIGN' : 'has no use with action NONE',
+    groups.action === 'ASSIGN' ? 'is required with action ASSIGN' : 'cannot be used with action NONE',
   );
   return problems;
 }

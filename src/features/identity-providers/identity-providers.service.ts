@@ -108,7 +108,7 @@ export async function updateIdentityProvider(
     if (before.type !== settings.type) throw validation([{ field: 'type', message: 'cannot be changed' }]);
     await refuseMissing(trx, settings);
     if (namesOthers(before.protocol, settings.protocol) && (await countLinks(trx, id)) > 0) {
-      throw wrongState('users are linked to this issuer; unlink them, or create another identity provider');
+      throw wrongState('users are linked to this issuer. Unlink them, or create another identity provider');
     }
     const changes = {
       ...{ name: input.name, ...settings },

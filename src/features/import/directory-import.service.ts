@@ -85,14 +85,14 @@ const KINDS: Readonly<Record<ThingKind, Import>> = {
 async function importProvider(run: ImportRun, value: unknown): Promise<ThingOutcome> {
   const { activate, organization, ...body } = parse(importedProvider, value);
   const { name } = body;
-  if (run.providers.has(name)) throw refusal('name', 'the file has two identity providers of this name. Rename one of them in the file');
+  if (run.providers.has(name)) throw refusal('name', 'the file has two identity providers with this name. Rename one of them in the file');
   run.providers.add(name);
   if (organization !== undefined && run.refusedOrganizations.has(organization))
     throw refusal('organization', `“${organization}” of the file is refused`);
   const input = identityProviderInput(body);
   const there = await run.services.database.transaction(async (trx) => (await findProviders(trx, [name])).get(name));
   if (there !== undefined && !isSame(there, input))
-    throw refusal('name', 'another identity provider here has this name, with another issuer or client. Rename one of the two');
+    throw refusal('name', 'an existing identity provider has this name, but another issuer or client. Rename one of them');
   const planned = { add: () => run.planned.providers.set(name, organization) };
   return create(run, name, there !== undefined, planned, () =>
     inOneTransaction(run.services, async (within, trx) => {

@@ -48,7 +48,7 @@ export const importedUser = z
       .array(z.strictObject({ provider: name, subject: text({ least: 1, most: 512 }), knownAs: text({ least: 1 }).optional() }))
       .max(50)
       .default([]),
-    factors: z.array(totp).max(1, 'must be one authenticator app: users have no more here. Remove the others from the file').default([]),
+    factors: z.array(totp).max(1, 'must be a single authenticator app. Remove the others from the file').default([]),
   })
   .refine(({ orgId, depId }) => depId === undefined || orgId !== undefined, { path: ['orgId'], error: 'is required with depId' });
 

@@ -18,9 +18,9 @@ function columnsOf(header: readonly string[], attributes: readonly Attribute[]):
   const known = [...PROFILE_COLUMNS, ...attributes.map(({ name }) => name), ...MEMBERSHIP, ...PASSED_OVER];
   const unknown = names.filter((name) => !known.includes(name));
   const problem = (message: string) => validation([{ field: 'file', message }]);
-  if (unknown.length > 0) throw problem(`has columns that are not known: ${unknown.slice(0, 5).join(', ')}. Rename or remove them`);
+  if (unknown.length > 0) throw problem(`contains unknown columns: ${unknown.slice(0, 5).join(', ')}. Rename or remove them`);
   if (!names.includes('login')) throw problem('has no column “login” in its first row');
-  if (new Set(names).size < names.length) throw problem('has a column twice');
+  if (new Set(names).size < names.length) throw problem('contains a column twice');
   return names.map((name) => (PASSED_OVER.includes(name) ? false : name));
 }
 

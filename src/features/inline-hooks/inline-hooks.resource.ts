@@ -34,4 +34,4 @@ export interface InlineHook {
   readonly lastUpdated: Date;
 }
 
-export const MUST_BE_CLOSED = `must be CLOSED for ${PASSWORD_IMPORT}: a password that nobody has verified opens nothing`;
+export const MUST_BE_CLOSED = `must be CLOSED for ${PASSWORD_IMPORT}, because nothing else can verify the password`;

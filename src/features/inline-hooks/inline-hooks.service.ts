@@ -93,7 +93,8 @@ export async function updateInlineHook(
 ): Promise<InlineHook> {
   return changeInlineHook(services, id, async (trx, before) => {
     const { name, type = before.type, failure = before.failure } = input;
-    if (type !== before.type) throw validation([{ field: 'type', message: `cannot be changed: it is ${before.type}` }]);
+    if (type !== before.type)
+      throw validation([{ field: 'type', message: `cannot be changed from ${before.type}. Create another inline hook` }]);
     if (type === PASSWORD_IMPORT && failure === 'OPEN') throw validation([{ field: 'failure', message: MUST_BE_CLOSED }]);
     const channel = sealChannel(services.keyring, 'inline_hook', id, input, before.channel);
     const changes = { name, failure, channel, lastUpdated: present() };
@@ -131,7 +132,7 @@ export async function deleteInlineHook(services: Services, id: string, request: 
     const [rule] = await listRulesWithHook(trx, id);
     if (rule !== undefined)
       throw wrongState(
-        `the rule “${rule.name}” of the authorization server ${rule.serverId} names the inline hook: take it out of the rule first`,
+        `the rule “${rule.name}” of the authorization server ${rule.serverId} uses this inline hook. Remove it from the rule first`,
       );
     await deleteInlineHookRow(trx, id);
     await recordEvent(trx, { ...hookEvent('inline_hook.deleted', 'Delete inline hook', before, request), before: described(before) });

@@ -71,7 +71,8 @@ export async function requireMail<U extends Pick<User, 'email'>>(
   user: U,
   request: RequestContext,
 ): Promise<U & { readonly email: string }> {
-  if (!(await isMailPossible(services, request, trx))) throw wrongState('mail is not set up: ask for the link with sendEmail=false');
-  if (!hasMailAddress(user)) throw wrongState('the user has no e-mail address: ask for the link with sendEmail=false');
+  if (!(await isMailPossible(services, request, trx)))
+    throw wrongState('this service cannot send e-mail. Request the link with sendEmail=false');
+  if (!hasMailAddress(user)) throw wrongState('the user has no e-mail address. Request the link with sendEmail=false');
   return user;
 }

@@ -96,15 +96,15 @@ export function mailSettingsProblems(before: MailServerSettings, body: MailSetti
   const keeps = body.password === undefined && before.password !== null;
   const problems: Problem[] = [];
   if (host !== null && after.fromAddress === null)
-    problems.push({ field: 'fromAddress', message: 'is required: the address that mail comes from' });
+    problems.push({ field: 'fromAddress', message: 'is required: e-mails are sent from this address' });
   if (username !== null && !keeps && !body.password) problems.push({ field: 'password', message: 'is required with a user name' });
   if (username === null && body.password) problems.push({ field: 'username', message: 'is required with a password' });
   // A password that is kept would otherwise go to a server that its owner has never named.
   if (username !== null && keeps && (host !== before.host || username !== before.username || portOf(after) !== portOf(before))) {
-    problems.push({ field: 'password', message: 'must be given again: the server or the user name is another one' });
+    problems.push({ field: 'password', message: 'must be entered again: the server or the user name has changed' });
   }
   if (username !== null && host !== null && security === 'OPPORTUNISTIC' && !isLoopbackHost(host)) {
-    problems.push({ field: 'security', message: 'must be STARTTLS or TLS: a password would be sent in clear otherwise' });
+    problems.push({ field: 'security', message: 'must be STARTTLS or TLS, to protect the password' });
   }
   return problems;
 }

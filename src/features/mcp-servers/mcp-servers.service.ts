@@ -101,12 +101,13 @@ async function extend(
 ): Promise<AuthorizationServer> {
   const before = await lockServer(trx, id);
   if (before === undefined) throw notFound(id, 'AuthorizationServer');
-  if (id === BUILT_IN) throw wrongState('the built-in authorization server keeps its audience');
-  if (before.profile === 'fapi2') throw wrongState('an authorization server with profile fapi2 lets no unknown client in');
+  if (id === BUILT_IN) throw wrongState('the audience of the built-in authorization server cannot be changed. Use a custom one');
+  if (before.profile === 'fapi2')
+    throw wrongState('an authorization server with profile fapi2 cannot accept unknown clients. Use another authorization server');
   const audiences = audiencesOf(before);
   const isKnown = decideAudiences({ offered: audiences, asked: [input.url], granted: undefined }).audiences !== undefined;
   if (!isKnown && audiences.length >= MOST_AUDIENCES)
-    throw wrongState(`there are ${MOST_AUDIENCES} audiences already, and there can be no more`);
+    throw wrongState(`the limit of ${MOST_AUDIENCES} audiences is reached. Remove one first`);
   const { name, description, profile, accessTokenFormat, accessTokenSeconds, refreshTokenSeconds, signingAlg } = before;
   const furtherAudiences = isKnown ? before.furtherAudiences : [...before.furtherAudiences, input.url];
   const changes = { furtherAudiences, ...clientsOf(before, input) };
@@ -159,7 +160,12 @@ async function admit(services: Services, trx: Executor, serverId: string, input:
   if (parts === undefined) throw notFound(serverId, 'AuthorizationServer');
   const asked = [...scopes.map((scope) => scope.name), OFFLINE_ACCESS];
   if (groups !== undefined && admitsUnknownClients(parts, asked, []))
-    throw validation([{ field: 'people', message: 'cannot be narrowed: the access policies of the server let everyone in already' }]);
+    throw validation([
+      {
+        field: 'people',
+        message: 'has no effect: the access policies of this authorization server already allow everyone. Change them first',
+      },
+    ]);
   const belongings = groups === undefined ? [[]] : groups.map((group) => [group]);
   if (belongings.every((belonging) => admitsUnknownClients(parts, asked, belonging))) return;
   const policyId =

@@ -29,10 +29,12 @@ function refuseNotSent(problem: NotSent | undefined): void {
   if (problem === 'TOO_MANY_REQUESTS') throw rateLimited(AN_HOUR);
   if (problem === 'NO_EMAIL_ADDRESS') throw validation([{ field: 'profile.email', message: 'the user has no e-mail address' }]);
   if (problem === 'NUMBER_NOT_ALLOWED') {
-    throw validation([{ field: 'profile.phoneNumber', message: 'is of a country that settings/telephony does not allow' }]);
+    throw validation([
+      { field: 'profile.phoneNumber', message: 'has a country code that is not allowed. Add it to prefixes in settings/telephony' },
+    ]);
   }
   if (problem === 'TELEPHONY_OFF' || problem === 'TELEPHONY_FAILED')
-    throw wrongState('the webhook of settings/telephony did not take the message');
+    throw wrongState('the telephony webhook did not accept the message. Check settings/telephony');
   if (problem !== undefined) throw wrongState('the user is not active');
 }
 
@@ -90,14 +92,14 @@ async function refuseImpossible(
   }
   if (!(await possibleMessageTypes(services, user, request)).includes(type)) {
     const message =
-      'cannot be set up: allow it with messageFactors of settings/sign-in, and set up e-mail and an address of the user, or settings/telephony';
+      'is not available. Allow it in messageFactors of settings/sign-in, and set up a mail server and the e-mail address of the user, or settings/telephony';
     throw validation([{ field: 'factorType', message }]);
   }
 }
 
 async function insertPending(trx: Executor, user: User, factor: NewMessageFactor, request: RequestContext): Promise<void> {
   if (!(await insertMessageFactor(trx, factor))) {
-    throw conflict({ field: 'factorType', message: 'the user has such a factor already' });
+    throw conflict({ field: 'factorType', message: 'the user already has a factor of this type' });
   }
   await recordEvent(trx, {
     eventType: 'user.mfa.factor.update',
@@ -127,7 +129,7 @@ export async function activateUserFactor(
       return user;
     })
     .catch((error: unknown) => {
-      throw error instanceof StepGone ? wrongState('the address of the user was changed: set the factor up again') : error;
+      throw error instanceof StepGone ? wrongState('the e-mail address of the user has changed. Set up the factor again') : error;
     });
   if (done === undefined) throw wrongPassCode();
   return getUserFactor(services, done.id, factorId, caller);
@@ -154,7 +156,8 @@ export async function verifyUserFactor(
   const right = await services.database.transaction(async (trx) => {
     const user = await lockChangeableUser(trx, idOrLogin, caller);
     const factor = await findFactor(trx, user, factorId);
-    if (factor.type === 'PASSKEY') throw validation([{ field: 'factorId', message: 'passkeys are proved on the sign-in page' }]);
+    if (factor.type === 'PASSKEY')
+      throw validation([{ field: 'factorId', message: 'is a passkey. The user can verify it on the sign-in page only' }]);
     if (isMessageFactor(factor) && factor.status !== 'ACTIVE') throw wrongState('the factor is not active');
     if (passCode !== undefined) {
       const parts = { trx, keyring: services.keyring, codeKey: keyOf(factorId) };

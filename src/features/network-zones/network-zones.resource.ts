@@ -19,6 +19,6 @@ export const MOST_NETWORKS = 150;
 export const zoneName = text({ least: 1, most: 128 });
 export const network = text({ least: 1, most: 64 })
   .refine(isNetwork, {
-    error: 'must be a network in CIDR notation, such as 192.0.2.0/24 or 2001:db8::/32, without bits behind the prefix',
+    error: 'must be a network in CIDR notation, such as 192.0.2.0/24 or 2001:db8::/32, without host bits',
   })
   .meta({ examples: ['192.0.2.0/24'] });

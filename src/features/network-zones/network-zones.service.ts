@@ -35,7 +35,7 @@ export async function getZone({ database }: Services, id: string): Promise<Netwo
 /** @throws {ApiError} conflict when the name is taken; wrong state when there are too many */
 export function createZone(services: Services, fields: ZoneFields, request: RequestContext): Promise<NetworkZone> {
   return changing(services, async (trx) => {
-    if ((await countZones(trx)) >= MOST_ZONES) throw wrongState(`There are ${MOST_ZONES} zones. Delete one first.`);
+    if ((await countZones(trx)) >= MOST_ZONES) throw wrongState(`the limit of ${MOST_ZONES} zones is reached. Delete one first`);
     const now = present();
     const zone: NetworkZone = { id: newId('nzo'), ...fields, created: now, lastUpdated: now };
     if (!(await insertZone(trx, zone))) throw nameTaken();
@@ -104,7 +104,7 @@ async function changing<T>(
 
 function refuseNamed(rules: readonly SignInRule[], { name }: NetworkZone): void {
   const rule = rules.find((one) => zonesOf(one).includes(name));
-  if (rule !== undefined) throw wrongState(`The rule ${rule.name} of the sign-in policy names this zone. Change the rule first.`);
+  if (rule !== undefined) throw wrongState(`the rule ${rule.name} of the sign-in policy uses this zone. Change the rule first`);
 }
 
 const nameTaken = () => conflict({ field: 'name', message: 'another zone has this name. Choose another name' });

@@ -56,9 +56,9 @@ export function addDomain(services: Services, orgId: string, domain: string, req
   return services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_DOMAINS');
     if ((await countDomains(trx, orgId)) >= MOST_DOMAINS)
-      throw wrongState(`the organization has ${MOST_DOMAINS} domains. Remove one first`);
+      throw wrongState(`the organization already has ${MOST_DOMAINS} domains. Remove one first`);
     const claimed = { orgId, domain, challenge: `gatehouse-domain-verification=${randomToken()}`, created: present(), verified: null };
-    if (!(await insertDomain(trx, claimed))) throw conflict({ field: 'domain', message: 'is a domain of this organization already' });
+    if (!(await insertDomain(trx, claimed))) throw conflict({ field: 'domain', message: 'is already a domain of this organization' });
     await recordEvent(trx, {
       eventType: 'org.domain.add',
       displayMessage: 'Add domain to organization',
@@ -91,7 +91,7 @@ export async function verifyDomain(
   if (records === 'unreachable') throw wrongState(`DNS did not answer for ${name}. Try again in a few minutes`);
   if (!records.includes(claimed.challenge))
     throw wrongState(
-      `there is no TXT record ${name} with the value ${claimed.challenge}. DNS changes can take an hour to arrive. Then try again`,
+      `the TXT record ${name} with the value ${claimed.challenge} was not found. DNS changes can take an hour. Try again later`,
     );
   return database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_DOMAINS');
@@ -117,7 +117,7 @@ export async function removeDomain(services: Services, orgId: string, domain: st
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_DOMAINS');
     const before = found(await findDomain(trx, orgId, domain), domain);
     if ((await deleteDomainRow(trx, orgId, domain)) === 'used')
-      throw wrongState('an identity provider of the organization is for this domain. Take the domain out of its settings first');
+      throw wrongState('an identity provider of the organization uses this domain. Remove the domain from its settings first');
     await recordEvent(trx, {
       eventType: 'org.domain.remove',
       displayMessage: 'Remove domain from organization',

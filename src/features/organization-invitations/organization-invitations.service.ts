@@ -95,7 +95,7 @@ export async function inviteToOrganization(
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_INVITATIONS');
     const { builtIn, own } = await grantableRole(trx, orgId, role, request);
     if ((await countInvitations(trx, orgId)) >= MOST_INVITATIONS)
-      throw wrongState(`${MOST_INVITATIONS} invitations of the organization wait already, revoke some first`);
+      throw wrongState(`the organization already has ${MOST_INVITATIONS} open invitations. Revoke some first`);
     const { token, ...sending } = newLink(request);
     const row: InvitationRow = {
       ...{ id: newId('inv'), orgId, email, role: builtIn, roleId: own?.id ?? null, depId: depId || null },
@@ -103,7 +103,7 @@ export async function inviteToOrganization(
     };
     const kept = await insertInvitation(trx, row);
     if (kept === 'invited already')
-      throw conflict({ field: 'email', message: 'this address is invited already: send its invitation again' });
+      throw conflict({ field: 'email', message: 'this address is already invited. Send the invitation again instead' });
     if (kept === 'no such department') throw validation([{ field: 'depId', message: 'does not exist' }]);
     await mail(trx, services, organization, row, token, request);
     await record(trx, 'create', organization, row, request, { after: { email, role, depId: depId ?? '' } });

@@ -120,7 +120,7 @@ function refuseUnusable({ domains }: OrganizationProviderFields, linking: 'AUTO'
   if (domains.length === 0) throw validation([{ field: 'domains', message: 'must not be empty with mode REQUIRED' }]);
   if (linking !== 'AUTO')
     throw validation([
-      { field: 'mode', message: 'must be OFFERED while the provider links no existing accounts (policy.accountLink.action)' },
+      { field: 'mode', message: 'must be OFFERED unless the identity provider links existing accounts (policy.accountLink.action AUTO)' },
     ]);
 }
 
@@ -128,8 +128,8 @@ function refusal(unfit: Unfit): ApiError {
   const { field } = unfit;
   if (field === 'defaultDepId') return validation([{ field, message: 'does not exist' }]);
   return unfit.why === 'unverified'
-    ? validation([{ field, message: `${unfit.domain} is not a verified domain of the organization` }])
-    : conflict({ field, message: `another identity provider is required for ${unfit.domain}` });
+    ? validation([{ field, message: `${unfit.domain} is not a verified domain of the organization. Verify it first` }])
+    : conflict({ field, message: `another identity provider is already required for ${unfit.domain}. Remove the domain there first` });
 }
 
 const described = ({ domains, mode, autoJoin, defaultDepId }: OrganizationProviderFields) => ({

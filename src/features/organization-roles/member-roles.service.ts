@@ -66,7 +66,8 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
   if (before === undefined || user === undefined) throw notFound(userId, 'Member');
   const all = await listOrganizationRoles(trx, orgId);
   const unknown = names.filter((name) => !isBuiltInRole(name) && !all.some((role) => role.name === name));
-  if (unknown.length > 0) throw validation([{ field: 'roles', message: `${unknown.join(', ')}: not a role of this organization` }]);
+  if (unknown.length > 0)
+    throw validation([{ field: 'roles', message: `${unknown.join(', ')}: not a role of this organization. Create the role first` }]);
 
   const wanted = new Set([...names, 'member']);
   const changed = [...new Set([...wanted, ...before])].filter((name) => wanted.has(name) !== before.includes(name));
@@ -117,7 +118,7 @@ interface RoleChange {
 async function refuseChange(trx: Executor, { orgId, userId, roles, losesOwner }: RoleChange, request: RequestContext): Promise<void> {
   refuseBeyondOwn(roles, orgId, request);
   if (losesOwner && (await isLastOwnerAmongOthers(trx, orgId, userId)))
-    throw wrongState('the last owner of an organization cannot be removed: make another member an owner first');
+    throw wrongState('this is the last owner of the organization. Make another member an owner first');
 }
 
 /** @param all the roles that the organization has defined */

@@ -32,7 +32,7 @@ const MOST_HOLDERS_TO_WIDEN = 1000;
 
 export const organizationRoleFields = z.strictObject({
   name: shownText({ least: 1, most: 100 })
-    .refine((name) => !isBuiltInRole(name), 'is the name of a role that every organization has')
+    .refine((name) => !isBuiltInRole(name), 'is the name of a built-in role. Choose another name')
     .meta({ description: 'In the claim org_roles, and where the role is given' }),
   description: shownText({ most: 1024 }).exactOptional(),
   permissions: z
@@ -84,7 +84,7 @@ export function createOrganizationRole(
   return services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
     if ((await listOrganizationRoles(trx, orgId)).length >= MOST_ORGANIZATION_ROLES)
-      throw wrongState(`the organization has ${MOST_ORGANIZATION_ROLES} roles already, delete one first`);
+      throw wrongState(`the organization already has ${MOST_ORGANIZATION_ROLES} roles. Delete one first`);
     const now = present();
     const role = { id: newId('rol'), ...complete(input), created: now, lastUpdated: now };
     refuseBeyondOwn([role], orgId, request);
@@ -125,7 +125,7 @@ export async function updateOrganizationRole(
 async function endForHolders(trx: Executor, orgId: string, roleId: string, request: RequestContext) {
   const holders = await listHolders(trx, orgId, roleId, MOST_HOLDERS_TO_WIDEN + 1);
   if (holders.length > MOST_HOLDERS_TO_WIDEN)
-    throw wrongState(`more than ${MOST_HOLDERS_TO_WIDEN} members have the role: give the permissions to another role`);
+    throw wrongState(`more than ${MOST_HOLDERS_TO_WIDEN} members have this role. Add the permissions to another role instead`);
   const raised = [];
   for (const userId of holders) raised.push({ userId, rises: await endForGain(trx, userId, { orgId }, request) });
   return raised;

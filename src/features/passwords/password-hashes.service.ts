@@ -45,8 +45,8 @@ const bcrypt = z.strictObject({
   /** The logarithm of the rounds; bcrypt begins at 4. */
   workFactor: z.int().min(4).max(MOST.bcryptWorkFactor),
   // The last character holds fewer bits than it could. Where others are set, no implementation finds the password right.
-  salt: z.string().regex(/^[./A-Za-z0-9]{21}[.Oeu]$/, "must be 22 characters of bcrypt's base64, 16 bytes"),
-  value: z.string().regex(/^[./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/, "must be 31 characters of bcrypt's base64, 23 bytes"),
+  salt: z.string().regex(/^[./A-Za-z0-9]{21}[.Oeu]$/, 'must be 22 characters of bcrypt base64 (16 bytes)'),
+  value: z.string().regex(/^[./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/, 'must be 31 characters of bcrypt base64 (23 bytes)'),
 });
 
 const pbkdf2Hash = z
@@ -61,9 +61,9 @@ const pbkdf2Hash = z
   })
   .refine(({ keySize, digestAlgorithm }) => keySize <= DIGEST_BYTES[digestAlgorithm], {
     path: ['keySize'],
-    error: 'must be at most the bytes of the digest: 20 with SHA1_HMAC, 32 with SHA256_HMAC, 64 with SHA512_HMAC',
+    error: 'must be at most 20 with SHA1_HMAC, 32 with SHA256_HMAC, 64 with SHA512_HMAC',
   })
-  .refine(({ keySize, value }) => sizeOf(value) === keySize, { path: ['value'], error: 'must be as many bytes as keySize says' });
+  .refine(({ keySize, value }) => sizeOf(value) === keySize, { path: ['value'], error: 'must have keySize bytes' });
 
 const sha2 = <A extends string>(algorithm: A, size: number) =>
   z.strictObject({ algorithm: z.literal(algorithm), salt, saltOrder: z.enum(['PREFIX', 'POSTFIX']), value: bytes(size, size) });
@@ -117,7 +117,10 @@ const firebaseScrypt = z
     value: bytes(32, 256),
   })
   .refine(({ memoryCost, rounds }) => fitsScrypt(2 ** memoryCost, rounds, 1), { path: ['memoryCost'], error: SCRYPT_COST })
-  .refine(({ signerKey, value }) => sizeOf(signerKey) === sizeOf(value), { path: ['value'], error: 'must be as many bytes as signerKey' });
+  .refine(({ signerKey, value }) => sizeOf(signerKey) === sizeOf(value), {
+    path: ['value'],
+    error: 'must have the same number of bytes as signerKey',
+  });
 
 const KINDS = [argon2, bcrypt, firebaseScrypt, pbkdf2Hash, scrypt, sha2('SHA-256', 32), sha2('SHA-512', 64)] as const;
 

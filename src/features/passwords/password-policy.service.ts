@@ -88,15 +88,15 @@ function inWords({ problem, policy }: FoundProblem): string {
     case 'too-long':
       return `must have at most ${MOST_CHARACTERS} characters`;
     case 'common':
-      return 'is among the passwords that are tried first: it is too common';
+      return 'is too common. Choose another one';
     case 'like-user':
-      return `must have at least ${policy.minLength} letters and digits beside the login, the e-mail address and the names of the user`;
+      return `must have at least ${policy.minLength} letters and digits besides the user name, the e-mail address and the names of the user`;
     case 'like-service':
-      return `must have at least ${policy.minLength} letters and digits beside the name of this service`;
+      return `must have at least ${policy.minLength} letters and digits besides the name of this service`;
     case 'breached':
-      return 'is known from a data breach: choose another one';
+      return 'is known from a data breach. Choose another one';
     case 'used-before':
-      return 'was used before: choose another one';
+      return 'was used before. Choose another one';
   }
 }
 

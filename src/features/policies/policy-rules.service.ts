@@ -164,7 +164,7 @@ async function refuseMissing(
 async function hookProblems(trx: Executor, id: string): Promise<FieldProblem[]> {
   const hook = await holdInlineHook(trx, id);
   if (hook?.type === TOKENS_TRANSFORM) return [];
-  const message = hook === undefined ? `${id} does not exist` : `must be of the type ${TOKENS_TRANSFORM}`;
+  const message = hook === undefined ? `${id} does not exist` : `must have the type ${TOKENS_TRANSFORM}`;
   return [{ field: 'actions.token.inlineHook.id', message }];
 }
 

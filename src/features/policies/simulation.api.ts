@@ -54,8 +54,8 @@ const simulatedRequest = z.strictObject({
   prompt: z
     .string()
     .transform((prompt) => spaceSeparated(prompt))
-    .pipe(z.array(z.enum(PROMPTS, `must be of ${PROMPTS.join(', ')}`)))
-    .refine((prompts) => prompts.length < 2 || !prompts.includes('none'), 'must not contain none together with other values')
+    .pipe(z.array(z.enum(PROMPTS, `must be a list of ${PROMPTS.join(', ')}`)))
+    .refine((prompts) => prompts.length < 2 || !prompts.includes('none'), 'cannot combine none with other values')
     .default([]),
   /** Call the rule's inline hook? Its response affects only the simulation. */
   run_inline_hook: z.boolean().default(false),

@@ -273,14 +273,14 @@ function problemsOf(
   const refuse = (field: string, message: string) => problems.push({ field, message });
   const byItself = request.grantType === 'client_credentials';
   if (application === undefined) refuse('client_id', 'does not exist');
-  if (request.user !== undefined && byItself) refuse('user', 'has no use with grant_type client_credentials');
+  if (request.user !== undefined && byItself) refuse('user', 'cannot be used with grant_type client_credentials');
   else if (request.user !== undefined && user === undefined) refuse('user', 'does not exist');
   else if (request.user === undefined && !byItself) refuse('user', 'is required');
   if (request.actor !== undefined && request.grantType !== TOKEN_EXCHANGE_GRANT)
-    refuse('actor', `has no use with grant_type ${request.grantType}`);
+    refuse('actor', `cannot be used with grant_type ${request.grantType}`);
   else if (!actorExists) refuse('actor', 'does not exist');
   if (request.prompts.size > 0 && (byItself || request.grantType === 'password' || isExchange(request.grantType))) {
-    refuse('prompt', `has no use with grant_type ${request.grantType}`);
+    refuse('prompt', `cannot be used with grant_type ${request.grantType}`);
   }
   return problems;
 }

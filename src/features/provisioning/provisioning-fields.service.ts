@@ -29,14 +29,13 @@ const auth = z.discriminatedUnion('type', [
 const mapping = z
   .record(z.string().max(300), text({ least: 1, most: 100 }).nullable())
   .superRefine((entries, ctx) => {
-    if (Object.keys(entries).length > MOST_MAPPED)
-      ctx.addIssue({ code: 'custom', message: `must not have more than ${MOST_MAPPED} entries` });
+    if (Object.keys(entries).length > MOST_MAPPED) ctx.addIssue({ code: 'custom', message: `must have at most ${MOST_MAPPED} entries` });
     for (const [name, field] of Object.entries(entries)) {
       const path = attributePath(name);
       if (path === undefined)
-        ctx.addIssue({ code: 'custom', path: [name], message: 'is not the path of an attribute, e.g. name.givenName' });
+        ctx.addIssue({ code: 'custom', path: [name], message: 'must be the path of an attribute, such as name.givenName' });
       else if (isList(path) && field !== null)
-        ctx.addIssue({ code: 'custom', path: [name], message: 'has several values: it can only be null' });
+        ctx.addIssue({ code: 'custom', path: [name], message: 'has several values. It must be null' });
     }
   })
   .meta({
@@ -47,7 +46,7 @@ const mapping = z
 export const provisioningBody = z.strictObject({
   status: z.enum(['ACTIVE', 'INACTIVE']).exactOptional(),
   baseUrl: calledUri
-    .refine((value) => !/[?#]/.test(value), 'must have no query and no fragment')
+    .refine((value) => !/[?#]/.test(value), 'must not have a query or fragment')
     .transform((value) => value.replace(/\/+$/, ''))
     .meta({ description: 'Where /Users and /Groups are, e.g. https://app.example/scim/v2' }),
   auth,

@@ -170,7 +170,7 @@ export async function pushNow(
   await services.database.transaction(async (trx) => {
     const target = await lockProvisioningTarget(trx, application.id);
     if (target === undefined) throw notFound(applicationId, 'ProvisioningTarget');
-    if (target.status !== 'ACTIVE') throw wrongState('the provisioning is inactive: activate it first');
+    if (target.status !== 'ACTIVE') throw wrongState('provisioning is inactive. Activate it first');
     if (one === undefined) await pushAll(trx, application.id);
     else {
       const known = await findProvisioned(trx, application.id, one.kind, one.id);

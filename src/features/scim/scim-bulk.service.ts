@@ -41,7 +41,7 @@ export async function carryOutBulk(services: Services, caller: ScimCaller, body:
   if (!isObject(body)) throw badRequest('invalidSyntax', 'The body must be a JSON object');
   requireSchema(body, BULK_REQUEST);
   const parsed = request.safeParse(body);
-  if (!parsed.success) throw badRequest('invalidSyntax', 'A bulk request needs Operations, at least one');
+  if (!parsed.success) throw badRequest('invalidSyntax', 'A bulk request must contain at least one operation in Operations');
   const { failOnErrors = Number.POSITIVE_INFINITY, Operations: given } = parsed.data;
   if (given.length > MOST_BULK_OPERATIONS)
     throw new ScimError(413, undefined, `A bulk request has at most ${MOST_BULK_OPERATIONS} operations`);
@@ -70,7 +70,7 @@ function readOperation(given: unknown, index: number): Operation {
   if (!parsed.success) throw refuse('needs method (POST, PUT, PATCH or DELETE) and a path like /Users or /Users/ID');
   if (parsed.data.method === 'POST' && parsed.data.bulkId === undefined) throw refuse('POST needs a bulkId');
   const references = referencesIn([parsed.data.path, parsed.data.data]);
-  if (references === undefined) throw refuse(`its data is nested too deeply: at most ${DEEPEST} levels`);
+  if (references === undefined) throw refuse(`data must not be nested more than ${DEEPEST} levels deep`);
   return { ...parsed.data, references };
 }
 

@@ -31,7 +31,7 @@ export class ScimError extends Error {
 export const badRequest = (scimType: ScimErrorType, detail: string): ScimError => new ScimError(400, scimType, detail);
 export const notFoundHere = (id: string): ScimError => new ScimError(404, undefined, `Resource ${id} not found`);
 export const versionMismatch = (): ScimError =>
-  new ScimError(412, undefined, 'The resource has another version by now. Read it again, then repeat the change.');
+  new ScimError(412, undefined, 'The resource has changed in the meantime. Read it again, then repeat the change.');
 
 /**
  * @param names SCIM names by internal field, e.g. `profile.login`

@@ -222,10 +222,11 @@ async function changeMembers(
   id: string,
   { op, at: { filter, sub }, value }: Step,
 ): Promise<void> {
-  if (sub !== undefined) throw badRequest('mutability', 'Members are added and removed as a whole');
+  if (sub !== undefined) throw badRequest('mutability', 'Members can only be added and removed. Their attributes cannot be changed');
   const given = idsOf(canonicalValue(MEMBERS, value));
   if (filter !== undefined) {
-    if (op !== 'remove') throw badRequest('invalidPath', 'A filter of members is for remove. To add members, use the path members');
+    if (op !== 'remove')
+      throw badRequest('invalidPath', 'A filter of members can only be used with remove. To add members, use the path members');
     return removeMembers(within, caller, id, idsIn(readFilter(MEMBERS, filter)));
   }
   if (op === 'add') return addMembers(within, trx, caller, id, given);
@@ -237,7 +238,7 @@ async function changeMembers(
 function idsIn(filter: Filter): readonly string[] {
   if (filter.op === 'or') return filter.filters.flatMap(idsIn);
   if (filter.op === 'eq' && filter.attribute === 'value') return [String(filter.value)];
-  throw badRequest('invalidFilter', 'Members are chosen by value eq "ID", several of them by or');
+  throw badRequest('invalidFilter', 'A filter of members must be value eq "ID". Combine several with or');
 }
 
 const idsOf = (members: unknown): readonly string[] => [
@@ -253,7 +254,7 @@ const idsOf = (members: unknown): readonly string[] => [
 async function addMembers(within: Services, trx: Executor, { request }: ScimCaller, id: string, userIds: readonly string[]): Promise<void> {
   const known = new Set(await listUserIdsAmong(trx, userIds));
   const missing = userIds.find((one) => !known.has(one));
-  if (missing !== undefined) throw badRequest('invalidValue', `members: there is no user ${missing}`);
+  if (missing !== undefined) throw badRequest('invalidValue', `members: the user ${missing} does not exist`);
   await addGroupMembers(within, id, userIds, request);
 }
 

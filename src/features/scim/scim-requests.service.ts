@@ -82,7 +82,7 @@ export const notAllowed = (...allowed: readonly string[]): ScimError =>
 /** Unsupported operations must not be filtered (RFC 7644 section 4). */
 function requireRead({ method, query }: ScimRequest): void {
   if (method !== 'GET') throw notAllowed('GET');
-  if (query.filter !== undefined) throw new ScimError(403, undefined, 'These resources cannot be filtered');
+  if (query.filter !== undefined) throw new ScimError(403, undefined, 'These resources do not support filters');
 }
 
 function ofList(all: readonly ScimObject[], id: string | undefined, request: ScimRequest): ScimResponse {

@@ -57,7 +57,7 @@ export type ScimQuery = z.output<typeof query>;
 export function readQuery(given: unknown): ScimQuery {
   const parsed = query.safeParse(given);
   if (!parsed.success)
-    throw badRequest('invalidValue', `${parsed.error.issues[0]?.path.join('.') ?? 'The query'} is not valid, or was given twice`);
+    throw badRequest('invalidValue', `${parsed.error.issues[0]?.path.join('.') ?? 'The query'} is not valid, or is given twice`);
   const { startIndex = 1, count: size = 100 } = parsed.data;
   if (Number.isNaN(startIndex) || Number.isNaN(size)) throw badRequest('invalidValue', 'startIndex and count must be whole numbers');
   return parsed.data;
@@ -84,7 +84,7 @@ export function readSliceOf({ sortBy, sortOrder, startIndex = 1, count: size = 1
   };
   if (sortBy === undefined || sortBy === '') return { ...slice, order: 'seq', descending: false };
   const found = Object.entries(columns).find(([name]) => name.toLowerCase() === sortBy.toLowerCase())?.[1];
-  if (found === undefined) throw badRequest('invalidPath', `${sortBy} is not an attribute to sort by`);
+  if (found === undefined) throw badRequest('invalidPath', `${sortBy} is not an attribute that can be sorted by`);
   const { sql, type, among, caseExact } = found;
   const value = among === undefined ? sql : `(SELECT ${sql} FROM ${among} LIMIT 1)`;
   return { ...slice, order: type === 'text' && caseExact !== true ? `lower(${value})` : value };
@@ -104,7 +104,7 @@ export const listResponse = ({ items, total }: NumberedPage<ScimObject>, { start
  */
 export function chooseAttributes(type: ScimType, { attributes, excludedAttributes }: ScimQuery): (resource: ScimObject) => ScimObject {
   if (attributes !== undefined && excludedAttributes !== undefined) {
-    throw badRequest('invalidValue', 'attributes and excludedAttributes exclude each other');
+    throw badRequest('invalidValue', 'Use either attributes or excludedAttributes, not both');
   }
   const wanted = placesOf(type, attributes ?? []);
   const unwanted = [...placesOf(type, excludedAttributes ?? []).filter(([name]) => name !== 'id'), ...onRequest(type)];

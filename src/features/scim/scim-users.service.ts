@@ -233,7 +233,11 @@ async function carryOut(within: Services, trx: Executor, caller: ScimCaller, { u
  */
 async function refuseTakeover(trx: Executor, user: User, isOfSignIn: boolean): Promise<void> {
   if (!isOfSignIn || (await findRights(trx, user.id)).length === 0) return;
-  throw new ScimError(403, undefined, 'userName, e-mail address and password of administrators are changed in the console, not by SCIM');
+  throw new ScimError(
+    403,
+    undefined,
+    'userName, e-mail address and password of administrators cannot be changed with SCIM. Use the console',
+  );
 }
 
 /** @param isTold is there an event of the change already? */

@@ -158,7 +158,7 @@ const scopeOf = ({ services, params }: ConsoleRequest, { server }: ServerSubject
 
 /** @throws {ApiError} wrong state */
 function requireEditable(subject: ServerSubject, scope: Scope): void {
-  if (!mayEdit(subject, scope)) throw wrongState('The built-in authorization server keeps its scope openid as it is.');
+  if (!mayEdit(subject, scope)) throw wrongState('the scope openid of the built-in authorization server cannot be changed');
 }
 
 const edit: ConsolePage = {

@@ -72,7 +72,8 @@ export async function updateServerScope(
     if (serverId === BUILT_IN) requireConsentAlone(before, settings);
     if (settings.name !== before.name) await abandonName(trx, serverId, before, 'renamed');
     if (settings.name !== before.name) requireName(settings.name);
-    if (before.name === 'openid' && settings.consent !== before.consent) throw wrongState('the scope openid keeps its consent');
+    if (before.name === 'openid' && settings.consent !== before.consent)
+      throw wrongState('the consent setting of the scope openid cannot be changed');
     if (!(await updateRow(trx, id, settings))) throw nameTaken();
     const after = { ...before, ...settings };
     await record(trx, 'updated', request, { before, after });
@@ -88,7 +89,8 @@ function requireConsentAlone(before: Scope, settings: ScopeSettings): void {
   const fixed = (Object.keys(settings) as (keyof ScopeSettings)[]).filter(
     (name) => !OF_OPERATOR.has(name) && settings[name] !== before[name],
   );
-  if (fixed.length > 0) throw wrongState(`a scope of the built-in authorization server keeps its ${fixed.join(', ')}`);
+  if (fixed.length > 0)
+    throw wrongState(`these settings of a scope of the built-in authorization server cannot be changed: ${fixed.join(', ')}`);
 }
 
 /** Deletes consents for the scope. @throws {ApiError} not found, wrong state of a standard scope, conflict: conditions name it */
@@ -106,7 +108,7 @@ async function abandonName(trx: Executor, serverId: string, { name, system }: Sc
   if (system) throw wrongState(`a standard scope cannot be ${how}`);
   const { claims, rules } = await findScopeUses(trx, serverId, name);
   const uses = [...claims.map((claim) => `claim ${claim}`), ...rules.map((rule) => `rule ${rule}`)];
-  if (uses.length > 0) throw conflict({ field: 'name', message: `conditions name the scope: ${uses.join(', ')}` });
+  if (uses.length > 0) throw conflict({ field: 'name', message: `is used in conditions: ${uses.join(', ')}. Remove it there first` });
   await forgetScope(trx, serverId, name);
 }
 

@@ -92,7 +92,7 @@ function schemeProblems(scheme: Scheme, css: BrandCss): readonly Problem[] {
     if (field === undefined || ratio >= needed || told.has(field)) continue;
     told.set(
       field,
-      `is hard to read in ${scheme}: ${what} would have a contrast of ${writeRatio(ratio)}, and ${needed}:1 is needed (WCAG 2.2)`,
+      `is hard to read in ${scheme}: ${what} would have a contrast of ${writeRatio(ratio)}, but ${needed}:1 is required (WCAG 2.2)`,
     );
   }
   return [...told].map(([name, message]) => ({ field: `${scheme}.${name}`, message }));
@@ -107,8 +107,10 @@ export function cssProblems(css: BrandCss, accents: BrandColours): readonly Prob
     const field = (['card', 'ground', 'tint'] as const).find((name) => css[scheme]?.[name] !== undefined);
     if (own.length > 0 || failed === undefined || field === undefined) return own;
     const { what, ratio, needed } = failed;
-    const words = `${what.charAt(0).toLowerCase()}${what.slice(1)} would have a contrast of ${writeRatio(ratio)}, and ${needed}:1 is needed`;
-    return [{ field: `${scheme}.${field}`, message: `does not go with the colour of links and buttons in ${scheme}: ${words}` }];
+    const words = `${what.charAt(0).toLowerCase()}${what.slice(1)} would have a contrast of ${writeRatio(ratio)}, but ${needed}:1 is required`;
+    return [
+      { field: `${scheme}.${field}`, message: `has too little contrast with the colour of links and buttons in ${scheme}: ${words}` },
+    ];
   });
 }
 

@@ -192,7 +192,7 @@ async function requireZones(trx: Executor, rules: readonly SignInRule[]): Promis
     (['include', 'exclude'] as const).flatMap((list) =>
       (rule.conditions.zones?.[list] ?? [])
         .filter((name) => !known.has(name))
-        .map((name) => ({ field: `rules.${at}.conditions.zones.${list}`, message: `there is no zone ${name}` })),
+        .map((name) => ({ field: `rules.${at}.conditions.zones.${list}`, message: `the zone ${name} does not exist. Create it first` })),
     ),
   );
   if (problems.length > 0) throw validation(problems);

@@ -166,7 +166,8 @@ async function store({ services, request }: ConsoleRequest, former: string | und
       const others = rules.filter(({ name }) => name !== former);
       if (others.some(({ name }) => name === rule.name))
         throw validation([{ field: 'name', message: 'another rule has this name. Choose another name' }]);
-      if (others.length >= MOST_RULES) throw validation([{ field: 'name', message: `there are ${MOST_RULES} rules: delete one first` }]);
+      if (others.length >= MOST_RULES)
+        throw validation([{ field: 'name', message: `the limit of ${MOST_RULES} rules is reached. Delete one first` }]);
       return { ...rest, rules: [...others.slice(0, place), rule, ...others.slice(place)] };
     },
     request,

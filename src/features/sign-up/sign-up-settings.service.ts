@@ -38,7 +38,7 @@ async function refuseUnknown(services: Services, { fields = [], groups = [], org
   const { knex } = services.database;
   const asked = new Set((await askableAttributes(services)).map(({ name }) => name));
   const unfit = fields.findIndex(({ name }) => !asked.has(name));
-  if (unfit >= 0) throw validation([{ field: `fields.${unfit}.name`, message: 'must be an attribute that users may change themselves' }]);
+  if (unfit >= 0) throw validation([{ field: `fields.${unfit}.name`, message: 'must be an attribute that users can change themselves' }]);
   const there = new Set(await existingGroupIds(knex, groups));
   const unknown = groups.find((id) => !there.has(id));
   if (unknown !== undefined) throw validation([{ field: 'groups', message: `${unknown} does not exist` }]);

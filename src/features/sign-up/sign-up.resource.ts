@@ -44,7 +44,7 @@ export const registrationBody = z.strictObject({
   fields: z
     .array(field)
     .max(MOST_FIELDS)
-    .refine((fields) => new Set(fields.map(({ name }) => name)).size === fields.length, 'must not name an attribute twice')
+    .refine((fields) => new Set(fields.map(({ name }) => name)).size === fields.length, 'must not contain an attribute twice')
     .exactOptional()
     .meta({ description: 'What the form asks beside the e-mail address, in this order' }),
   emailVerification: z

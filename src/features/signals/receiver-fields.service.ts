@@ -90,6 +90,6 @@ export const pollBody = z.object({
   ack: z.array(jti).max(MOST_ACKS).default([]),
   setErrs: z
     .record(jti, z.object({ err: z.string().regex(/^\w{1,60}$/, 'must be an error code, e.g. invalid_request') }))
-    .refine((errors) => Object.keys(errors).length <= MOST_SETS, `must not have more than ${MOST_SETS} entries`)
+    .refine((errors) => Object.keys(errors).length <= MOST_SETS, `must have at most ${MOST_SETS} entries`)
     .default({}),
 });

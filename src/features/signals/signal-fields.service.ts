@@ -9,7 +9,7 @@ const authorizationHeader = z
   .string()
   .min(1)
   .max(4096)
-  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII, without spaces around it');
+  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII without spaces at the start or end');
 
 export const streamDescription = text({ most: 1024 });
 

@@ -74,7 +74,7 @@ export async function createSignalStream(
   };
   await services.database.transaction(async (trx) => {
     if ((await countSignalStreams(trx, application.id)) >= MOST_STREAMS)
-      throw conflict({ field: 'applicationId', message: `has ${MOST_STREAMS} signal streams, delete one first` });
+      throw conflict({ field: 'applicationId', message: `already has ${MOST_STREAMS} signal streams. Delete one first` });
     await insertSignalStream(trx, stream);
     await recordEvent(trx, {
       ...streamEvent('system.signal_stream.create', 'Create signal stream', stream, request),
@@ -202,7 +202,7 @@ export async function verifySignalStream(
   applicationId?: string,
 ): Promise<void> {
   await changeSignalStream(services, id, applicationId, async (trx, before) => {
-    if (before.status === 'DISABLED') throw wrongState('the stream is disabled, enable it first');
+    if (before.status === 'DISABLED') throw wrongState('the stream is disabled. Enable it first');
     const now = present();
     const wait = VERIFICATION_INTERVAL - (now.getTime() - (before.lastVerification?.getTime() ?? 0)) / 1000;
     if (wait > 0) throw rateLimited(Math.ceil(wait));
@@ -284,7 +284,7 @@ function sealedAuthorization({ keyring }: Services, id: string, delivery: GivenD
   if (given !== undefined) return given === null ? null : keyring.seal(given, streamAuthorizationContext(id));
   if (before?.endpointUrl == null || before.authorization === null) return null;
   if (new URL(before.endpointUrl).origin === new URL(endpointUrl).origin) return before.authorization;
-  throw validation([{ field: 'delivery.authorizationHeader', message: 'is required for another host; null sends none' }]);
+  throw validation([{ field: 'delivery.authorizationHeader', message: 'is required when the host changes. Send null to remove it' }]);
 }
 
 /** The stream as the audit log keeps it: without the authorization header. */

@@ -59,7 +59,7 @@ async function removedWithOneMore(trx: Executor, { id, removedAtMost }: SignalSt
   if (removed <= MOST_REMOVED_SUBJECTS) return removed;
   throw conflict({
     field: 'subject',
-    message: `cannot be removed: the stream has ${MOST_REMOVED_SUBJECTS} removed users, the maximum. Add one of them back first`,
+    message: `cannot be removed: the stream already has ${MOST_REMOVED_SUBJECTS} removed users. Add one of them back first`,
   });
 }
 

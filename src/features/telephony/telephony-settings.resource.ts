@@ -33,11 +33,11 @@ export const telephonySettingsBody = z.strictObject({
     .meta({ description: 'Your webhook, which sends the messages; null: there is none, and nothing is sent' }),
   secret: z
     .string()
-    .regex(/^whsec_[A-Za-z0-9+/]{32,128}={0,2}$/, 'must be whsec_ and at least 24 bytes in base64')
+    .regex(/^whsec_[A-Za-z0-9+/]{32,128}={0,2}$/, 'must be whsec_ followed by at least 24 bytes in base64')
     .exactOptional()
     .meta({ description: 'Signs the requests (Standard Webhooks). Never returned. Absent: it stays as it is, for the same host' }),
   prefixes: z
-    .array(z.string().regex(/^\+[1-9]\d{0,6}$/, 'must be + and the first digits of numbers, such as +49'))
+    .array(z.string().regex(/^\+[1-9]\d{0,6}$/, 'must be + followed by the first digits of numbers, such as +49'))
     .max(MOST_PREFIXES)
     .exactOptional()
     .meta({ description: 'Numbers that begin so may get messages; at least one with a url. Name only countries in which you have users' }),
@@ -60,9 +60,9 @@ export function telephonyProblems(
   if (url === null) return [];
   const keeps = before.secret !== null && before.url !== null && originOf(before.url) === originOf(url);
   return [
-    ...(prefixes.length === 0 ? [{ field: 'prefixes', message: 'must name at least one country code, such as +49' }] : []),
+    ...(prefixes.length === 0 ? [{ field: 'prefixes', message: 'must contain at least one country code, such as +49' }] : []),
     ...(secret === undefined && !keeps
-      ? [{ field: 'secret', message: before.secret === null ? 'is required with a url' : 'must be given again: the host is another one' }]
+      ? [{ field: 'secret', message: before.secret === null ? 'is required with a url' : 'must be entered again: the host has changed' }]
       : []),
   ];
 }

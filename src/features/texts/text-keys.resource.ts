@@ -64,7 +64,7 @@ export function variableProblem(message: string, allowed: readonly string[], req
   const unknown = used.filter((name) => !allowed.includes(name));
   if (unknown.length > 0) {
     const known = allowed.length === 0 ? 'this text has no variables' : `use ${written(allowed)}`;
-    return `has no variable ${written(unknown)}: ${known}`;
+    return `must not use the variable ${written(unknown)}: ${known}`;
   }
   const missing = required.filter((name) => !used.includes(name));
   return missing.length > 0 ? `must contain ${written(missing)}` : undefined;

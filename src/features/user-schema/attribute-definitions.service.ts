@@ -36,31 +36,31 @@ function definitionProblems(attribute: Attribute): FieldProblem[] {
     if (message !== undefined) problems.push({ field, message });
   };
   for (const field of ['minLength', 'maxLength', 'pattern'] as const) {
-    if (attribute[field] !== undefined && type !== 'string') refuse(field, `has no use with type ${type}`);
+    if (attribute[field] !== undefined && type !== 'string') refuse(field, `cannot be used with type ${type}`);
   }
-  if (unique && (type === 'boolean' || type === 'array')) refuse('unique', `has no use with type ${type}`);
-  if (minLength !== undefined && minLength > (maxLength ?? LONGEST_VALUE)) refuse('minLength', 'must not be more than maxLength');
+  if (unique && (type === 'boolean' || type === 'array')) refuse('unique', `cannot be used with type ${type}`);
+  if (minLength !== undefined && minLength > (maxLength ?? LONGEST_VALUE)) refuse('minLength', 'must not be greater than maxLength');
   refuse('pattern', pattern === undefined ? undefined : regularExpressionProblem(pattern));
   if (type === 'boolean' && (values ?? oneOf) !== undefined)
-    refuse(values === undefined ? 'oneOf' : 'enum', 'has no use with type boolean');
+    refuse(values === undefined ? 'oneOf' : 'enum', 'cannot be used with type boolean');
   if (problems.length > 0) return problems;
   const { enum: _, oneOf: __, ...rules } = attribute;
   const choices = Object.entries({ enum: values, oneOf: oneOf?.map((choice) => choice.const) });
   for (const [field, given] of choices) {
     const wrong = given?.find((value) => valueProblem(rules, type === 'array' ? [value] : value) !== undefined);
     if (wrong !== undefined) refuse(field, `${wrong} ${valueProblem(rules, type === 'array' ? [wrong] : wrong)}`);
-    if (new Set(given).size < (given?.length ?? 0)) refuse(field, 'must not have a value twice');
+    if (new Set(given).size < (given?.length ?? 0)) refuse(field, 'must not contain a value twice');
   }
   if (values !== undefined && oneOf !== undefined && !oneOf.some((choice) => values.includes(choice.const)))
-    refuse('oneOf', 'must have a value of enum');
+    refuse('oneOf', 'must contain a value of enum');
   return problems;
 }
 
 /** @returns why an attribute cannot be called so; undefined: it can */
 function attributeNameProblem(name: string): string | undefined {
-  if (!/^[A-Za-z][A-Za-z0-9_]{0,58}$/.test(name)) return 'must begin with a letter, and have at most 59 letters, digits and underscores';
+  if (!/^[A-Za-z][A-Za-z0-9_]{0,58}$/.test(name)) return 'must begin with a letter and have at most 59 letters, digits and underscores';
   const isTaken = [...BASE_ATTRIBUTES, ...TAKEN].some((taken) => taken.toLowerCase() === name.toLowerCase()) || name in {};
-  return isTaken ? 'is a name that the service uses itself: choose another one' : undefined;
+  return isTaken ? 'is reserved for the service. Choose another name' : undefined;
 }
 
 /**
@@ -71,15 +71,17 @@ export function changeProblems(before: UserSchema, changes: ReadonlyMap<string, 
   const known = new Map(before.attributes.map((attribute) => [attribute.name, attribute]));
   return [...changes].flatMap(([name, wanted]): FieldProblem[] => {
     const is = known.get(name);
-    if (wanted === null) return is === undefined ? [{ field: name, message: 'is not an attribute: nothing to remove' }] : [];
+    if (wanted === null) return is === undefined ? [{ field: name, message: 'does not exist, so it cannot be removed' }] : [];
     const within = ({ field, message }: FieldProblem) => ({ field: `${name}.${field}`, message });
     if (is !== undefined) {
       const moved =
-        is.type === wanted.type ? [] : [{ field: 'type', message: `must stay ${is.type}: remove the attribute, and add another one` }];
+        is.type === wanted.type
+          ? []
+          : [{ field: 'type', message: `cannot be changed from ${is.type}. Remove the attribute and add another one` }];
       return [...moved, ...definitionProblems(wanted)].map(within);
     }
     const twin = [...known.keys(), ...changes.keys()].find((other) => other !== name && other.toLowerCase() === name.toLowerCase());
-    const wrong = attributeNameProblem(name) ?? (twin && `is called as ${twin}, but for upper and lower case`);
+    const wrong = attributeNameProblem(name) ?? (twin && `differs from ${twin} only in case. Choose another name`);
     return [...(wrong === undefined ? [] : [{ field: name, message: wrong }]), ...definitionProblems(wanted).map(within)];
   });
 }

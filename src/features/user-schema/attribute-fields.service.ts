@@ -50,7 +50,7 @@ export function attributeIn(name: string, given: z.output<typeof attributeFields
   const rules = type === 'array' ? { enum: items?.enum ?? given.enum, oneOf: items?.oneOf ?? given.oneOf } : given;
   const set = { description: description === '' ? null : description, enum: rules.enum, oneOf: rules.oneOf, minLength, maxLength, pattern };
   if (items !== null && items !== undefined && type !== 'array') {
-    throw validation([{ field: `definitions.custom.properties.${name}.items`, message: `has no use with type ${type}` }]);
+    throw validation([{ field: `definitions.custom.properties.${name}.items`, message: `cannot be used with type ${type}` }]);
   }
   return {
     name,

@@ -46,7 +46,7 @@ export function valueProblems(
 export const sizeProblem = (values: Readonly<Record<string, AttributeValue>>): FieldProblem | undefined =>
   Buffer.byteLength(JSON.stringify(values)) <= LARGEST_VALUES
     ? undefined
-    : { field: 'profile', message: `must have at most ${LARGEST_VALUES} bytes in added attributes together` };
+    : { field: 'profile', message: `must have at most ${LARGEST_VALUES} bytes in all added attributes` };
 
 /** @returns what is wrong with the value, undefined for a good one */
 export function valueProblem(attribute: Attribute, value: unknown): string | undefined {
@@ -67,7 +67,7 @@ export function valueProblem(attribute: Attribute, value: unknown): string | und
 function listProblem(attribute: Attribute, value: unknown): string | undefined {
   if (!Array.isArray(value) || value.some((element) => typeof element !== 'string')) return 'must be a list of strings';
   if (value.length > MOST_ELEMENTS) return `must have at most ${MOST_ELEMENTS} elements`;
-  if (new Set(value).size < value.length) return 'must not have an element twice';
+  if (new Set(value).size < value.length) return 'must not contain an element twice';
   const texts: readonly string[] = value;
   return texts.map((element) => textProblem({}, element) ?? choiceProblem(attribute, element)).find((problem) => problem !== undefined);
 }

@@ -95,12 +95,12 @@ function refuse(problems: readonly FieldProblem[]): void {
 }
 
 const twins = ({ attributes }: UserSchema, changes: ReadonlyMap<string, unknown>): FieldProblem[] =>
-  attributes.filter(({ name }) => changes.has(name)).map(({ name }) => ({ field: name, message: 'is an attribute already' }));
+  attributes.filter(({ name }) => changes.has(name)).map(({ name }) => ({ field: name, message: 'already exists' }));
 
 function refuseTooMany({ attributes }: UserSchema): void {
   const count = attributes.filter(({ unique }) => unique).length;
-  if (attributes.length > MOST_ATTRIBUTES) throw validation([{ field: AT, message: `must be at most ${MOST_ATTRIBUTES} attributes` }]);
-  if (count > MOST_UNIQUE) throw validation([{ field: AT, message: `must have at most ${MOST_UNIQUE} attributes that are unique` }]);
+  if (attributes.length > MOST_ATTRIBUTES) throw validation([{ field: AT, message: `must have at most ${MOST_ATTRIBUTES} attributes` }]);
+  if (count > MOST_UNIQUE) throw validation([{ field: AT, message: `must have at most ${MOST_UNIQUE} unique attributes` }]);
 }
 
 /** Existing attributes keep their order; new ones are appended. */
@@ -121,13 +121,13 @@ async function carryThrough(trx: Executor, before: UserSchema, changes: Readonly
     if (attribute === null) {
       const [claim] = await listClaimsOfAttribute(trx, name);
       if (claim !== undefined)
-        throw problem(`the claim ${claim.name} of the authorization server ${claim.serverId} tells it: change or delete that claim first`);
+        throw problem(`is used by the claim ${claim.name} of the authorization server ${claim.serverId}. Change or delete the claim first`);
       const provider = await findProviderMapping(trx, name);
-      if (provider !== undefined) throw problem(`the identity provider ${provider} fills it: change its profile mapping first`);
+      if (provider !== undefined) throw problem(`is set by the identity provider ${provider}. Change its profile mapping first`);
     } else if (before.removing.some((removed) => removed.toLowerCase() === name.toLowerCase())) {
-      throw problem('values of the attribute that was removed are still being erased: try again in a minute');
+      throw problem('values of the removed attribute are still being erased. Try again in a minute');
     } else if (attribute.unique && known.has(name) && !wasUnique.has(name) && !(await claimPresentValues(trx, name))) {
-      throw problem('cannot be unique: two users have the same value');
+      throw problem('cannot be unique: some users have the same value');
     } else if (!attribute.unique && wasUnique.has(name)) {
       await releaseAllValues(trx, name);
     }

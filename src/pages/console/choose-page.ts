@@ -81,6 +81,6 @@ export async function choosePage<Order extends string>(
 /** @returns the ids that were chosen @throws {ApiError} validation: none was */
 export function chosenIn(form: URLSearchParams): readonly string[] {
   const ids = [...new Set(form.getAll(CHOSEN))];
-  if (ids.length === 0) throw validation([{ field: CHOSEN, message: 'Select at least one of the rows.' }]);
+  if (ids.length === 0) throw validation([{ field: CHOSEN, message: 'Select at least one row.' }]);
   return ids;
 }

@@ -74,7 +74,7 @@ export async function pickedId(candidates: Candidates, name: string, typed: stri
   const [first, ...others] = whole.length === 1 ? whole : found;
   if (first === undefined) throw validation([{ field: name, message: 'does not exist here' }]);
   if (others.length === 0) return first.id;
-  const problem = found.length > FOUND ? 'fits too many: type more of the name' : 'fits several: choose one of them';
+  const problem = found.length > FOUND ? 'matches too many. Enter more of the name' : 'matches several. Select one';
   throw validation([{ field: name, message: problem }]);
 }
 

@@ -10,10 +10,10 @@ const WRONG_STATE = 'E0000038';
 
 /** Console texts for API messages. */
 const PLAIN: Readonly<Record<string, Phrase>> = {
-  'mail is not set up: ask for the link with sendEmail=false': phrase(
+  'this service cannot send e-mail. Request the link with sendEmail=false': phrase(
     'This service can no longer send e-mail. Choose to have the link shown to you.',
   ),
-  'the user has no e-mail address: ask for the link with sendEmail=false': phrase(
+  'the user has no e-mail address. Request the link with sendEmail=false': phrase(
     'The user no longer has a usable e-mail address. Choose to have the link shown to you.',
   ),
   [LAST_SUPER_ADMIN]: phrase(

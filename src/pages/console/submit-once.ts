@@ -23,7 +23,7 @@ export async function submitOnce<T>(
   work: (within: Services) => Promise<T>,
 ): Promise<T> {
   const key = form.get('key') ?? '';
-  if (!/^[\w-]{43}$/.test(key)) throw validation([{ field: 'key', message: 'of the form is missing: open the page again' }]);
+  if (!/^[\w-]{43}$/.test(key)) throw validation([{ field: 'key', message: 'of the form is missing. Open the page again' }]);
   const call = { userId: person.id, key: `console ${key}`, content: JSON.stringify(content) };
   const { answer } = await once(services, call, work).catch((error: unknown) => {
     // Other conflicts have a field of their own.

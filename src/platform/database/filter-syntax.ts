@@ -51,7 +51,7 @@ export function parseFilter(
         if (node.filter === undefined) throw refuse(NOT_A_FILTER);
         return { op: 'not', filter: translate(node.filter, depth + 1, within) };
       case '[]':
-        if (within !== '' || !isOfSeveral(node.attrPath)) throw refuse(`${node.attrPath} has no values to choose from by brackets`);
+        if (within !== '' || !isOfSeveral(node.attrPath)) throw refuse(`${node.attrPath} does not support value filters in brackets`);
         return { op: 'any', filter: translate(node.valFilter, depth + 1, `${node.attrPath}.`) };
       case 'pr':
       case 'eq':
@@ -75,9 +75,9 @@ export function parseFilter(
   const leaf = (node: Extract<ScimFilter, { attrPath: string }> & { op: Leaf['op'] }): Filter => {
     const attribute = names.get(node.attrPath.toLowerCase());
     const type = attribute === undefined ? undefined : attributes[attribute];
-    if (attribute === undefined || type === undefined) throw refuse(`${node.attrPath} is not an attribute to filter by`);
+    if (attribute === undefined || type === undefined) throw refuse(`${node.attrPath} is not an attribute that can be filtered`);
     if (node.op === 'pr') return { op: 'pr', attribute };
-    if (!FITTING[type].includes(node.op)) throw refuse(`${node.op} cannot be asked of ${attribute}`);
+    if (!FITTING[type].includes(node.op)) throw refuse(`${attribute} does not support the operator ${node.op}`);
     const given = 'compValue' in node ? node.compValue : null;
     const value = typeof given === 'string' ? strings[Number(given)] : given;
     if (type === 'boolean') {
@@ -100,7 +100,7 @@ export function parseFilter(
 
 type Leaf = Exclude<Filter, { op: 'and' | 'or' } | { op: 'not' | 'any' }>;
 
-const NOT_A_FILTER = 'is not a filter as RFC 7644 section 3.4.2.2 writes them, e.g. name sw "A" and not (name eq "Ada")';
+const NOT_A_FILTER = 'must be a filter of RFC 7644 section 3.4.2.2, such as name sw "A" and not (name eq "Ada")';
 
 /** Operators for each attribute type, besides presence; booleans support equality only (RFC 7644, table 3). */
 const FITTING: Readonly<Record<AttributeType, readonly ScimFilter['op'][]>> = {

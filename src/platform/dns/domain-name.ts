@@ -39,7 +39,7 @@ export const organizationDomain = z
     const message =
       ascii === undefined
         ? 'must be a domain, such as example.com'
-        : 'is a public suffix, below which everybody registers names. Give a domain of your own, such as example.com';
+        : 'is a public suffix, where anyone can register names. Enter your own domain, such as example.com';
     ctx.addIssue({ code: 'custom', message });
     return z.NEVER;
   });

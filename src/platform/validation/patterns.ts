@@ -10,10 +10,10 @@ const LARGEST_PROGRAM = 5000;
 /** @returns what is wrong with an expression; undefined for a good one */
 export function regularExpressionProblem(expression: string): string | undefined {
   try {
-    return compile(expression).programSize() > LARGEST_PROGRAM ? 'is too large: use fewer or smaller repetitions' : undefined;
+    return compile(expression).programSize() > LARGEST_PROGRAM ? 'is too large. Use fewer or smaller repetitions' : undefined;
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
-    return `must be a regular expression of RE2, without lookahead and back-references: ${error.message}`;
+    return `must be an RE2 regular expression, without lookahead and back-references: ${error.message}`;
   }
 }
 

@@ -19,4 +19,4 @@ export const text = ({ least = 0, most = 255 }: { least?: number; most?: number 
 
 /** Like `text`, for names that users see when they decide: applications and their requests. */
 export const shownText = (bounds: { least?: number; most?: number } = {}) =>
-  text(bounds).refine((value) => !REARRANGING.test(value), 'must not contain characters that change the direction of text or begin a line');
+  text(bounds).refine((value) => !REARRANGING.test(value), 'must not contain line breaks or characters that change the text direction');

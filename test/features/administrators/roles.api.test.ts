@@ -70,7 +70,7 @@ describe('roles of users (management API, "users")', () => {
     ['no type', {}, 'type: is required'],
     ['an unknown type', { type: 'GOD' }, 'type: must be SUPER_ADMIN or ORG_ADMIN or READ_ONLY_ADMIN'],
     ['ORG_ADMIN of nothing', { type: 'ORG_ADMIN' }, 'orgId: is required for ORG_ADMIN'],
-    ['SUPER_ADMIN of an organization', { type: 'SUPER_ADMIN', orgId: 'org_x' }, 'orgId: is only for ORG_ADMIN'],
+    ['SUPER_ADMIN of an organization', { type: 'SUPER_ADMIN', orgId: 'org_x' }, 'orgId: can only be used with ORG_ADMIN'],
     ['ORG_ADMIN of an organization that is not there', { type: 'ORG_ADMIN', orgId: 'org_x' }, 'orgId: does not exist'],
     ['an organization of 10,000 characters', { type: 'ORG_ADMIN', orgId: 'x'.repeat(10_000) }, 'orgId: must have at most 255 characters'],
     ['an organization with NUL', { type: 'ORG_ADMIN', orgId: 'org_\u0000' }, 'orgId: must not contain control characters'],

@@ -424,7 +424,7 @@ test('it is assigned to users and groups that are chosen from lists, in pages, a
   assert.equal(await signsIn(user), false);
   const form = () => agent.visit(`${tab}/users/new`);
   const nobody = await agent.submit(await form(), 'console-form');
-  assert.match(wordsOf(nobody), /Select at least one of the rows/);
+  assert.match(wordsOf(nobody), /Select at least one row/);
   const assigned = await agent.submit(await form(), 'console-form', { chosen: user.id });
   assert.match(wordsOf(assigned), new RegExp(`The application is assigned.*${user.login}`));
   assert.equal(await signsIn(user), true);

@@ -62,7 +62,7 @@ describe('apps: list, change, life cycle, deletion (management API, "Resources")
     assert.deepEqual(await labels(`id eq "${made[2]?.id}" or label eq "list % 1"`), ['List % 1', 'List % 3']);
     assert.deepEqual(await labels('label sw "List" and not (status eq "ACTIVE")'), ['List % 2']);
     const wrong = await api.call('GET', `/apps?filter=${encodeURIComponent('settings eq "x"')}`);
-    assert.deepEqual([wrong.status, causes(wrong)], [400, ['filter: settings is not an attribute to filter by']]);
+    assert.deepEqual([wrong.status, causes(wrong)], [400, ['filter: settings is not an attribute that can be filtered']]);
   });
 
   it('replaces label and settings; what is not given returns to its default', async () => {

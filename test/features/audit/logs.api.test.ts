@@ -177,12 +177,12 @@ describe('logs (management API, "Resources")', () => {
     ['since=yesterday', ['since: must be a time like 2026-11-21T01:02:03.000Z']],
     ['until=2001-01-01', ['until: must be a time like 2026-11-21T01:02:03.000Z']],
     ['sortOrder=RANDOM', ['sortOrder: must be ASCENDING or DESCENDING']],
-    ['filter=debugContext+pr', ['filter: debugContext is not an attribute to filter by']],
-    ['filter=published+co+"2001"', ['filter: co cannot be asked of published']],
+    ['filter=debugContext+pr', ['filter: debugContext is not an attribute that can be filtered']],
+    ['filter=published+co+"2001"', ['filter: published does not support the operator co']],
     ['q=1+2+3+4+5+6+7+8+9+10+11', ['q: must have at most 10 words']],
     ['q=%00', ['q: must not contain control characters']],
     ['limit=201', ['limit: must be a whole number from 1 to 200']],
-    ['after=-1', ['after: must be taken from the link to the next page']],
+    ['after=-1', ['after: must come from the link to the next page']],
   ];
   for (const [query, expected] of refused) {
     it(`refuses ${query}`, async () => {

@@ -148,7 +148,7 @@ test('the system log is searched, narrowed by every field, paged with what narro
     ] as const) {
       const wrong = await search({ [field]: typed, after: 'x' });
       assert.equal(wrong.status, 200);
-      assert.match(wrong.text, new RegExp(`id="${field}-problem">Is no date with a time`), field);
+      assert.match(wrong.text, new RegExp(`id="${field}-problem">Must be a date with a time`), field);
       assert.match(wrong.text, new RegExp(`id="${field}"[^>]*value="${typed}"[^>]*aria-invalid="true"`), field);
       assert.doesNotMatch(wrong.text, /<table class="list"|as NDJSON/, 'nothing else is looked for instead');
       assert.equal((await agent.send(`/admin/reports/log/download?${field}=${typed}`)).status, 400);

@@ -89,7 +89,7 @@ describe('authorizationServers (management API, "Resources"; decisions, "Authori
 
   const refused: [why: string, body: unknown, expected: string[]][] = [
     ['no name', {}, ['name: is required']],
-    ['the same audience twice', { name: 'x', audiences: ['a', 'a'] }, ['audiences: must not contain the same audience twice']],
+    ['the same audience twice', { name: 'x', audiences: ['a', 'a'] }, ['audiences: must not contain duplicate audiences']],
     [
       'unknown values',
       { name: 'x', profile: 'own', accessTokenFormat: 'xml', accessTokenLifetimeMinutes: 0.5, signingAlg: 'none', description: null },
@@ -101,7 +101,11 @@ describe('authorizationServers (management API, "Resources"; decisions, "Authori
         'signingAlg: must be RS256 or ES256 or PS256 or EdDSA',
       ],
     ],
-    ['an endpoint as id', { id: 'token', name: 'x' }, ['id: is reserved for an endpoint of the built-in server']],
+    [
+      'an endpoint as id',
+      { id: 'token', name: 'x' },
+      ['id: is reserved for an endpoint of the built-in authorization server. Choose another ID'],
+    ],
   ];
   for (const [why, body, expected] of refused) {
     it(`refuses ${why}, with a cause for each field`, async () => {

@@ -33,6 +33,6 @@ test('a server has 1,000 scopes, 100 claims, 100 policies and 100 rules in each;
     assert.deepEqual([statuses.filter((one) => one === 201).length, statuses.filter((one) => one === 403).length], [1, 19], what);
     const refused = answers.find(({ status }) => status === 403)?.body;
     assert.equal(refused.errorCode, 'E0000038');
-    assert.match(refused.errorSummary, new RegExp(`there are ${most} ${what} already`));
+    assert.match(refused.errorSummary, new RegExp(`the limit of ${most} ${what} is reached`));
   }
 });

@@ -63,7 +63,7 @@ test('a server is created with what was typed, found, changed, deactivated, acti
   assert.equal(refused.status, 400);
   assert.equal(problemOf(refused, 'accessTokenLifetimeMinutes'), 'Must be at most 1440 minutes');
   const again = await agent.submit(refused, 'console-form', { accessTokenLifetimeMinutes: '5' });
-  assert.match(problemOf(again, 'id') ?? '', /^Must be 1 to 64 of a-z/);
+  assert.match(problemOf(again, 'id') ?? '', /^Must be 1 to 64 characters a-z/);
   assert.equal(typedIn(again, 'audiences'), 'https://api.example\nhttps://orders.example', 'what was typed stays');
   const created = await agent.submit(again, 'console-form', { id: 'orders', signingAlg: 'ES256' });
   assert.equal(created.url.pathname, `${HOME}/orders`);
@@ -148,9 +148,9 @@ test('of the built-in server only its profile, lifetimes and keys are offered, a
     assert.equal(page.text.includes('>Edit<'), path === 'scopes', path);
     const refused = await agent.visit(`${home}/${path}/new`);
     assert.equal(refused.status, 403, path);
-    assert.match(wordsOf(refused), /The built-in authorization server keeps its scopes/, path);
+    assert.match(wordsOf(refused), /the scopes, claims and policies of the built-in authorization server cannot be changed/, path);
   }
-  assert.match(wordsOf(await agent.visit(`${home}/delete`)), /is always active, and is not deleted/);
+  assert.match(wordsOf(await agent.visit(`${home}/delete`)), /cannot be deactivated or deleted/);
 
   const { body: scopes } = await service.api('GET', '/authorizationServers/built-in/scopes');
   const idOf = (name: string) => scopes.find((scope: { name: string }) => scope.name === name).id;
@@ -210,7 +210,7 @@ test('a scope is created, changed and deleted; a standard one keeps its name; on
     value: 'x',
     conditions: { scopes: ['orders:read'] },
   });
-  assert.match(wordsOf(await fill(agent, `${home}/${id}/delete`)), /conditions name the scope: claim region/i);
+  assert.match(wordsOf(await fill(agent, `${home}/${id}/delete`)), /is used in conditions: claim region/i);
   await service.api('DELETE', `/authorizationServers/orders/claims/${(await partOf(service, 'claims', 'region')).id}`);
   assert.match(wordsOf(await fill(agent, `${home}/${id}/delete`)), /The scope is deleted/);
   assert.equal((await agent.visit(`${home}/${id}`)).status, 404);
@@ -282,9 +282,9 @@ test('policies and rules are created, moved, put out of force and deleted, and d
     tokenOf(service, who, { scope, ...(person && { grant_type: 'password', username: person.login, password: person.password }) });
 
   const unknown = await fill(agent, `${home}/new`, { name: 'Ours', for: 'some', clients: 'no-such-application' });
-  assert.match(problemOf(unknown, 'clients') ?? '', /“no-such-application” is neither the name nor the client id/);
+  assert.match(problemOf(unknown, 'clients') ?? '', /“no-such-application” is not the name or client ID/);
   const ambiguous = await agent.submit(unknown, 'console-form', { clients: 'Test application' });
-  assert.match(problemOf(ambiguous, 'clients') ?? '', /several applications are called “Test application”/i);
+  assert.match(problemOf(ambiguous, 'clients') ?? '', /several applications have the name “Test application”/i);
   const created = await agent.submit(ambiguous, 'console-form', { clients: `${client.clientId}\r\n` });
   assert.match(wordsOf(created), /The access policy is created.*For Test application.*No rules, so its applications/);
   const address = created.url.pathname;

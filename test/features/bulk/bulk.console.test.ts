@@ -34,7 +34,7 @@ test('selected users are suspended, each with its event; who cannot be is refuse
   const list = await agent.visit(`${USERS}?q=crowd`);
   const none = await agent.submit(list, 'console-form', { action: 'users.suspend' });
   assert.equal(none.status, 400);
-  assert.match(wordsOf(none), /Select at least one of the rows/);
+  assert.match(wordsOf(none), /Select at least one row/);
   const confirm = await agent.submit(list, 'console-form', { action: 'users.suspend', chosen: [first.id, second.id] });
   assert.match(wordsOf(confirm), /Suspend: 2 users\?.*crowd-1, crowd-2/);
   assert.equal(await statusOf(service, first.id), 'ACTIVE', 'nothing happens before it is confirmed');
@@ -88,7 +88,7 @@ test('selected members leave their group, which the confirmation names; those of
   const members = await agent.visit(`/admin/groups/${group.id}/members?sort=login`);
   const none = await agent.submit(members, 'console-form');
   assert.equal(none.status, 400);
-  assert.match(wordsOf(none), /Select at least one of the rows/);
+  assert.match(wordsOf(none), /Select at least one row/);
   const chosen = users.slice(0, 2).map(({ id }) => id);
   const confirm = await agent.submit(members, 'console-form', { chosen });
   assert.match(wordsOf(confirm), /Remove from a group: 2 users\?.*crowd-1, crowd-2/);
@@ -210,11 +210,11 @@ test('users are exported as CSV and NDJSON, as the list is narrowed, and an expo
 
   for (const [content, problem] of [
     ['', /Select a CSV file that is not empty/],
-    ['login,shoe size\na,43\n', /columns that are not known: shoe size/],
+    ['login,shoe size\na,43\n', /unknown columns: shoe size/],
     ['email\na@example.com\n', /no column “login”/],
-    ['login,login\na,b\n', /has a column twice/],
+    ['login,login\na,b\n', /contains a column twice/],
     ['login,email\na\n', /is not valid CSV:.*line 2/i],
-    ['login\n', /Select at least one of the rows/],
+    ['login\n', /Select at least one row/],
     [new Uint8Array([0x6c, 0xff, 0xfe]), /encoded in UTF-8/],
   ] as const) {
     const refused = await upload(content);

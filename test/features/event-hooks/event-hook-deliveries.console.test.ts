@@ -104,7 +104,7 @@ test('the last fifty are kept; who cannot be reached has no response; a hook tha
     'the failure is shown',
   );
   await service.api('POST', `/eventHooks/${id}/lifecycle/deactivate`);
-  assert.match(wordsOf(await agent.submit(await agent.visit(`${HOME}/${id}/test`), 'console-form')), /inactive, activate it first/);
+  assert.match(wordsOf(await agent.submit(await agent.visit(`${HOME}/${id}/test`), 'console-form')), /inactive. Activate it first/);
 });
 
 test('a whole group of events is chosen with one box; a private address is refused with the setting that allows it', async (t) => {

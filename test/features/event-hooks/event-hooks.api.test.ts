@@ -95,7 +95,7 @@ describe('event hooks', () => {
 
   it('refuses types of events that do not exist, and those that would be news of its own news, by the place of each', async () => {
     const causesOf = (items: unknown) => refused('POST', '/eventHooks', hookBody('https://receiver.example/', items as string[]));
-    const message = 'is not a type of event that hooks receive';
+    const message = 'is not an event type that hooks can receive';
     assert.deepEqual(await causesOf(['user.lifecycle.create', 'user.lifecycle.*', 'event_hook.delivery', 'constructor']), [
       `events.items.1: ${message}`,
       `events.items.2: ${message}`,
@@ -110,7 +110,7 @@ describe('event hooks', () => {
     assert.equal((await api.call('POST', '/eventHooks', withFilter(null))).status, 200);
     const filter = { eventFilterMap: [{ event: TYPES[0], condition: { expression: 'event.target.?[type eq "User"].size()>0' } }] };
     const causesOf = await refused('POST', '/eventHooks', withFilter(filter));
-    assert.deepEqual(causesOf, ['events.filter: must be null: hooks are told of all events of their types']);
+    assert.deepEqual(causesOf, ['events.filter: must be null: hooks receive all events of their types']);
   });
 
   it('calls no address that is not https, or hides its host, or has a fragment', async () => {
@@ -135,10 +135,10 @@ describe('event hooks', () => {
       'X-Okta-Verification-Challenge',
     ]) {
       assert.deepEqual(await causesOf({ headers: [{ key, value: 'x' }] }), [
-        'channel.config.headers.0.key: is a header that is set already',
+        'channel.config.headers.0.key: is set by the service. Remove it',
       ]);
       assert.deepEqual(await causesOf({ authScheme: { type: 'HEADER', key, value: 'x' } }), [
-        'channel.config.authScheme.key: is a header that is set already',
+        'channel.config.authScheme.key: is set by the service. Remove it',
       ]);
     }
     for (const key of ['', 'two words', 'a:b', 'a\r\nb', 'ümlaut', 'x'.repeat(101)]) {
@@ -151,9 +151,9 @@ describe('event hooks', () => {
       { key: 'X-A', value: 'x' },
       { key: 'x-a', value: 'y' },
     ];
-    assert.deepEqual(await causesOf({ headers: twice }), ['channel.config.headers: must not name a header twice']);
+    assert.deepEqual(await causesOf({ headers: twice }), ['channel.config.headers: must not contain a header twice']);
     assert.deepEqual(await causesOf({ headers: twice.slice(1), authScheme: { type: 'HEADER', key: 'X-a', value: 'z' } }), [
-      'channel.config.authScheme.key: is the name of one of the headers',
+      'channel.config.authScheme.key: is already the name of a header. Choose another name',
     ]);
     assert.deepEqual(await causesOf({ headers: [{ key: 'X-A' }], authScheme: { type: 'HEADER', key: 'X-B' } }), [
       'channel.config.authScheme.value: is required',
@@ -177,13 +177,13 @@ describe('event hooks', () => {
   });
 
   for (const [what, answer, cause] of [
-    ['nothing', (_req, res) => res.end(), 'did not answer the verification with its challenge'],
-    ['another challenge', (_req, res) => res.end('{"verification":"x"}'), 'did not answer the verification with its challenge'],
-    ['no object', (_req, res) => res.end('null'), 'did not answer the verification with its challenge'],
-    ['an endless answer', (_req, res) => res.end('x'.repeat(300_000)), 'did not answer the verification with its challenge'],
-    ['an error', (_req, res) => res.writeHead(500).end(), 'answered the verification with 500'],
-    ['a redirect', (_req, res) => res.writeHead(302, { location: '/' }).end(), 'cannot be reached there'],
-    ['a broken connection', (req) => req.destroy(), 'cannot be reached there'],
+    ['nothing', (_req, res) => res.end(), 'did not return the challenge of the verification'],
+    ['another challenge', (_req, res) => res.end('{"verification":"x"}'), 'did not return the challenge of the verification'],
+    ['no object', (_req, res) => res.end('null'), 'did not return the challenge of the verification'],
+    ['an endless answer', (_req, res) => res.end('x'.repeat(300_000)), 'did not return the challenge of the verification'],
+    ['an error', (_req, res) => res.writeHead(500).end(), 'responded to the verification with status 500. It must respond with 200'],
+    ['a redirect', (_req, res) => res.writeHead(302, { location: '/' }).end(), 'cannot be reached. Check the URL and the server'],
+    ['a broken connection', (req) => req.destroy(), 'cannot be reached. Check the URL and the server'],
   ] as const satisfies readonly (readonly [string, RequestListener, string])[]) {
     it(`is not verified by ${what}`, async (t) => {
       const { uri } = await receiver(t, answer);
@@ -350,7 +350,7 @@ test('a receiver at a private address is not even asked without ALLOW_PRIVATE_NE
     assert.deepEqual(answer.body.errorCauses, [
       {
         errorSummary:
-          'channel.config.uri: is in a private network or on this machine, which is not called; ALLOW_PRIVATE_NETWORK=true allows it',
+          'channel.config.uri: is in a private network or on this machine. Use a public address, or set ALLOW_PRIVATE_NETWORK=true',
       },
     ]);
   }

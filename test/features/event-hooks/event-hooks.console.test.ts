@@ -76,7 +76,7 @@ test('an address that does not answer is told on the form; what waits, and why, 
   const dead = await create(agent, { name: 'Dead', uri: 'http://127.0.0.1:9/', 'events-users': ['user.lifecycle.create'] });
   const refused = await agent.submit(await agent.visit(`${HOME}/${idIn(dead)}/verify`), 'console-form');
   assert.equal(refused.status, 400);
-  assert.match(wordsOf(refused), /There is a problem The address cannot be reached there/);
+  assert.match(wordsOf(refused), /There is a problem The address cannot be reached\. Check the URL and the server/);
 
   const busy = await create(agent, { name: 'Busy', uri: receiver.uri, 'events-users': ['user.lifecycle.create'] });
   await agent.submit(await agent.visit(`${HOME}/${idIn(busy)}/verify`), 'console-form');
@@ -104,7 +104,7 @@ test('what is wrong stands beside its field, and what was typed stays but for th
   for (const [field, problem] of [
     ['name', 'Must not be empty'],
     ['uri', 'Must use https, or http on a loopback address'],
-    ['headers', 'Is a header that is set already'],
+    ['headers', 'Is set by the service. Remove it'],
     ['authKey', 'Must be the name of a header'],
     ['events-users', 'Must not be empty'],
   ]) {
@@ -120,7 +120,7 @@ test('what is wrong stands beside its field, and what was typed stays but for th
   });
   assert.match(half.text, /id="headers-problem">Is required</);
   const unknown = await create(agent, { name: 'x', uri: 'https://hooks.example/', 'events-users': ['event_hook.delivery'] });
-  assert.match(unknown.text, /id="events-users-problem">Is not a type of event that hooks receive</);
+  assert.match(unknown.text, /id="events-users-problem">Is not an event type that hooks can receive</);
   assert.deepEqual((await service.api('GET', '/eventHooks')).body, []);
 });
 

@@ -52,7 +52,7 @@ test('members are chosen from a search and removed; the list has pages; the appl
   assert.match(wordsOf(await agent.visit(home)), /No members yet/);
   const nobody = await agent.submit(await agent.visit(`${home}/new`), 'console-form');
   assert.equal(nobody.status, 400);
-  assert.match(wordsOf(nobody), /Select at least one of the rows/);
+  assert.match(wordsOf(nobody), /Select at least one row/);
   assert.match(wordsOf(await agent.visit(`${home}/new?q=nobody-of-that-name`)), /No users match/);
   const crowd: string[] = [];
   for (let n = 0; n < 20; n += 1) crowd.push((await service.createUser({ lastName: 'Würfel' })).id);
@@ -99,15 +99,15 @@ test('roles are given and taken; a new administrator comes in, and is out at the
   const without = await agent.submit(form, 'console-form', { chosen: user.id, type: 'ORG_ADMIN', orgId: '' });
   assert.match(without.text, /id="orgId-problem">Is required for this role/);
   const useless = await agent.submit(form, 'console-form', { chosen: user.id, type: 'READ_ONLY_ADMIN', orgId });
-  assert.match(useless.text, /id="orgId-problem">Is only for an organization administrator/);
+  assert.match(useless.text, /id="orgId-problem">Can only be used for an organization administrator/);
   const given = await agent.submit(form, 'console-form', { chosen: user.id, type: 'ORG_ADMIN', orgId });
   assert.match(wordsOf(given), new RegExp(`The role is assigned.*${user.login} Organization administrator Acme`));
   const both = { chosen: [colleague.id, user.id], type: 'ORG_ADMIN', orgId };
   const twice = await agent.submit(form, 'console-form', both);
-  assert.match(twice.text, new RegExp(`id="type-problem">${user.login} has this role already`, 'i'));
+  assert.match(twice.text, new RegExp(`id="type-problem">${user.login} already has this role`, 'i'));
   assert.deepEqual((await service.api('GET', `/users/${colleague.id}/roles`)).body, [], 'all or none');
   const nobody = await agent.submit(form, 'console-form', { type: 'ORG_ADMIN', orgId });
-  assert.match(wordsOf(nobody), /Select at least one of the rows/);
+  assert.match(wordsOf(nobody), /Select at least one row/);
   const readers = await agent.submit(form, 'console-form', { chosen: colleague.id, type: 'READ_ONLY_ADMIN', orgId: '' });
   assert.match(wordsOf(readers), new RegExp(`The role is assigned.*${colleague.login} Read-only administrator`));
   assert.equal((await eventsOf(service, 'user.account.privilege.grant', colleague.id)).length, 1);

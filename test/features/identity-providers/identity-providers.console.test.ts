@@ -88,7 +88,7 @@ test('what is wrong stands beside its field, what was typed stays but for the se
     ['issuer', 'Must use https, or http on a loopback address'],
     ['emailDomains', 'Must be a domain, e\\.g\\. example\\.com \\(entry 1\\)'],
     ['attributeMap', '“x y” must be the name of an attribute'],
-    ['parameters', '“state” is sent by the service itself'],
+    ['parameters', '“state” is set by the service. Remove it'],
     ['clockSkew', 'Must be at most 300 seconds'],
   ]) {
     assert.match(sent.text, new RegExp(`id="${field}-problem">${problem}<`), `${field}: ${sent.text.match(/class="problem"[^<]*<?/g)}`);
@@ -110,7 +110,7 @@ test('what is wrong stands beside its field, what was typed stays but for the se
   const half = await agent.submit(form, 'console-form', {
     ...{ name: 'A', issuer: 'https://accounts.example', clientId: 'x', clientSecret: 'y', token: 'https://accounts.example/token' },
   });
-  assert.match(half.text, /id="authorization-problem">Is required where endpoints are given</);
+  assert.match(half.text, /id="authorization-problem">Is required if endpoints is set</);
   assert.deepEqual((await service.api('GET', '/idps')).body, []);
   assert.equal((await agent.visit(`${HOME}/new/saml`)).status, 404);
 });
@@ -201,7 +201,7 @@ test('users are linked by hand and unlinked; the list has pages', async (t) => {
   const linked = await agent.submit(unknown, 'console-form', { login: ada.login });
   assert.match(wordsOf(linked), new RegExp(`The user is linked.*${ada.login} 42`));
   const taken = await agent.submit(form, 'console-form', { login: bob.login, externalId: '42' });
-  assert.match(taken.text, /id="externalId-problem">Is linked to another user</);
+  assert.match(taken.text, /id="externalId-problem">Is already linked to another user/);
   const event = await lastEvent(service, 'user.identity_provider.link');
   assert.deepEqual([event.actor.displayName, event.target[0].id], [SUPER.login, ada.id]);
   for (let n = 0; n < 20; n += 1) {

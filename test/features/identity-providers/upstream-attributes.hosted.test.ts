@@ -134,7 +134,7 @@ test('claims of a provider in attributes of one’s own', async (t) => {
       );
     const removed = await service.api('POST', SCHEMA, { definitions: { custom: { properties: { vip: null } } } });
     assert.equal(removed.status, 409);
-    assert.match(JSON.stringify(removed.body), /fills it: change its profile mapping first/);
+    assert.match(JSON.stringify(removed.body), /Change its profile mapping first/);
     await service.api('PUT', `/idps/${idp}`, idpBody(upstream, { attributeMap: { email: 'email' } }));
     await setAttributes({ vip: null });
   });

@@ -87,8 +87,8 @@ test('Okta: groups, applications and users as its API lists them', async (t) => 
   ]);
   assert.match(stdout, /^3 imported, 3 refused/);
   assert.match(stderr, /^Line 31 is refused: signOnMode: must be OPENID_CONNECT, not SAML_2_0$/m);
-  assert.match(stderr, /^Line 32 is refused: protocol\.credentials: Okta tells no client secret/m);
-  assert.match(stderr, /^Line 33 is refused: profile: must be of a user/m);
+  assert.match(stderr, /^Line 32 is refused: protocol\.credentials: Okta does not export client secrets/m);
+  assert.match(stderr, /^Line 33 is refused: profile: must be a user/m);
   await assertSignsIn(service, 'isaac.brock@example.com', PASSWORD);
   const isaac = (await service.api('GET', '/users/isaac.brock@example.com')).body;
   assert.equal(isaac.profile.mobilePhone, '555-415-1337');
@@ -287,7 +287,7 @@ test('a provider that only has the name of another one is refused, and all accou
   for (const option of [['--dry-run'], []]) {
     const { code, stderr } = await call('import', 'zitadel', file, ...option);
     assert.equal(code, 1);
-    assert.match(stderr, /orgs\[1\]\.oidcIdps\[0\] Azure is refused: name: the file has two identity providers of this name/);
+    assert.match(stderr, /orgs\[1\]\.oidcIdps\[0\] Azure is refused: name: the file has two identity providers with this name/);
     assert.match(stderr, /user of Beta is refused: links\.0\.provider: “Azure” of the file is refused/);
     assert.match(stderr, /user of Acme is refused: links\.0\.provider: “Azure” of the file is refused/);
   }

@@ -100,7 +100,7 @@ describe('inline hooks', () => {
       'name: another inline hook has this name. Choose another name',
     ]);
     assert.deepEqual(await refused(400, 'PUT', `/inlineHooks/${id}`, { ...body, type: SIGN_UPS }), [
-      `type: cannot be changed: it is ${TOKENS}`,
+      `type: cannot be changed from ${TOKENS}. Create another inline hook`,
     ]);
     assert.match((await refused(400, 'POST', '/inlineHooks', bodyOf('com.okta.saml.tokens.transform'))).join(), /^type: /);
     for (const uri of ['http://receiver.example/', 'ftp://receiver.example/', 'https://user:password@receiver.example/'])
@@ -109,7 +109,7 @@ describe('inline hooks', () => {
       (
         await refused(400, 'POST', '/inlineHooks', inlineHookBody(TOKENS, URI, {}, { headers: [{ key: 'Webhook-Id', value: 'x' }] }))
       ).join(),
-      /is a header that is set already/,
+      /is set by the service. Remove it/,
     );
   });
 

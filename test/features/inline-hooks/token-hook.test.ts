@@ -246,7 +246,7 @@ test('an inactive hook is not asked, a named one is not deleted, and without one
   assert.equal((await service.api('POST', `/inlineHooks/${id}/lifecycle/deactivate`)).status, 200);
   assert.equal((await ask()).status, 200);
   const named = await service.api('DELETE', `/inlineHooks/${id}`);
-  assert.deepEqual([named.status, /names the inline hook/.test(JSON.stringify(named.body))], [403, true]);
+  assert.deepEqual([named.status, /uses this inline hook/.test(JSON.stringify(named.body))], [403, true]);
   await setPolicies(service, 'default', [{ rules: [{}] }]);
   assert.equal((await ask()).status, 200);
   assert.equal(receiver.asked.length, 0);

@@ -88,7 +88,7 @@ test('the password is sealed, never leaves, and is kept for the same server only
   for (const other of [{ host: 'localhost' }, { port: server.port + 1 }, { username: 'other' }]) {
     const { status, body } = await service.api('PUT', '/settings/mail', { ...set, ...other });
     assert.equal(status, 400, JSON.stringify(other));
-    assert.match(problems(body), /password: must be given again/);
+    assert.match(problems(body), /password: must be entered again/);
   }
   const { body: removed } = await service.api('PUT', '/settings/mail', { ...set, username: null, password: null });
   assert.equal(removed.passwordSet, false);

@@ -83,7 +83,7 @@ test('an existing authorization server keeps what it has; a rule is added only w
   const groupId = await group(service, 'Buyers');
 
   const narrowed = await protect(agent, { ...existing, people: 'some', groups: groupId });
-  assert.match(problemOf(narrowed, 'people') ?? '', /^Cannot be narrowed/);
+  assert.match(problemOf(narrowed, 'people') ?? '', /^Has no effect/);
   assert.deepEqual((await serverOf(service, 'orders')).audiences, ['api://orders'], 'nothing is written');
 
   const page = await protect(agent, existing);

@@ -189,6 +189,6 @@ describe('domains of an organization (management API, "account/org…/domain")',
     const name = newDomain();
     await add(orgId, `münchen.${name}`);
     const twice = await add<ErrorObject>(orgId, `xn--mnchen-3ya.${name}`);
-    assert.deepEqual([twice.status, causes(twice)], [409, ['domain: is a domain of this organization already']]);
+    assert.deepEqual([twice.status, causes(twice)], [409, ['domain: is already a domain of this organization']]);
   });
 });

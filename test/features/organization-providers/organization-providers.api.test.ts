@@ -91,7 +91,10 @@ describe('identity providers of an organization (management API, "account/org…
     assert.equal((await put(other, idpId, { domains: [theirs], mode: 'REQUIRED' })).status, 200);
     assert.equal((await put(one, second, { domains: [mine] })).status, 200);
     const refused = await put<ErrorObject>(one, second, { domains: [mine], mode: 'REQUIRED' });
-    assert.deepEqual([refused.status, causes(refused)], [409, [`domains: another identity provider is required for ${mine}`]]);
+    assert.deepEqual(
+      [refused.status, causes(refused)],
+      [409, [`domains: another identity provider is already required for ${mine}. Remove the domain there first`]],
+    );
     assert.equal((await list(one)).length, 2);
     assert.equal((await list(one)).find((connection) => connection.idpId === second)?.mode, 'OFFERED');
     // The provider goes, and takes its connections along.
@@ -107,7 +110,10 @@ describe('identity providers of an organization (management API, "account/org…
     const { body: pending } = await api.call<{ domain: string }>('POST', `/account/org/${orgId}/domain`, { domain: 'pending.example' });
     for (const domain of [foreign, pending.domain, 'nobodys.example']) {
       const refused = await put<ErrorObject>(orgId, idpId, { domains: [domain] });
-      assert.deepEqual([refused.status, causes(refused)], [400, [`domains: ${domain} is not a verified domain of the organization`]]);
+      assert.deepEqual(
+        [refused.status, causes(refused)],
+        [400, [`domains: ${domain} is not a verified domain of the organization. Verify it first`]],
+      );
     }
     assert.deepEqual(causes(await put<ErrorObject>(orgId, idpId, { mode: 'REQUIRED' })), ['domains: must not be empty with mode REQUIRED']);
     const own = await newDomain(orgId);

@@ -56,7 +56,7 @@ describe('organizations ("Organization endpoints")', () => {
     assert.deepEqual(refusal(await api.call('POST', '/account/org?orgName=a&orgName=b')), [
       400,
       'E0000001',
-      'orgName: must not be given twice',
+      'orgName: must be given only once',
     ]);
   });
 
@@ -244,7 +244,7 @@ describe('organizations ("Organization endpoints")', () => {
 
   it('refuses a parameter given twice, and other content types', async () => {
     const twice = await api.call('POST', '/account/org?orgName=a&orgName=b');
-    assert.deepEqual(refusal(twice), [400, 'E0000001', 'orgName: must not be given twice']);
+    assert.deepEqual(refusal(twice), [400, 'E0000001', 'orgName: must be given only once']);
     const form = await api.call('POST', '/account/org', 'orgName=a', { 'content-type': 'application/x-www-form-urlencoded' });
     assert.deepEqual([form.status, form.body.errorCode], [400, 'E0000003']);
     const broken = await api.call('POST', '/account/org', '{"orgName":');
@@ -411,6 +411,6 @@ describe('the list of organizations (decisions, "Organizations")', () => {
       'limit: must be a whole number from 1 to 200',
       'page: must be a whole number from 1 to 999999999999999',
     ]);
-    assert.deepEqual(causes(await api.call('GET', '/account/org?page=1&page=2')), ['page: must not be given twice']);
+    assert.deepEqual(causes(await api.call('GET', '/account/org?page=1&page=2')), ['page: must be given only once']);
   });
 });

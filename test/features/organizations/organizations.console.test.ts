@@ -121,7 +121,7 @@ test('members are chosen from a search, moved and removed', async (t) => {
   const list = await agent.visit(`/admin/organizations/${orgId}/members`);
   assert.match(wordsOf(list), /no members yet/);
   const nobody = await fill(agent, list, 'Add members', { depId });
-  assert.match(wordsOf(nobody), /Select at least one of the rows/);
+  assert.match(wordsOf(nobody), /Select at least one row/);
   assert.match(nobody.text, new RegExp(`value="${depId}" selected`));
   const added = await agent.submit(nobody, 'console-form', { chosen: user.id, depId });
   assert.match(wordsOf(added), new RegExp(`The members are added.*${user.login} – Sales Active`));
@@ -260,6 +260,6 @@ test('an organization gets an administrator on its tab; what is refused comes ba
     [['ORG_ADMIN', body.orgId]],
   );
   const again = await agent.submit(given, 'short-form', { user: user.id });
-  assert.match(again.text, /id="user-problem">[^<]*has this role already/);
+  assert.match(again.text, /id="user-problem">[^<]*already has this role/);
   assert.match(again.text, new RegExp(`<option value="${user.id}" selected`));
 });

@@ -68,7 +68,7 @@ test('a breached password is refused wherever one is chosen, and only five digit
   await t.test('the API refuses it by name, with a request that names five digits and nothing of the user', async () => {
     const refused = await create(service, LEAKED);
     assert.equal(refused.status, 400);
-    assert.match(JSON.stringify(refused.body), /credentials\.password\.value: is known from a data breach: choose another one/);
+    assert.match(JSON.stringify(refused.body), /credentials\.password\.value: is known from a data breach. Choose another one/);
     assert.equal(ranges.asked.length, 1);
     const [{ path, headers }] = ranges.asked as [Asked];
     assert.equal(path, `/range/${sha1(LEAKED).slice(0, 5)}`);

@@ -126,7 +126,7 @@ test('where there is no mail no reset is offered, and the API says so (managemen
   const { id } = await far.createUser({ email: 'ada@example.com' });
   const answer = await far.api('POST', `/users/${id}/lifecycle/reset_password`);
   assert.deepEqual([answer.status, answer.body.errorCode], [403, 'E0000038']);
-  assert.match(answer.body.errorSummary, /mail is not set up: ask for the link with sendEmail=false/);
+  assert.match(answer.body.errorSummary, /this service cannot send e-mail. Request the link with sendEmail=false/);
   for (const [service, headers] of [
     [far, {}],
     [near, { 'x-forwarded-for': '192.0.2.1' }],

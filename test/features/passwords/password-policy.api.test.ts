@@ -19,10 +19,10 @@ import {
 } from '../../support/management-api.ts';
 
 const GOOD = 'violet engines hum';
-const COMMON = 'credentials.password.value: is among the passwords that are tried first: it is too common';
+const COMMON = 'credentials.password.value: is too common. Choose another one';
 const OWN =
-  'credentials.password.value: must have at least 8 letters and digits beside the login, the e-mail address and the names of the user';
-const OF_SERVICE = 'credentials.password.value: must have at least 8 letters and digits beside the name of this service';
+  'credentials.password.value: must have at least 8 letters and digits besides the user name, the e-mail address and the names of the user';
+const OF_SERVICE = 'credentials.password.value: must have at least 8 letters and digits besides the name of this service';
 
 describe('what is asked of passwords', () => {
   let api: ManagementApi;

@@ -238,16 +238,19 @@ test('the simulator tells what is wrong with a question, keeps it, and is of use
   const problem = ({ text }: Page, field: string) => new RegExp(`id="${field}-problem">([^<]*)<`).exec(text)?.[1];
 
   assert.equal(problem(await ask({ application: '' }), 'application'), 'Is required');
-  assert.match(problem(await ask({ application: 'Test application' }), 'application') ?? '', /^Fits several/);
+  assert.match(problem(await ask({ application: 'Test application' }), 'application') ?? '', /^Matches several/);
   const nobody = await ask({ application: clientId, user: 'nobody <b>', grant: 'password', scopes: 'openid <i>' });
   assert.equal(problem(nobody, 'user'), 'Does not exist here');
   assert.match(nobody.text, /type="checkbox" value="&lt;i&gt;" checked/);
   assert.match(nobody.text, new RegExp(`<option value="${clientId}" selected>`));
   assert.match(nobody.text, /<option value="password" selected>/);
-  assert.match(problem(await ask({ application: clientId, grant: 'client_credentials', user: reader.login }), 'user') ?? '', /has no use/i);
+  assert.match(
+    problem(await ask({ application: clientId, grant: 'client_credentials', user: reader.login }), 'user') ?? '',
+    /cannot be used/i,
+  );
   assert.match(
     problem(await ask({ application: clientId, grant: 'password', user: reader.login, prompt: 'none' }), 'prompt') ?? '',
-    /has no use/i,
+    /cannot be used/i,
   );
   const unprintable = await ask({ application: clientId, user: 'a\u0000', grant: 'password', scopes: '\u0000' });
   assert.equal(problem(unprintable, 'user'), 'Is required', 'what can be nobody’s name is none');

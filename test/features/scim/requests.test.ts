@@ -310,7 +310,7 @@ test('Bulk: data that is nested deeply is refused, and very many references are 
   };
   const deep = await bulk(nested(1000, ['bulkId:nobody']));
   assert.deepEqual([deep.status, deep.body.scimType], [400, 'invalidSyntax']);
-  assert.match(deep.body.detail, /^Operation 1: its data is nested too deeply: at most 20 levels$/);
+  assert.match(deep.body.detail, /^Operation 1: data must not be nested more than 20 levels deep$/);
   const wide = await bulk(
     nested(
       15,

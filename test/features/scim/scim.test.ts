@@ -36,7 +36,7 @@ test('tokens: the organization of a SCIM token must exist, and API tokens have n
   const service = await startService(t);
   const acme = await createOrganization(service, 'Acme');
   for (const [body, cause] of [
-    [{ orgId: acme }, 'orgId: is for tokens of type SCIM'],
+    [{ orgId: acme }, 'orgId: can only be used with type SCIM'],
     [{ type: 'SCIM', orgId: 'org_nobody' }, 'orgId: does not exist'],
     [{ type: 'OTHER' }, 'type: must be API or SCIM'],
   ] as const) {

@@ -170,7 +170,7 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
       ['PUT', { ...scope, name: 'purchases' }],
     ] as const) {
       const answer = await api.call(method, `${path}/${scope.id}`, body);
-      assert.deepEqual([answer.status, ...causes(answer)], [409, 'name: conditions name the scope: claim plan']);
+      assert.deepEqual([answer.status, ...causes(answer)], [409, 'name: is used in conditions: claim plan. Remove it there first']);
     }
     assert.equal((await api.call('PUT', `${path}/${scope.id}`, { ...scope, consent: 'REQUIRED' })).status, 200, 'anything else may change');
     await api.call('DELETE', `${claims}/${claim.id}`);
@@ -185,7 +185,9 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
           .where({ server_id: path.split('/')[2] }),
       );
     await rules().update({ name: 'Shop', conditions });
-    assert.deepEqual(causes(await api.call('DELETE', `${path}/${scope.id}`)), ['name: conditions name the scope: rule Shop']);
+    assert.deepEqual(causes(await api.call('DELETE', `${path}/${scope.id}`)), [
+      'name: is used in conditions: rule Shop. Remove it there first',
+    ]);
     await rules().update({ conditions: {} });
     assert.equal((await api.call('DELETE', `${path}/${scope.id}`)).status, 204);
   });

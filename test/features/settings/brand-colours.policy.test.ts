@@ -95,7 +95,7 @@ test('the nearest colour that passes is the colour itself where it does, and els
   assert.equal(nearestReadable('light', '#ff0000'), '#db0000');
   assert.match(
     colourProblem('light', '#FF0000') ?? '',
-    /^is hard to read in light: links in notices would have a contrast of 3\.51:1, and 4\.5:1 is needed \(WCAG 2\.2, 1\.4\.3\); the nearest that passes is #db0000$/,
+    /^is hard to read in light: links in notices would have a contrast of 3\.51:1, but 4\.5:1 is required \(WCAG 2\.2, 1\.4\.3\)\. The nearest readable colour is #db0000$/,
   );
 });
 

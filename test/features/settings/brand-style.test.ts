@@ -57,7 +57,7 @@ test('what people could not read by is refused, with the property; so is what is
   const refused: readonly (readonly [object, RegExp])[] = [
     [
       { css: { version: 1, light: { ink: '#cccccc' } } },
-      /css\.light\.ink: is hard to read in light: text on the card would have a contrast of 1\.\d\d:1, and 4\.5:1 is needed/,
+      /css\.light\.ink: is hard to read in light: text on the card would have a contrast of 1\.\d\d:1, but 4\.5:1 is required/,
     ],
     [{ css: { version: 1, dark: { card: '#f0f0f0' } } }, /css\.dark\.card: is hard to read in dark/],
     [{ css: { version: 1, light: { edge: '#eeeeee' } } }, /css\.light\.edge: is hard to read/],

@@ -104,7 +104,7 @@ test('an application has a colour of its own on its pages, whatever the serviceâ
   assert.equal(refused.status, 400);
   assert.match(
     refused.body.errorCauses[0].errorSummary,
-    /^settings\.oauthClient\.brand_color: is hard to read in light: .* nearest that passes is #[0-9a-f]{6}$/,
+    /^settings\.oauthClient\.brand_color: is hard to read in light: .* The nearest readable colour is #[0-9a-f]{6}$/,
   );
 });
 

@@ -123,8 +123,8 @@ describe('settings (management API, "Resources")', () => {
       'branding',
       { primaryColorHex: '#ff0000', primaryColorDarkHex: '#7a1f5c' },
       [
-        'primaryColorDarkHex: is hard to read in dark: links in notices would have a contrast of 1.43:1, and 4.5:1 is needed (WCAG 2.2, 1.4.3); the nearest that passes is #b786a7',
-        'primaryColorHex: is hard to read in light: links in notices would have a contrast of 3.51:1, and 4.5:1 is needed (WCAG 2.2, 1.4.3); the nearest that passes is #db0000',
+        'primaryColorDarkHex: is hard to read in dark: links in notices would have a contrast of 1.43:1, but 4.5:1 is required (WCAG 2.2, 1.4.3). The nearest readable colour is #b786a7',
+        'primaryColorHex: is hard to read in light: links in notices would have a contrast of 3.51:1, but 4.5:1 is required (WCAG 2.2, 1.4.3). The nearest readable colour is #db0000',
       ],
     ],
     ['audit', { retentionDays: 0 }, ['retentionDays: must be at least 1']],

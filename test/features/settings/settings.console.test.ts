@@ -138,7 +138,7 @@ test('a colour by which people could not read is refused beside its field, with 
     const refused = await agent.submit(form, 'console-form', { ...typed, step });
     assert.equal(refused.status, 400);
     const [, nearest = ''] =
-      /id="primaryColorHex-problem">Is hard to read in light: links on the page would have a contrast of 1\.\d\d:1, and 4\.5:1 is needed \(WCAG 2\.2, 1\.4\.3\); the nearest that passes is (#[0-9a-f]{6})</.exec(
+      /id="primaryColorHex-problem">Is hard to read in light: links on the page would have a contrast of 1\.\d\d:1, but 4\.5:1 is required \(WCAG 2\.2, 1\.4\.3\)\. The nearest readable colour is (#[0-9a-f]{6})</.exec(
         refused.text,
       ) ?? [];
     assert.match(refused.text, /id="primaryColorDarkHex-problem">Must be a colour like #0f5c5c</);

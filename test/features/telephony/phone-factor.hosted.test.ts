@@ -127,8 +127,8 @@ test('codes to phones as a second factor', async (t) => {
     const held = (await service.api('GET', '/settings/telephony')).body;
     assert.deepEqual(Object.keys(held).sort(), ['mostPerDay', 'prefixes', 'secretSet', 'url']);
     const other = await put({ url: 'https://attacker.example/sms', prefixes: ['+49'] });
-    assert.match(JSON.stringify(other.body.errorCauses), /secret: must be given again/);
-    assert.match(JSON.stringify((await put({ url: receiver.uri })).body.errorCauses), /prefixes: must name at least one/);
+    assert.match(JSON.stringify(other.body.errorCauses), /secret: must be entered again/);
+    assert.match(JSON.stringify((await put({ url: receiver.uri })).body.errorCauses), /prefixes: must contain at least one/);
     assert.match(JSON.stringify((await put({ url: receiver.uri, prefixes: ['49'] })).body.errorCauses), /prefixes/);
     assert.equal((await put({ url: receiver.uri, prefixes: ['+49', '+43'] })).body.secretSet, true);
     const tried = await service.api('POST', '/settings/telephony/test', { phoneNumber: '+49 30 901829' });

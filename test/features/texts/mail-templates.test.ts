@@ -43,13 +43,13 @@ test('the next e-mail has the operator’s words in its language, escaped; the o
 test('what a template cannot be is refused with the field and what to do', async (t) => {
   const service = await startService(t);
   const refused: readonly (readonly [string, object, RegExp])[] = [
-    [AT, { subject: 'Hello {name}' }, /subject: has no variable \{name\}: use \{service\}, \{login\}/],
-    [AT, { subject: 'Secret {link}' }, /subject: has no variable \{link\}/],
+    [AT, { subject: 'Hello {name}' }, /subject: must not use the variable \{name\}: use \{service\}, \{login\}/],
+    [AT, { subject: 'Secret {link}' }, /subject: must not use the variable \{link\}/],
     [AT, { subject: 'One\r\nBcc: x@evil.example' }, /subject: must not contain control characters/],
     [AT, { subject: '' }, /subject: /],
     [AT, { introduction: `${'x'.repeat(4001)}` }, /introduction: /],
     [AT, { introduction: 'turned \u202e around' }, /introduction: must not contain control characters/],
-    [AT, { closing: '{provider}' }, /closing: has no variable \{provider\}/],
+    [AT, { closing: '{provider}' }, /closing: must not use the variable \{provider\}/],
     ['/settings/mail-templates/email-verification', { introduction: 'Confirm it.' }, /introduction: must contain \{address\}/],
     ['/settings/mail-templates/test', { button: 'Go' }, /button/],
   ];
@@ -110,7 +110,7 @@ test('in the console: change, preview without saving, test to oneself, reset; al
   const at = '/admin/settings/mail/templates/invitation/en';
   const refused = await agent.submit(await agent.visit(at), 'console-form', { subject: 'Hi {name}' });
   assert.equal(refused.status, 400);
-  assert.match(wordsOf(refused), /Subject: has no variable \{name\}/);
+  assert.match(wordsOf(refused), /Subject: must not use the variable \{name\}/);
   const shown = await agent.submit(await agent.visit(at), 'console-form', { heading: 'Good to see you', step: 'preview' });
   assert.match(wordsOf(shown), /Nothing is saved yet.*Good to see you.*Plain text/);
   assert.equal((await service.api('GET', '/settings/mail-templates/invitation/en')).body.customized, false);

@@ -36,9 +36,13 @@ test('what is not the operator’s, or would mislead, is refused', async (t) => 
   const service = await startService(t);
   const refused: readonly (readonly [string, object, RegExp])[] = [
     ['en/consent.title', { text: 'Go on?' }, /text: must contain \{application\}/],
-    ['en/sign-in.submit', { text: 'Go, {login}' }, /text: has no variable \{login\}: this text has no variables/],
+    ['en/sign-in.submit', { text: 'Go, {login}' }, /text: must not use the variable \{login\}: this text has no variables/],
     ['en/sign-in.submit', { text: 'two\nlines' }, /text: must not contain control characters/],
-    ['en/sign-in.submit', { text: 'turned \u202e around' }, /text: must not contain characters that change the direction/],
+    [
+      'en/sign-in.submit',
+      { text: 'turned \u202e around' },
+      /text: must not contain line breaks or characters that change the text direction/,
+    ],
     ['en/sign-in.submit', { text: 'x'.repeat(1001) }, /text: /],
     ['en/sign-in.submit', { text: '  ' }, /text: /],
   ];
@@ -69,7 +73,7 @@ test('texts are found by words, language and state, and changed in the console',
   assert.match(await signIn(service, 'en'), /Lost your password\?/);
   assert.match(wordsOf(await agent.visit('/admin/settings/texts?changed=true&language=all')), /1 text .*Lost your password\?/);
   const wrong = await agent.submit(await agent.visit(at), 'console-form', { text: 'Lost, {name}?' });
-  assert.match(wordsOf(wrong), /Text: has no variable \{name\}/);
+  assert.match(wordsOf(wrong), /Text: must not use the variable \{name\}/);
   await agent.submit(await agent.visit(at), 'console-form', { step: 'reset' });
   assert.match(await signIn(service, 'en'), /Forgot your password\?/);
 });

@@ -27,9 +27,9 @@ test('an attribute is added, changed and removed in the console', async (t) => {
   assert.deepEqual([tier.title, tier.oneOf, tier.permissions[0].action], ['Tier <b>', oneOf, 'READ_WRITE']);
 
   const twice = await agent.submit(form, 'console-form', typed);
-  assert.match(twice.text, /id="name-problem">Is an attribute already/);
+  assert.match(twice.text, /id="name-problem">Already exists/);
   const poor = await agent.submit(form, 'console-form', { ...typed, name: 'x', choices: '', type: 'integer', pattern: '(' });
-  assert.match(poor.text, /id="pattern-problem">Has no use with type integer/);
+  assert.match(poor.text, /id="pattern-problem">Cannot be used with type integer/);
   const numbers = await agent.submit(form, 'console-form', { name: 'size', title: 'Size', type: 'integer', choices: '1\n2', self: 'HIDE' });
   assert.equal(numbers.status, 200);
   assert.deepEqual((await custom()).size.enum, [1, 2]);

@@ -59,25 +59,25 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
     await define({ level: { title: 'Level', type: 'string' } });
     const at = 'definitions.custom.properties';
     for (const [wanted, cause] of [
-      [{ firstName: { title: 'X', type: 'string' } }, 'firstName: is a name that the service uses itself: choose another one'],
-      [{ FIRSTNAME: { title: 'X', type: 'string' } }, 'FIRSTNAME: is a name that the service uses itself: choose another one'],
-      [{ constructor: { title: 'X', type: 'string' } }, 'constructor: is a name that the service uses itself: choose another one'],
-      [{ LEVEL: { title: 'X', type: 'string' } }, 'LEVEL: is called as level, but for upper and lower case'],
-      [{ 'a-b': { title: 'X', type: 'string' } }, 'a-b: must begin with a letter, and have at most 59 letters, digits and underscores'],
-      [{ level: { title: 'X', type: 'number' } }, 'level.type: must stay string: remove the attribute, and add another one'],
-      [{ gone: null }, 'gone: is not an attribute: nothing to remove'],
-      [{ a: { title: 'X', type: 'integer', maxLength: 3 } }, 'a.maxLength: has no use with type integer'],
-      [{ a: { title: 'X', type: 'string', minLength: 9, maxLength: 3 } }, 'a.minLength: must not be more than maxLength'],
-      [{ a: { title: 'X', type: 'boolean', unique: 'UNIQUE_VALIDATED' } }, 'a.unique: has no use with type boolean'],
+      [{ firstName: { title: 'X', type: 'string' } }, 'firstName: is reserved for the service. Choose another name'],
+      [{ FIRSTNAME: { title: 'X', type: 'string' } }, 'FIRSTNAME: is reserved for the service. Choose another name'],
+      [{ constructor: { title: 'X', type: 'string' } }, 'constructor: is reserved for the service. Choose another name'],
+      [{ LEVEL: { title: 'X', type: 'string' } }, 'LEVEL: differs from level only in case. Choose another name'],
+      [{ 'a-b': { title: 'X', type: 'string' } }, 'a-b: must begin with a letter and have at most 59 letters, digits and underscores'],
+      [{ level: { title: 'X', type: 'number' } }, 'level.type: cannot be changed from string. Remove the attribute and add another one'],
+      [{ gone: null }, 'gone: does not exist, so it cannot be removed'],
+      [{ a: { title: 'X', type: 'integer', maxLength: 3 } }, 'a.maxLength: cannot be used with type integer'],
+      [{ a: { title: 'X', type: 'string', minLength: 9, maxLength: 3 } }, 'a.minLength: must not be greater than maxLength'],
+      [{ a: { title: 'X', type: 'boolean', unique: 'UNIQUE_VALIDATED' } }, 'a.unique: cannot be used with type boolean'],
       [{ a: { title: 'X', type: 'integer', enum: [1, 'two'] } }, 'a.enum: two must be a whole number'],
-      [{ a: { title: 'X', type: 'string', enum: ['b', 'b'] } }, 'a.enum: must not have a value twice'],
+      [{ a: { title: 'X', type: 'string', enum: ['b', 'b'] } }, 'a.enum: must not contain a value twice'],
     ] as const) {
       const answer = await change({ fine: { title: 'Fine', type: 'string' }, ...wanted });
       assert.deepEqual([answer.status, causes(answer as never)], [400, [`${at}.${cause}`]]);
     }
     for (const pattern of ['(?=x)', '\\1', '(', '((((a{1000}){1000}))']) {
       const answer = await change({ a: { title: 'X', type: 'string', pattern } });
-      assert.match(causes(answer as never)[0] ?? '', /properties\.a\.pattern: must be a regular expression of RE2/, pattern);
+      assert.match(causes(answer as never)[0] ?? '', /properties\.a\.pattern: must be an RE2 regular expression/, pattern);
     }
     assert.deepEqual(Object.keys((await define({ level: null })).properties), []);
   });
@@ -102,7 +102,7 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
       [{ vip: 'true' }, 'vip: must be of type boolean'],
       [{ colours: 'red' }, 'colours: must be a list of strings'],
       [{ colours: ['green'] }, 'colours: must be red or blue'],
-      [{ colours: ['red', 'red'] }, 'colours: must not have an element twice'],
+      [{ colours: ['red', 'red'] }, 'colours: must not contain an element twice'],
       [{ plan: 'gold' }, 'plan: must be free'],
       [{ plan: { a: 1 } }, 'plan: must be a string, a number, true, false or a list of strings'],
     ] as const) {
@@ -164,7 +164,7 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
     const refused = await badge('UNIQUE_VALIDATED');
     assert.deepEqual(
       [refused.status, causes(refused as never)],
-      [409, ['definitions.custom.properties.badge: cannot be unique: two users have the same value']],
+      [409, ['definitions.custom.properties.badge: cannot be unique: some users have the same value']],
     );
     await api.call('POST', `/users/${one.id}`, { profile: { badge: 6 } });
     assert.equal((await badge('UNIQUE_VALIDATED')).status, 200);
@@ -240,7 +240,7 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
     assert.equal(status, 201);
     const refused = await change({ plate: null });
     assert.equal(refused.status, 409);
-    assert.match(causes(refused as never)[0] ?? '', /plate: the claim .* of the authorization server .* tells it/);
+    assert.match(causes(refused as never)[0] ?? '', /plate: is used by the claim .* of the authorization server/);
     await api.call('DELETE', `${claims}/${body.id}`);
     await define({ plate: null });
     const events = await api.services.database.knex('audit_events').where({ event_type: 'user.schema.update' }).orderBy('seq');
@@ -265,6 +265,6 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
     assert.equal((await change(many(201))).status, 400);
     await define(many(200));
     const full = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`bulk${at}`, 'x'.repeat(1000)]));
-    assert.deepEqual(await refusals(full), [400, 'profile: must have at most 16384 bytes in added attributes together']);
+    assert.deepEqual(await refusals(full), [400, 'profile: must have at most 16384 bytes in all added attributes']);
   });
 });

@@ -114,7 +114,7 @@ describe('the life cycle of users (management API, "users")', () => {
     const user = await person(api);
     const mailed = await step(user.id, 'reset_password');
     assert.deepEqual([mailed.status, mailed.body.errorCode], [403, 'E0000038']);
-    assert.match(mailed.body.errorSummary ?? '', /the user has no e-mail address: ask for the link with sendEmail=false/);
+    assert.match(mailed.body.errorSummary ?? '', /the user has no e-mail address. Request the link with sendEmail=false/);
     assert.deepEqual([(await read(user.id)).status, await signsIn(user)], ['ACTIVE', true]);
     const answer = await step(user.id, 'reset_password?sendEmail=false');
     assert.match(answer.body.resetPasswordUrl ?? '', /\/choose-password\/[\w-]{20,}$/);

@@ -79,10 +79,10 @@ test('among thousands one types a part of a name: the one that fits is taken, of
   assert.match(unknown.text, /id="depId-problem">Does not exist here/);
   assert.equal(typedIn(unknown, 'depId'), 'Purchasing');
   const tooMany = await agent.submit(form, 'console-form', { chosen: user.id, depId: 'team' });
-  assert.match(tooMany.text, /id="depId-problem">Fits too many/);
+  assert.match(tooMany.text, /id="depId-problem">Matches too many/);
 
   const several = await agent.submit(form, 'console-form', { chosen: user.id, depId: 'sales' });
-  assert.match(several.text, /id="depId-problem">Fits several/);
+  assert.match(several.text, /id="depId-problem">Matches several/);
   assert.deepEqual(options(several, 'depId').slice(1), ['Sales – in Area 1', 'Sales – in Area 2', 'Sales – in Area 3']);
   const added = await agent.submit(several, 'console-form', { chosen: user.id, depId: 'dep_sales2' });
   assert.match(wordsOf(added), /The members are added/);
@@ -106,7 +106,7 @@ test('a user is created in one of many organizations by its name', async (t) => 
   const form = await agent.visit('/admin/users/new?org=org_many7');
   assert.equal(typedIn(form, 'orgId'), 'Company 7 (org_many7)');
   const several = await agent.submit(form, 'console-form', { login: 'anna', way: 'later', orgId: 'comp 24' });
-  assert.match(several.text, /id="orgId-problem">Fits several/);
+  assert.match(several.text, /id="orgId-problem">Matches several/);
   assert.equal(options(several, 'orgId').length, 12);
   const created = await agent.submit(several, 'console-form', { orgId: 'org_many240' });
   assert.match(wordsOf(created), /The user is created/);

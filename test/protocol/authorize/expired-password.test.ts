@@ -74,10 +74,10 @@ test('an expired password at `authn` (management API, "authn"; Okta Authenticati
     const stateToken = await tokenOf(user);
     for (const [password, words] of [
       ['short', 'must have at least 8 characters'],
-      ['iloveyou', 'is among the passwords that are tried first: it is too common'],
-      ['Hopperton1', 'must have at least 8 letters and digits beside the login, the e-mail address and the names of the user'],
-      ['gatehouse!!!!', 'must have at least 8 letters and digits beside the name of this service'],
-      [user.password, 'was used before: choose another one'],
+      ['iloveyou', 'is too common. Choose another one'],
+      ['Hopperton1', 'must have at least 8 letters and digits besides the user name, the e-mail address and the names of the user'],
+      ['gatehouse!!!!', 'must have at least 8 letters and digits besides the name of this service'],
+      [user.password, 'was used before. Choose another one'],
     ] as const) {
       const { status, body } = await change(stateToken, user.password, password);
       assert.deepEqual([status, body.errorCode, body.errorCauses], [400, 'E0000001', [{ errorSummary: `newPassword: ${words}` }]]);

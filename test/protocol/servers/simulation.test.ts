@@ -288,13 +288,10 @@ test('the simulation tells why: each step, the row of the consent table, the fir
   await refused({ grant_type: 'implicit', user: 'nobody' }, 'user: does not exist');
   await refused({ grant_type: 'implicit', user: 'nobody', client_id: 'none' }, 'client_id: does not exist', 'user: does not exist');
   await refused({ grant_type: 'password' }, 'user: is required');
-  await refused({ grant_type: 'client_credentials', user: user.id }, 'user: has no use with grant_type client_credentials');
-  await refused({ grant_type: 'password', user: user.id, prompt: 'none' }, 'prompt: has no use with grant_type password');
-  await refused(
-    { grant_type: 'implicit', user: user.id, prompt: 'none login' },
-    'prompt: must not contain none together with other values',
-  );
-  await refused({ grant_type: 'implicit', user: user.id, prompt: 'select_account' }, 'prompt.0: must be of none, login, consent');
+  await refused({ grant_type: 'client_credentials', user: user.id }, 'user: cannot be used with grant_type client_credentials');
+  await refused({ grant_type: 'password', user: user.id, prompt: 'none' }, 'prompt: cannot be used with grant_type password');
+  await refused({ grant_type: 'implicit', user: user.id, prompt: 'none login' }, 'prompt: cannot combine none with other values');
+  await refused({ grant_type: 'implicit', user: user.id, prompt: 'select_account' }, 'prompt.0: must be a list of none, login, consent');
   await refused(
     { grant_type: 'refresh_token', user: user.id },
     'grant_type: must be authorization_code or implicit or password or client_credentials or urn:ietf:params:oauth:grant-type:device_code or urn:openid:params:grant-type:ciba or urn:ietf:params:oauth:grant-type:token-exchange or urn:ietf:params:oauth:grant-type:jwt-bearer',

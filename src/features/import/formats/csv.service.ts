@@ -57,9 +57,9 @@ function columnsOf(header: readonly string[], attributes: readonly Attribute[]):
   const known = new Set<string>([...PROFILE_COLUMNS, ...attributes.map(({ name }) => name), ...OWN_COLUMNS, ...PASSED_OVER]);
   const unknown = names.filter((name) => !known.has(name));
   if (unknown.length > 0)
-    throw new UnreadableSource(`The first row names columns that are not known: ${unknown.slice(0, 5).join(', ')}. Rename or remove them.`);
-  if (!names.includes('login')) throw new UnreadableSource('The first row does not name a column “login”.');
-  if (new Set(names).size < names.length) throw new UnreadableSource('The first row names a column twice.');
+    throw new UnreadableSource(`The first row contains unknown columns: ${unknown.slice(0, 5).join(', ')}. Rename or remove them.`);
+  if (!names.includes('login')) throw new UnreadableSource('The first row has no column “login”. Add one.');
+  if (new Set(names).size < names.length) throw new UnreadableSource('The first row contains a column twice. Remove one.');
   return names.map((name) => (PASSED_OVER.includes(name) ? false : name));
 }
 
@@ -82,7 +82,7 @@ function itemOf(record: Row, place: { readonly line: number }, types: ReadonlyMa
 
 function ownValues({ password, passwordHash, totpSecret, organizations, groups, ...ids }: Row): object {
   if (password !== undefined && passwordHash !== undefined)
-    throw validation([{ field: 'password', message: 'must not be given together with passwordHash' }]);
+    throw validation([{ field: 'password', message: 'cannot be combined with passwordHash. Remove one of them' }]);
   const names = (cell: string) => valueOfText('array', cell.replace(ESCAPED, ''));
   return {
     ...ids,

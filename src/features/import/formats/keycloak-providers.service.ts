@@ -45,7 +45,7 @@ export function providerItem(value: unknown, entry: string): ImportItem {
     return {
       kind: 'refused',
       place,
-      reasons: ['config.clientSecret: is hidden in this export. Export with kc.sh export, or create the provider by hand'],
+      reasons: ['config.clientSecret: is hidden in this export. Export with kc.sh export, or create the provider manually'],
     };
   const url = (name: string) => (text(name) === undefined ? undefined : { url: text(name) });
   const endpoints = { authorization: url('authorizationUrl'), token: url('tokenUrl'), userInfo: url('userInfoUrl'), jwks: url('jwksUrl') };

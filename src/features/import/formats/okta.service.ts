@@ -46,9 +46,9 @@ function itemOf(found: Resource, place: ImportPlace): ImportItem[] {
   }
   if (found.protocol !== undefined)
     throw validation([
-      { field: 'protocol.credentials', message: 'Okta tells no client secret of a provider: create the provider by hand' },
+      { field: 'protocol.credentials', message: 'Okta does not export client secrets. Create the identity provider manually' },
     ]);
-  throw validation([{ field: 'profile', message: 'must be of a user, a group or an application' }]);
+  throw validation([{ field: 'profile', message: 'must be a user, a group or an application' }]);
 }
 
 export const LEFT_BY_OKTA = {
