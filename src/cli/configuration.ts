@@ -18,7 +18,7 @@ interface Remote {
 }
 interface Wanted extends Remote {
   readonly file: string;
-  /** Delete everything that is not in the file. */
+  /** In the sections of the file, delete what it does not name. */
   readonly delete: boolean;
 }
 

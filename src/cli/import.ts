@@ -183,6 +183,6 @@ function* linesOf(
     const isNothingNew = imported === 0 && refused === 0 && existing > 0 && made.every(([, { created }]) => created === 0);
     if (isNothingNew) yield 'Nothing changed: everything existed already.';
   }
-  if (left.size > 0) yield 'The file also has what is not imported:';
+  if (left.size > 0) yield 'Not imported:';
   for (const [what, { count, instead }] of left) yield `- ${what}: ${count}. ${instead}.`;
 }

@@ -159,14 +159,14 @@ export async function runProgram(terminal: Terminal): Promise<number> {
   remote('plan')
     .description('Show the differences between a file and the service. Exit code 0: no differences, 1: differences, 2: failed.')
     .argument('<file>', 'configuration file, YAML or JSON')
-    .option('--delete', 'delete everything that is not in the file', false)
+    .option('--delete', 'in the sections of the file, delete what the file does not name', false)
     .action((file, options) => {
       run = async (to) => (await import('./configuration.ts')).planConfiguration(to, { file, ...options });
     });
   remote('apply')
     .description('Change the service so that it matches a file. Exit code 0: it matches, 1: it does not match, 2: failed.')
     .argument('<file>', 'configuration file, YAML or JSON')
-    .option('--delete', 'delete everything that is not in the file', false)
+    .option('--delete', 'in the sections of the file, delete what the file does not name', false)
     .option('--yes', 'apply without confirmation', false)
     .action((file, options) => {
       run = async (to) => (await import('./configuration.ts')).applyConfiguration(to, { file, ...options });

@@ -1,49 +1,12 @@
 /** Configuration as code of what people meet: their attributes, sign-up, sign-in, codes to phones, bots, brand, hooks and roles of applications; on two installations. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { stringify } from 'yaml';
-import { readSections } from '../../src/features/configuration/current.ts';
-import { readConfiguration } from '../../src/features/configuration/file.ts';
-import { RESOURCE_KINDS } from '../../src/features/configuration/kinds.ts';
-import { directoryOf } from '../../src/features/configuration/names.ts';
-import { plan } from '../../src/features/configuration/plan.ts';
-import { changes, reportLines } from '../../src/features/configuration/report.ts';
-import { serviceAt } from '../../src/features/configuration/service.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { API_TOKEN, type Service, startService } from '../support/service.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: configuration files have whatever shape a test gives them
-type Content = any;
+import { type Service, startService } from '../support/service.ts';
+import { applied as appliedWith, type Content, exported, planned } from './configuring.ts';
 
 const env = { SMS_SECRET: `whsec_${'A'.repeat(43)}=`, HOOK_KEY: 'the-key-of-the-hook' };
 
-function workshopAt(service: Service) {
-  const near = serviceAt(service.listensAt, API_TOKEN);
-  return { service: near, directory: directoryOf(near), env, deleting: false };
-}
-
-function sectionsOf(t: TestContext, content: Content) {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-configuration-'));
-  afterwards(t, () => rmSync(folder, { recursive: true }));
-  const file = path.join(folder, 'gatehouse.yaml');
-  writeFileSync(file, stringify(content));
-  return readConfiguration(file, RESOURCE_KINDS);
-}
-
-/** @returns what is left to do afterwards, in words */
-async function applied(t: TestContext, service: Service, content: Content): Promise<string[]> {
-  const steps = () => plan(workshopAt(service), sectionsOf(t, content), RESOURCE_KINDS);
-  for (const step of changes(await steps())) await step.carryOut();
-  return changes(await steps()).flatMap(reportLines);
-}
-
-async function exported(service: Service): Promise<Content> {
-  const { service: near, directory } = workshopAt(service);
-  return readSections(near, directory, RESOURCE_KINDS);
-}
+const applied = (t: TestContext, service: Service, content: Content) => appliedWith(t, service, content, false, env);
 
 /** A service with the group and the organization that the file names. */
 async function furnished(t: TestContext): Promise<Service> {
@@ -128,5 +91,5 @@ test('all that people meet is set by a file, exported as it is, and the same els
   assert.deepEqual(await exported(other), whole);
 
   const plain = { settings: [{ ...TELEPHONY, secret: env.SMS_SECRET }] };
-  await assert.rejects(plan(workshopAt(service), sectionsOf(t, plain), RESOURCE_KINDS), /A secret must not be in the file/);
+  await assert.rejects(planned(t, service, plain, false, env), /A secret must not be in the file/);
 });

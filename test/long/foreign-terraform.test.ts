@@ -29,6 +29,7 @@ test('Okta’s SDK for Go makes the calls of each resource that the how-to lists
   );
   assert.deepEqual(told.map(({ resource }) => resource).sort(), named(WORKS).sort(), 'the how-to lists them all');
   const answers: Record<string, number> = JSON.parse(lines.find((line) => line.startsWith('ANSWERS '))?.slice(8) ?? '{}');
+  assert.notDeepEqual(answers, {});
   t.diagnostic(JSON.stringify(answers));
   for (const [path, status] of Object.entries(answers)) {
     assert.equal(status, path === 'mappings' ? 200 : 404, path);

@@ -75,7 +75,7 @@ test('on the embedded database of a service that is stopped', async (t) => {
   const env = { DATA_DIR: dataDirectory(t), SECRET_KEY: newSecretKey() };
   const early = runCommand(t, 'administrator', env, 'ada');
   assert.equal(await early.ended, 1);
-  assert.match(early.output.stderr, /has not been started yet/);
+  assert.match(early.output.stderr, /There is no database in .*Start the service once/);
   const service = await runService(t, env);
   assert.equal(await service.stop(), 0);
   const port = new URL(service.baseUrl).port;

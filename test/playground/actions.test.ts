@@ -45,7 +45,7 @@ for (const server of ['built-in', 'default']) {
     assert.match(textOf(page, 'summary'), /not active/);
     page = await press(agent, page, 'userinfo access-token');
     assert.match(textOf(page, 'happened-answer'), /^HTTP\/1\.1 401 Unauthorized\n[\s\S]*Www-Authenticate: Bearer error="invalid_token"/i);
-    assert.match(textOf(page, 'summary'), /expired, revoked or invented/);
+    assert.match(textOf(page, 'summary'), /expired, revoked or unknown/);
 
     page = await press(agent, page, 'refresh refresh-token');
     assert.doesNotMatch(page.text, /class="badge"/, 'the new access token is not revoked');

@@ -50,7 +50,7 @@ export async function changeServerPart<T>(
     };
     if ((await lockServer(trx, serverId)) === undefined) throw notFound(serverId, 'AuthorizationServer');
     if (serverId === BUILT_IN && !ofBuiltIn)
-      throw wrongState('the scopes, claims and policies of the built-in authorization server cannot be changed. Use a custom one');
+      throw wrongState('the built-in authorization server has fixed scopes, claims and policies. Use a custom one');
     const changed = await change(trx, existing);
     await notifications.publish(trx, { kind: 'server', id: serverId });
     return changed;

@@ -48,8 +48,7 @@ export async function serverSubject(visit: ConsoleRequest): Promise<ServerSubjec
 /** For a page that changes scopes, claims or policies. @throws {ApiError} not found; wrong state: the built-in server keeps them */
 export async function subjectWithParts(visit: ConsoleRequest): Promise<ServerSubject> {
   const subject = await serverSubject(visit);
-  if (subject.isBuiltIn)
-    throw wrongState('the scopes, claims and policies of the built-in authorization server cannot be changed. Use a custom one');
+  if (subject.isBuiltIn) throw wrongState('the built-in authorization server has fixed scopes, claims and policies. Use a custom one');
   return subject;
 }
 

@@ -1,4 +1,5 @@
 /** What the service has, read over its API in the form of the file. */
+import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
 import { addressFields, bodyPart, bodySchema, hasStatusField, type Kind, keyOf, pathOf } from './kinds.ts';
 import { type NameDirectory, replaceReferences } from './names.ts';
@@ -32,6 +33,10 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
     const one = presentOf(kind, within, answer);
     const document = await replaceReferences(one.document, kind.references ?? [], directory.names);
     const open = openPart(document, kind.open?.(one.key));
+    if (read.some(({ key }) => key === one.key))
+      throw new StartFailure(
+        `The service has two ${kind.noun}s “${one.key}”, which a file cannot tell apart. Rename or delete one of them.`,
+      );
     if (Object.keys(open).length > 0) read.push({ ...one, document, open });
   }
   return read;

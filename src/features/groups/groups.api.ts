@@ -42,7 +42,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     status: 200,
     summaries: {
       create: 'Create a group',
-      list: 'List the groups, oldest first; each word of q begins a word of the name, search and filter are expressions of RFC 7644',
+      list: 'List the groups, oldest first; each word of q begins a word of the name, or q is the ID; search and filter are expressions of RFC 7644',
       read: 'Read a group',
       replace: 'Replace the profile of a group',
       remove: 'Delete a group, with its memberships and assignments',

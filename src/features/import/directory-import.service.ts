@@ -43,30 +43,13 @@ const RENAME_OR_UNITE = 'Rename one of the two. If both are the same organizatio
 type Import = (run: ImportRun, value: unknown) => Promise<ThingOutcome>;
 
 const KINDS: Readonly<Record<ThingKind, Import>> = {
-  async organization(run, value) {
-    const { name, originId } = parse(importedOrganization, value);
-    const there = run.planned.organizations.get(name) ?? (await findOriginId(run.services.database.knex, name));
-    if (there && originId !== '' && there !== originId) {
-      run.refusedOrganizations.add(name);
-      throw refusal('name', `is taken by another organization, with the external ID ${there} and not ${originId}. ${RENAME_OR_UNITE}`);
-    }
-    const planned = { add: () => run.planned.organizations.set(name, originId) };
-    return create(run, name, there !== undefined, planned, () => createOrganization(run.services, { name, originId }, run.request));
-  },
+  organization: (run, value) => notingRefusal(run.refusedOrganizations, value, importOrganization(run, value)),
   async group(run, value) {
     const group = parse(importedGroup, value);
     const isThere = await isGroup(run, group.name);
     return create(run, group.name, isThere, run.planned.groups, () => createGroup(run.services, group, run.request));
   },
-  async provider(run, value) {
-    try {
-      return await importProvider(run, value);
-    } catch (error) {
-      const { name } = value as { readonly name?: unknown };
-      if (typeof name === 'string') run.refusedProviders.add(name);
-      throw error;
-    }
-  },
+  provider: (run, value) => notingRefusal(run.refusedProviders, value, importProvider(run, value)),
   async application(run, value) {
     const given = parse(importedApplication, value);
     const { clientId, label, secret, activate, settings, roles, groups } = given;
@@ -81,6 +64,28 @@ const KINDS: Readonly<Record<ThingKind, Import>> = {
     );
   },
 };
+
+/** Keeps the name of a refused record, so that users of the file do not get an existing thing of that name. */
+async function notingRefusal(refused: Set<string>, value: unknown, importing: Promise<ThingOutcome>): Promise<ThingOutcome> {
+  try {
+    return await importing;
+  } catch (error) {
+    const { name } = value as { readonly name?: unknown };
+    if (typeof name === 'string') refused.add(name.trim());
+    throw error;
+  }
+}
+
+async function importOrganization(run: ImportRun, value: unknown): Promise<ThingOutcome> {
+  const { name, originId } = parse(importedOrganization, value);
+  const there = run.planned.organizations.get(name) ?? (await findOriginId(run.services.database.knex, name));
+  if (there && there !== originId) {
+    const given = originId === '' ? 'the file gives none' : `the file says ${originId}`;
+    throw refusal('name', `is taken by an organization with the external ID ${there}; ${given}. ${RENAME_OR_UNITE}`);
+  }
+  const planned = { add: () => run.planned.organizations.set(name, originId) };
+  return create(run, name, there !== undefined, planned, () => createOrganization(run.services, { name, originId }, run.request));
+}
 
 async function importProvider(run: ImportRun, value: unknown): Promise<ThingOutcome> {
   const { activate, organization, ...body } = parse(importedProvider, value);

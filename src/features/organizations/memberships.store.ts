@@ -96,8 +96,8 @@ export async function findOrgIds(executor: Executor, userId: string): Promise<st
 }
 
 /**
- * A member of any of these organizations, by ID or login. The ID goes first. One statement, whether there is no such user or one out of reach: the time does not
- * tell which.
+ * A member of any of these organizations, by ID or login. The ID goes first. The statement is the same for a user who does
+ * not exist and for one out of reach.
  */
 export async function findMemberNamed(executor: Executor, idOrLogin: string, orgIds: ReadonlySet<string>): Promise<User | undefined> {
   return selectedUsers(executor, { filters: [], orgIds }, {})

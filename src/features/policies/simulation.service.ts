@@ -149,7 +149,8 @@ export async function simulateRequest(
   const requiredProvider = user && (await findRequiredProvider(knex, user.id));
   const byPassword = request.grantType === 'password' ? await passwordRefusal(services, requiredProvider) : undefined;
   const factors = signIn && user && (await listUsableFactors(knex, user.id, PASSWORD_AMR)).map(({ type }) => type);
-  const refusal = byPassword ?? (signIn && refusalOf(signIn, factors ?? []));
+  const bySignIn = byPassword ?? (signIn && refusalOf(signIn, factors ?? []));
+  const refusal = PRECEDES_SIGN_IN.has(simulation.refusal?.error ?? '') ? undefined : bySignIn;
   const judged = refusal === undefined ? simulation : { ...simulation, outcome: 'REFUSED' as const, refusal, tokens: undefined };
   const found = {
     ...judged,
@@ -167,6 +168,11 @@ export async function simulateRequest(
   };
   return { ...found, ...(await simulateHook(services, found, request, caller)) };
 }
+
+/** Errors of a request that is refused before anybody signs in. */
+const PRECEDES_SIGN_IN: ReadonlySet<string> = new Set([
+  ...['invalid_request', 'invalid_client', 'unauthorized_client', 'invalid_scope', 'invalid_target', 'invalid_authorization_details'],
+]);
 
 /** Why no password is right, whatever it is. */
 async function passwordRefusal(services: Services, requiredProvider: RequiredProvider | undefined) {

@@ -36,7 +36,7 @@ const name = ({ least = 0 } = {}) =>
 
 const email = name()
   .refine((value) => z.regexes.unicodeEmail.test(value), { abort: true, error: 'must be an e-mail address' })
-  .refine(isOneSpelling, 'must be spelled as mail servers read it: no “=?…?=”, and the domain in ordinary letters and dots');
+  .refine(isOneSpelling, 'must be in its normal form, such as ann@example.com: no “=?…?=” before the @, no period at the end');
 
 /** No other name may look like a user ID. */
 export const isUserId = (value: string): boolean => /^usr_[0-9A-Za-z]{20}$/.test(value);

@@ -191,7 +191,7 @@ test('account linking and creation', async (t) => {
     assert.deepEqual([found.firstName, found.lastName, found.displayName], [odd.given_name, odd.family_name, undefined]);
     assert.ok(isAdmitted(await come(email, { subject: 'odd', given_name: 'a\u0000b', family_name: { evil: true } })));
     assert.equal((await service.api('GET', `/users/${encodeURIComponent(email)}`)).body.profile.firstName, odd.given_name);
-    assert.equal(problemOf(await come(`${'x'.repeat(300)}@example.com`)), 'upstream_no_user_name');
+    assert.equal(problemOf(await come(`${'x'.repeat(300)}@example.com`)), 'upstream_no_email', 'no mail server takes that address');
   });
 
   await t.test('a subject with control characters or of ten thousand letters is no answer that ends in an internal error', async () => {

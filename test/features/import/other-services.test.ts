@@ -10,8 +10,7 @@ import { codeOf } from '../../support/factors.ts';
 import { assertSignsIn, authn, fileWith, fixture, serviceToImportInto } from './importing.ts';
 
 /** What the report at the end says. */
-const leftIn = (stdout: string): string[] =>
-  (stdout.split('The file also has what is not imported:\n')[1] ?? '').split(/^- /m).flatMap((line) => line.trim() || []);
+const leftIn = (stdout: string): string[] => (stdout.split('Not imported:\n')[1] ?? '').split(/^- /m).flatMap((line) => line.trim() || []);
 
 /** Of all hashes in the files. */
 const PASSWORD = 'correct horse battery staple';
@@ -251,7 +250,7 @@ test('Zitadel: an organization is another one in another file, unless its ID is 
     assert.equal(code, 1, stderr);
     assert.match(
       stderr,
-      /^orgs\[0\] Acme is refused: name: is taken by another organization, with the external ID 1001 and not 1002\. Rename/m,
+      /^orgs\[0\] Acme is refused: name: is taken by an organization with the external ID 1001; the file says 1002\. Rename/m,
     );
     assert.match(stderr, /^orgs\[0\]\.oidcIdps\[0\] IdP bob is refused: organization: “Acme” of the file is refused$/m);
     assert.match(stderr, /^orgs\[0\]\.humanUsers\[0\] bob is refused: organizations\.0: “Acme” of the file is refused; links/m);
@@ -261,6 +260,12 @@ test('Zitadel: an organization is another one in another file, unless its ID is 
     (await service.api('GET', '/account/org')).body.organizations.map(({ name, originId }: Record<string, string>) => [name, originId]),
     [['Acme', '1001']],
   );
+  // No ID in the file, and one that cannot be stored: nobody joins the organization of that name.
+  for (const orgId of ['', 'x'.repeat(256)]) {
+    const { stderr } = await call('import', 'zitadel', file(orgId, 'ann'));
+    assert.match(stderr, /^orgs\[0\] Acme is refused: (name: is taken .*; the file gives none|originId)/m);
+    assert.match(stderr, /^orgs\[0\]\.humanUsers\[0\] ann is refused: organizations\.0: “Acme” of the file is refused; links/m);
+  }
   // The same organization, in two files or made by hand.
   assert.equal((await call('import', 'zitadel', file('1001', 'eve'))).code, 0);
   await service.api('POST', '/account/org?orgName=Beta');
@@ -273,7 +278,7 @@ test('Zitadel: an organization is another one in another file, unless its ID is 
   const realm = fileWith('realm.json', JSON.stringify({ realm: 'acme', organizations: twins, users: [{ username: 'kim' }] }));
   for (const option of [['--dry-run'], []]) {
     const { stderr } = await call('import', 'keycloak', realm, ...option);
-    assert.match(stderr, /^organizations Twin is refused: name: is taken by another organization, with the external ID a and not b/m);
+    assert.match(stderr, /^organizations Twin is refused: name: is taken by an organization with the external ID a; the file says b/m);
     assert.match(stderr, /^users\[0\] kim is refused: organizations\.0: “Twin” of the file is refused$/m);
   }
 });

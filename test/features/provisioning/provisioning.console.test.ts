@@ -21,7 +21,7 @@ test('a target is set up, tried, and shows what became of each user, who are ret
   assert.deepEqual((await ok('GET', `/apps/${app}/provisioning`)).mapping, { nickName: null, title: 'department' });
 
   const plan = wordsOf(await agent.visit(`${home}/plan`));
-  assert.match(plan, /ada@console\.example Create .*bob@console\.example Link with the user who is there/);
+  assert.match(plan, /ada@console\.example Create .*bob@console\.example Link to the existing user/);
   assert.deepEqual(target.changes(), [], 'the target was read, and nothing was changed');
 
   target.instead = ({ method }) => (method === 'POST' ? { status: 400, body: { detail: 'no <more> licences' } } : undefined);
@@ -34,7 +34,7 @@ test('a target is set up, tried, and shows what became of each user, who are ret
   target.instead = () => undefined;
   const ada = (await service.api('GET', '/users/ada@console.example')).body.id;
   const retry = await agent.visit(`${home}/user/${ada}/retry`);
-  assert.match(wordsOf(await agent.submit(retry, 'console-form')), /pushed|push/i);
+  assert.match(wordsOf(await agent.submit(retry, 'console-form')), /The push has started/);
   await eventually(async () => /Active there 2 /.test(wordsOf(await agent.visit(home))), 'the user is there at last');
   assert.ok(target.named('ada@console.example'));
 
