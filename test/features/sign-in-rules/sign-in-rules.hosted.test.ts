@@ -170,7 +170,7 @@ test('rules of the sign-in policy', async (t) => {
       rules: [{ name: 'Moon', conditions: { zones: { include: ['Moon'] } }, action: 'DENY' }],
     });
     assert.equal(missing.status, 400);
-    assert.match(JSON.stringify(missing.body), /rules\.0\.conditions\.zones\.include: there is no zone Moon/);
+    assert.match(JSON.stringify(missing.body), /rules\.0\.conditions\.zones\.include: the zone Moon does not exist\. Create it first/);
     await setRules({ name: 'Lab', conditions: { zones: { exclude: ['Lab'] } }, action: 'ALLOW' });
     const gateways = [{ type: 'CIDR', value: '192.0.2.0/24' }];
     assert.equal((await service.api('DELETE', `/zones/${lab.id}`)).status, 403);
