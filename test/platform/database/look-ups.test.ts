@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../../src/features/audit/events.resource.ts'
 import { findLook } from '../../../src/features/organization-branding/organization-branding.store.ts';
 import { findDomainProviders, findRequiredProvider } from '../../../src/features/organization-providers/home-realm.store.ts';
 import { findDomainConnection } from '../../../src/features/organization-providers/organization-providers.store.ts';
-import { listSignInOrganizations } from '../../../src/features/organizations/memberships.store.ts';
+import { findMemberNamed, listSignInOrganizations } from '../../../src/features/organizations/memberships.store.ts';
 import { findOrganization } from '../../../src/features/organizations/organizations.store.ts';
 import { takeSessionToken } from '../../../src/features/sessions/session-tokens.store.ts';
 import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
@@ -92,7 +92,7 @@ test('no look-up of a token, a session or a user reads a table from end to end, 
   }
 });
 
-test('what a sign-in asks of organizations and their providers is one read by an index each, with thousands of each', async (t) => {
+test('what a sign-in and an administrator ask of organizations is one read by an index each, with thousands of each', async (t) => {
   const own = await testDatabase();
   afterwards(t, () => own.drop());
   const { pool, knex, close } = await openDatabase({ connection: own.connection, onError: () => {} });
@@ -100,6 +100,9 @@ test('what a sign-in asks of organizations and their providers is one read by an
   for (const statement of FILL) await pool.query(statement);
   await pool.query("UPDATE users SET email = 'ada@customer7.example' WHERE id = 'user-7'");
   await pool.query(`UPDATE organizations SET branding = '{"name": "Seven"}' WHERE id = 'org-7'`);
+  // One organization that everybody is in.
+  await pool.query(`INSERT INTO organizations (id, name, created, last_updated) VALUES ('org-large', 'Large', now(), now())`);
+  await pool.query(`INSERT INTO memberships (org_id, user_id, created) SELECT 'org-large', id, now() FROM users WHERE id <> 'user-7'`);
   await pool.query('ANALYZE');
   let statements: { sql: string; bindings: unknown[] }[] = [];
   knex.on('query', (statement: { sql: string; bindings: unknown[] }) => statements.push(statement));
@@ -113,6 +116,9 @@ test('what a sign-in asks of organizations and their providers is one read by an
     'the provider that a user must use': async () => (await findRequiredProvider(knex, 'user-7'))?.id === 'idp-7',
     'the organization of an address at a provider': async () =>
       (await findDomainConnection(knex, 'idp-7', 'customer7.example'))?.orgId === 'org-7',
+    'a member by user name': async () => (await findMemberNamed(knex, 'LOGIN-8', new Set(['org-large'])))?.id === 'user-8',
+    'a member by ID': async () => (await findMemberNamed(knex, 'user-8', new Set(['org-large', 'org-9'])))?.login === 'login-8',
+    'a user who is no member': async () => (await findMemberNamed(knex, 'login-7', new Set(['org-large']))) === undefined,
   };
   for (const [name, look] of Object.entries(looks)) {
     statements = [];
