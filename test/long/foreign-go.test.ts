@@ -1,5 +1,6 @@
 /** Clients from the Go module proxy: go-oidc as its example begins, the device flow of golang.org/x/oauth2, and Okta's SDK. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { program } from '../support/docs.ts';
 import { eventually, freePort } from '../support/process.ts';
@@ -99,48 +100,14 @@ test('golang.org/x/oauth2: a device signs in and refreshes, on the default and t
 const STORY = `package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
-	"os"
 
 	"github.com/okta/okta-sdk-golang/v5/okta"
 )
 
-func must(err error) {
-	if err == nil {
-		return
-	}
-	if api, ok := err.(*okta.GenericOpenAPIError); ok {
-		panic(string(api.Body()))
-	}
-	panic(err)
-}
-
-// The models have a setter for each field; JSON is shorter.
-func from[T any](format string, values ...any) (value T) {
-	must(json.Unmarshal([]byte(fmt.Sprintf(format, values...)), &value))
-	return value
-}
-
-func get[T any](value T, _ *okta.APIResponse, err error) T {
-	must(err)
-	return value
-}
-
-func done(_ *okta.APIResponse, err error) { must(err) }
-
 func main() {
-	// It drops the port of the address; a proxy brings it back.
-	proxy, err := url.Parse(os.Getenv("FORWARD"))
-	must(err)
-	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
-	config, err := okta.NewConfiguration(okta.WithOrgUrl("http://gatehouse.invalid"), okta.WithToken(os.Getenv("TOKEN")),
-		okta.WithTestingDisableHttpsCheck(true), okta.WithHttpClientPtr(client), okta.WithCache(false))
-	must(err)
-	c, ctx := okta.NewAPIClient(config), context.Background()
+	c, ctx := connect()
 
 	get(c.SchemaAPI.UpdateUserProfile(ctx, "default").UserSchema(
 		from[okta.UserSchema](\`{"definitions": {"custom": {"id": "#custom", "type": "object", "properties": {"seats": {"title": "Seats", "type": "integer", "unique": "UNIQUE_VALIDATED"}}}}}\`)).Execute())
@@ -202,7 +169,7 @@ func main() {
 `;
 
 test('Okta’s SDK for Go tells the story of all SDKs', async (t) => {
-  const cwd = folderWith(t, { 'main.go': STORY });
+  const cwd = folderWith(t, { 'main.go': STORY, 'okta.go': readFileSync('test/long/foreign/okta.go', 'utf8') });
   const missing = await build(cwd, 'github.com/okta/okta-sdk-golang/v5/okta@v5.0.6');
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);

@@ -16,7 +16,10 @@ const named = (text: string) =>
   [...text.matchAll(/^\| (`okta_.*?) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`(okta_\w+)`/g)].map(([, name]) => name));
 
 test('Okta’s SDK for Go makes the calls of each resource that the how-to lists, and is refused what it says is not here', async (t) => {
-  const cwd = folderWith(t, { 'main.go': readFileSync('test/long/foreign/terraform.go', 'utf8') });
+  const cwd = folderWith(t, {
+    'main.go': readFileSync('test/long/foreign/terraform.go', 'utf8'),
+    'okta.go': readFileSync('test/long/foreign/okta.go', 'utf8'),
+  });
   const missing = await build(cwd, 'github.com/okta/okta-sdk-golang/v5/okta@v5.0.6');
   if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);

@@ -2,37 +2,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
-	"os"
 
 	"github.com/okta/okta-sdk-golang/v5/okta"
 )
-
-func must(err error) {
-	if err == nil {
-		return
-	}
-	if api, ok := err.(*okta.GenericOpenAPIError); ok {
-		panic(string(api.Body()))
-	}
-	panic(err)
-}
-
-func from[T any](format string, values ...any) (value T) {
-	must(json.Unmarshal([]byte(fmt.Sprintf(format, values...)), &value))
-	return value
-}
-
-func get[T any](value T, _ *okta.APIResponse, err error) T {
-	must(err)
-	return value
-}
-
-func done(_ *okta.APIResponse, err error) { must(err) }
 
 // The status of an answer that has no resource.
 func status[T any](_ T, response *okta.APIResponse, _ error) int {
@@ -55,13 +29,7 @@ func tell(resource string, work func()) {
 }
 
 func main() {
-	proxy, err := url.Parse(os.Getenv("FORWARD"))
-	must(err)
-	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
-	config, err := okta.NewConfiguration(okta.WithOrgUrl("http://gatehouse.invalid"), okta.WithToken(os.Getenv("TOKEN")),
-		okta.WithTestingDisableHttpsCheck(true), okta.WithHttpClientPtr(client), okta.WithCache(false))
-	must(err)
-	c, ctx := okta.NewAPIClient(config), context.Background()
+	c, ctx := connect()
 
 	var user, group, app, server, policy string
 	tell("okta_user", func() {
