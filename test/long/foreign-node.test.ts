@@ -34,22 +34,27 @@ async function startNodeApplication(t: TestContext, packages: readonly string[],
   return { service, origin, user, start, application: new UserAgent(origin) };
 }
 
-test('how to: Auth.js signs in', async (t) => {
-  const packages = ['@auth/express@0.12', 'express@4'];
-  const started = await startNodeApplication(t, packages, '/auth/callback/gatehouse', (port) => program('connect-authjs', 'js', port));
-  if (started === undefined) return;
-  const { service, user, application } = started;
-  const output = await started.start();
-  const { csrfToken } = JSON.parse((await application.visit('/auth/csrf')).text);
-  const form = new URLSearchParams({ csrfToken, callbackUrl: '/me' });
-  const page = await signInBy(
-    service,
-    application,
-    await application.visit('/auth/signin/gatehouse', { method: 'POST', body: form }),
-    user,
-  );
-  assert.match(page.text, /ada@example\.com/, output());
-});
+for (const { title, isOurs } of [
+  { title: 'how to: Auth.js signs in', isOurs: true },
+  { title: 'Auth.js signs in as its documentation has it, without state, with the profile openid', isOurs: false },
+]) {
+  test(title, async (t) => {
+    const packages = ['@auth/express@0.12', 'express@4'];
+    const started = await startNodeApplication(t, packages, '/auth/callback/gatehouse', (port) => {
+      const ours = program('connect-authjs', 'js', port);
+      return isOurs ? ours : ours.replace(/^ *checks: .*\n/m, '');
+    });
+    if (started === undefined) return;
+    const { service, user, application } = started;
+    if (!isOurs) await useProfileOpenid(service);
+    const output = await started.start();
+    const { csrfToken } = JSON.parse((await application.visit('/auth/csrf')).text);
+    const body = new URLSearchParams({ csrfToken, callbackUrl: '/me' });
+    const begun = await application.visit('/auth/signin/gatehouse', { method: 'POST', body });
+    assert.equal(begun.url.searchParams.has('state'), isOurs);
+    assert.match((await signInBy(service, application, begun, user)).text, /ada@example\.com/, output());
+  });
+}
 
 test('how to: Express with openid-client signs in and out', async (t) => {
   const packages = ['express@5', 'express-session@1', 'openid-client@6'];

@@ -1,12 +1,12 @@
 /** Proxies that sign users in before an application: oauth2-proxy from the Go module proxy, and Apache's mod_auth_openidc from Debian. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { eventually, freePort } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
-import { carryOut, folderWith, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
+import { carryOut, folderWith, install, mustCarryOut, signInBy, startApplication } from './foreign/setting.ts';
 
 test('oauth2-proxy signs in by its documented flags, tells who it is, and signs out', async (t) => {
   const cwd = folderWith(t, {});
@@ -61,11 +61,31 @@ test('oauth2-proxy signs in by its documented flags, tells who it is, and signs 
   assert.equal((await browser.visit('/account')).url.pathname, '/signin', 'the session has ended');
 });
 
-const MODULES = '/usr/lib/apache2/modules';
+/** With what a Debian without Apache lacks. */
+const PACKAGES = [
+  ...['apache2-bin', 'libapache2-mod-auth-openidc', 'libapr1', 'libaprutil1'],
+  ...['libcjose0', 'libhiredis0.14', 'liblua5.3-0'],
+];
+const SERVER = 'usr/sbin/apache2';
+const MODULE = 'usr/lib/apache2/modules/mod_auth_openidc.so';
+
+/** Apache with the module: that of this machine, else Debian's packages, unpacked into a folder. @returns where it is, and why it is not */
+async function apacheWithModule(t: TestContext): Promise<{ root: string; libraries: string; missing?: string }> {
+  if (existsSync(`/${SERVER}`) && existsSync(`/${MODULE}`)) return { root: '/', libraries: '' };
+  const root = folderWith(t, {});
+  const missing = await install(root, 'apt-get', 'download', '-q', ...PACKAGES);
+  if (missing !== undefined) return { root, libraries: '', missing };
+  for (const file of readdirSync(root)) await mustCarryOut(root, {}, 'dpkg', '-x', file, '.');
+  const [triplet = ''] = readdirSync(path.join(root, 'usr/lib')).filter((name) => name.endsWith('-linux-gnu'));
+  const libraries = path.join(root, 'usr/lib', triplet);
+  const needed = await mustCarryOut(root, { LD_LIBRARY_PATH: libraries }, 'ldd', SERVER, MODULE);
+  const lacking = needed.match(/\S+(?= => not found)/g);
+  return { root, libraries, ...(lacking !== null && { missing: `not on this machine: ${lacking.join(' ')}` }) };
+}
 
 test('mod_auth_openidc signs in and out', async (t) => {
-  if (!existsSync('/usr/sbin/apache2') || !existsSync(`${MODULES}/mod_auth_openidc.so`))
-    return t.skip('Debian’s packages apache2 and libapache2-mod-auth-openidc are not on this machine');
+  const { root, libraries, missing } = await apacheWithModule(t);
+  if (missing !== undefined) return t.skip(missing);
   const service = await startService(t);
   const user = await service.createUser({ email: 'ada@example.com' });
   const port = await freePort();
@@ -86,7 +106,7 @@ User nobody
 Group nogroup
 PidFile ${cwd}/apache.pid
 Listen 127.0.0.1:${port}
-${modules.map((name) => `LoadModule ${name}_module ${MODULES}/mod_${name}.so`).join('\n')}
+${modules.map((name) => `LoadModule ${name}_module ${path.join(root, path.dirname(MODULE))}/mod_${name}.so`).join('\n')}
 ErrorLog "|/bin/cat"
 LogLevel notice
 DocumentRoot ${cwd}
@@ -110,7 +130,15 @@ Alias /secure ${cwd}/who
 </Location>
 `,
   });
-  await startApplication(t, cwd, {}, '/usr/sbin/apache2', '-DFOREGROUND', '-f', path.join(config, 'apache.conf'));
+  await startApplication(
+    t,
+    cwd,
+    { LD_LIBRARY_PATH: libraries },
+    path.join(root, SERVER),
+    '-DFOREGROUND',
+    '-f',
+    path.join(config, 'apache.conf'),
+  );
   const application = new UserAgent(origin);
   await signInBy(service, application, '/secure', user);
   const page = await application.visit('/secure');
