@@ -21,7 +21,7 @@ export interface Reply {
 /** Milliseconds for an answer. */
 const ANSWER_WITHIN = 10_000;
 const LONGEST_BODY = 2_000_000;
-/** Long random path segments can be secrets, such as that of a sign-in in progress. */
+/** Long random path segments can be secrets, e.g. the ID of a pending sign-in. */
 const LONG_SEGMENT = /\/[\w-]{40,}/g;
 
 export interface WireOptions {

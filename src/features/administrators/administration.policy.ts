@@ -48,7 +48,7 @@ export type Reach = 'everything' | ReadonlySet<string>;
 
 /**
  * @param need permission that a role must include for an organization to be in reach. ALL: every permission, required for user accounts, because
- * whoever can set passwords can become any user of the organization. ANY: at least one
+ * anyone who can set passwords can sign in as any user of the organization. ANY: at least one
  */
 export function reachOf(roles: readonly Role[], verb: Verb, need: OrganizationPermission | 'ALL' | 'ANY' = 'ALL'): Reach {
   if (roles.some(({ type }) => type === 'SUPER_ADMIN' || (verb === 'read' && type === 'READ_ONLY_ADMIN'))) return 'everything';
@@ -100,7 +100,7 @@ export function risesAbove(
   if (!isInReach || orgId === undefined) return isInReach;
   // Only owners change the accounts of owners: until now, admins who are none could.
   if (isOwner) return !person.roles.some((role) => role.isOwner === true && role.orgId === orgId);
-  // A user who left and returns was meanwhile managed only by the administrators of the other organization.
+  // Until they returned, only the administrators of the other organization could manage the user.
   const isHeld = person.orgIds.includes(orgId) || person.roles.some((role) => role.orgId === orgId);
   return !isHeld && person.orgIdsEver.some((id) => id !== orgId);
 }

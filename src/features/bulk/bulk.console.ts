@@ -69,7 +69,7 @@ const list: ConsolePage = {
 async function fieldsFor(visit: ConsoleRequest, job: BulkJob, typed: Typed): Promise<readonly Field[]> {
   const { needs } = ACTION_TEXTS[job.action];
   if (needs === 'group') {
-    // Of the list that the users were chosen in.
+    // Preselects the group whose list the users were selected in.
     const value = visit.query.get('group') ?? undefined;
     return [await pickField(groupsIn(visit), { name: 'group', label: 'Group', alias: 'groupId', value }, typed)];
   }

@@ -62,7 +62,7 @@ export function chosenAction(
   return { action, ids: form.get('scope') === 'all' ? undefined : chosenIn(form) };
 }
 
-/** Drafts what was chosen in a list of members. @returns where it is confirmed @throws {ApiError} validation; as `draftForUsers` */
+/** Drafts the action for the selected rows of a list of members. @returns the address of the confirmation @throws {ApiError} validation; as `draftForUsers` */
 export async function draftForMembers({ services, request }: ConsoleRequest, form: URLSearchParams): Promise<string> {
   const { action, ids = [] } = chosenAction(form, request);
   const { id } = await draftForUsers(services, action, { query: { filter: 'id pr' }, ids }, request);

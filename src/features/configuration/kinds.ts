@@ -37,11 +37,11 @@ export interface Kind {
   readonly isSet?: (answer: Document) => boolean;
   /** Not managed by the operator: files neither contain nor remove it. */
   readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
-  /** Fields that only its creation takes. */
+  /** Fields that can be set only at creation. */
   readonly fixed?: readonly string[];
-  /** The words for its status, and the call that sets each. Absent: ACTIVE and INACTIVE. */
+  /** Status values and the lifecycle call for each. Absent: ACTIVE and INACTIVE. */
   readonly statuses?: Readonly<Record<string, string>>;
-  /** Are its secrets sent with each change? Absent: only those of things that are set at an address. */
+  /** Secrets are sent with each change. Absent: only for objects with a known address. */
   readonly resends?: true;
   /** Those that the service is never without. */
   readonly lasting?: readonly string[];
@@ -149,7 +149,7 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     fixed: ['applicationId'],
     statuses: { ENABLED: 'enable', PAUSED: 'pause', DISABLED: 'disable' },
     resends: true,
-    // Nothing else tells the streams of one application apart.
+    // Only the description distinguishes the streams of an application.
     isForeign: ({ description }) => description === undefined,
     references: [{ at: 'applicationId', to: 'application' }],
   },

@@ -5,7 +5,7 @@ import { type Document, isDocument } from './difference.ts';
 
 /** The fields that hold one. */
 const SECRETS: readonly string[] = ['client_secret', 'password', 'authorizationHeader'];
-/** Fields of which the member `secret` is one; '': the document itself, as `settings/telephony`. */
+/** Fields whose member `secret` is a secret; '': the document itself, as in `settings/telephony`. */
 const WITH_SECRET: readonly string[] = ['auth', ''];
 /** Fields of which the member `value` is one: the headers of a hook. */
 const WITH_SECRET_VALUE: readonly string[] = ['headers', 'authScheme'];

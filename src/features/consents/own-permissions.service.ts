@@ -93,7 +93,7 @@ export async function endOwnPermission(
     });
     return true;
   });
-  // Also end tokens that were issued meanwhile.
+  // Also end tokens issued during the transaction.
   if (ended) await endTokensOfConsent(database.knex, key);
   return ended;
 }

@@ -65,7 +65,7 @@ async function revoke(
     }
     return consents;
   });
-  // Also end tokens that were issued meanwhile.
+  // Also end tokens issued during the transaction.
   await endTokens(services.database.knex, revoked);
   return revoked;
 }

@@ -149,7 +149,7 @@ export async function renewSigningSecret(services: Services, id: string, request
 
 /**
  * Verifies the address: it must answer the challenge in a header with `{"verification": "<challenge>"}`. Pending deliveries become due at once.
- * @throws {ApiError} not found; validation with the problem; wrong state when the hook was changed meanwhile
+ * @throws {ApiError} not found; validation with the problem; wrong state if the hook was changed in the meantime
  */
 export async function verifyEventHook(services: Services, id: string, request: RequestContext, call: OutboundCall): Promise<EventHook> {
   const asked = await getEventHook(services, id);

@@ -44,7 +44,7 @@ const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, d
 /** @returns the address that the provider has verified, and that its policy lets it vouch for */
 export function verifiedEmail(type: IdentityProviderType, policy: IdentityProviderPolicy, claims: UpstreamClaims): string | undefined {
   const email = textOfClaim(claims.email);
-  // Spaces around it would make it another one's, and so would another spelling of its domain.
+  // With spaces around it, or another spelling of its domain, it would name another mailbox.
   if (email === undefined || email !== claims.email || !isMailable(email) || !VERIFIED[type](claims, domainOf(email))) return undefined;
   const { emailDomains } = policy.subject;
   return emailDomains === undefined || emailDomains.includes(domainOf(email)) ? email : undefined;

@@ -17,7 +17,7 @@ export const wantsToChoose = ({ query }: Koa.Context): boolean => CHOOSE_PARAMET
 export const stillChoosing = (ctx: Koa.Context, address: string): string =>
   wantsToChoose(ctx) ? `${address}${address.includes('?') ? '&' : '?'}${CHOOSE_PARAMETER}=` : address;
 
-/** over: the response was used, expired, or belongs to another browser. other-session: the session is no longer that of the same user. */
+/** over: the response was already used, has expired, or belongs to another browser. other-session: another user is signed in now. */
 type Problem = UpstreamProblem | 'over' | 'other-session';
 
 const STATUS: Readonly<Record<Problem, number>> = {

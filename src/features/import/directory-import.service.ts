@@ -65,7 +65,7 @@ const KINDS: Readonly<Record<ThingKind, Import>> = {
   },
 };
 
-/** Keeps the name of a refused record, so that users of the file do not get an existing thing of that name. */
+/** Remembers the name of a refused record, so that users of the file are not attached to an existing object of that name. */
 async function notingRefusal(refused: Set<string>, value: unknown, importing: Promise<ThingOutcome>): Promise<ThingOutcome> {
   try {
     return await importing;

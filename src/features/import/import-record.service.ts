@@ -100,7 +100,7 @@ export type ImportItem =
       /** The name of an identity provider that this was: no link of the file is to another one of that name. */
       readonly provider?: string;
     }
-  /** Things of one kind that are not imported and refuse nothing: reported at the end, with what to do in their place. */
+  /** Things of one kind that are not imported: reported at the end, with what to do instead. */
   | { readonly kind: 'left'; readonly what: string; readonly instead: string; readonly count: number }
-  /** Something about one of them; told once. */
+  /** A remark about one record, printed once. */
   | { readonly kind: 'note'; readonly message: string };

@@ -17,7 +17,7 @@ export interface ImportCounts {
   readonly existing: number;
   /** Last line up to which everything was imported or refused; 0 if the file is not a list of lines. */
   readonly lastLine: number;
-  /** What the file has beside, by its kind. */
+  /** What was not imported, by kind. */
   readonly left: ReadonlyMap<string, { readonly count: number; readonly instead: string }>;
   readonly things: Readonly<Record<ThingKind, { readonly created: number; readonly existing: number }>>;
 }

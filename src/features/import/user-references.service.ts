@@ -37,13 +37,13 @@ interface PlannedNames {
   readonly applications: Map<string, ReadonlySet<string>>;
 }
 
-/** What a file has brought before its users. */
+/** Names from the part of a file before its users. */
 export interface FileNames {
   /** What a dry run would have created. */
   readonly planned: PlannedNames;
-  /** Names of identity providers of the file that are not what it means: no user gets an account at them. */
+  /** Names of refused identity providers of the file: its users get no accounts there. */
   readonly refusedProviders: Set<string>;
-  /** Names of organizations that others have here: no user of the file becomes a member of those. */
+  /** Names of refused organizations of the file: its users do not become members of existing ones with these names. */
   readonly refusedOrganizations: Set<string>;
 }
 

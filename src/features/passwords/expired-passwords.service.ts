@@ -49,7 +49,7 @@ export async function replaceExpiredPassword(
     },
   );
   if (first === undefined) throw new StepGone();
-  // Also end sessions and tokens that were created meanwhile.
+  // Also end sessions and tokens created during the transaction.
   await endHoldings(services.database.knex, first.user.id);
   return afterFirstStep(services, first, demand, request);
 }

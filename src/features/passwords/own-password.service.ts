@@ -55,7 +55,7 @@ export async function changeOwnPassword(
     return storeChosen(trx, before, { status: 'ACTIVE', passwordHash, displayMessage: 'User changed their password' }, request);
   });
   if (changed === undefined) return { problem: 'wrong-current' };
-  // Also end sessions and tokens that were created meanwhile.
+  // Also end sessions and tokens created during the transaction.
   await endHoldings(services.database.knex, userId);
   return changed;
 }
@@ -88,7 +88,7 @@ export async function removeOwnPassword(services: Services, userId: string, requ
     });
     return true;
   });
-  // Also end sessions and tokens that were created meanwhile.
+  // Also end sessions and tokens created during the transaction.
   if (removed) await endHoldings(services.database.knex, userId);
   return removed;
 }

@@ -174,7 +174,7 @@ const PRECEDES_SIGN_IN: ReadonlySet<string> = new Set([
   ...['invalid_request', 'invalid_client', 'unauthorized_client', 'invalid_scope', 'invalid_target', 'invalid_authorization_details'],
 ]);
 
-/** Why no password is right, whatever it is. */
+/** Refusal of every password, whether it is right or wrong. */
 async function passwordRefusal(services: Services, requiredProvider: RequiredProvider | undefined) {
   const { methods } = await readSettings(services, 'sign-in');
   if (!methods.includes('password')) return { error: 'invalid_grant', reason: 'users do not sign in by password' } as const;

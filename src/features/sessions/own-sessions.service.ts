@@ -70,7 +70,7 @@ export async function endOwnOtherSessions({ database }: Services, userId: string
     });
     return count;
   });
-  // Also end sessions that were created meanwhile.
+  // Also end sessions created during the transaction.
   await database.transaction(endOthers);
   return ended;
 }

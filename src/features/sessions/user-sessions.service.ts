@@ -85,7 +85,7 @@ export async function clearSessions(
     });
     return user.id;
   });
-  // Also end sessions that were created meanwhile.
+  // Also end sessions created during the transaction.
   await end(services.database.knex, id);
 }
 

@@ -93,7 +93,7 @@ export async function usePasswordLink(
   const passwordHash = await hashPassword(password);
   const user = await database.transaction((trx) => choose(trx, { token, passwordHash }, request));
   if (user === undefined) return undefined;
-  // Also end sessions and tokens that were created meanwhile.
+  // Also end sessions and tokens created during the transaction.
   await endHoldings(database.knex, user.id);
   return user;
 }

@@ -63,7 +63,7 @@ export async function recordFailure(trx: Executor, user: FailedUser | undefined,
   });
 }
 
-/** A password was sent where users sign in without one. */
+/** A password was sent although passwords are not a sign-in method. */
 export const recordNoPasswords = (executor: Executor, request: RequestContext): Promise<string> =>
   recordEvent(executor, {
     eventType: 'user.authentication.failure',

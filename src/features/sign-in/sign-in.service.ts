@@ -152,7 +152,7 @@ export async function tellPassword(
   return checked;
 }
 
-/** Where users sign in without passwords none is compared, and nobody is looked up. It counts like a wrong one. @throws {TooManyFailures} */
+/** Without the password method, no user is looked up and no hash compared. The attempt counts like a wrong password. @throws {TooManyFailures} */
 async function refusePassword(services: Services, request: RequestContext): Promise<undefined> {
   await refuseBarredAddress(services, request.ipAddress);
   await recordNoPasswords(services.database.knex, request);

@@ -200,7 +200,7 @@ async function carryOut<T>(
     const user = await applyStep(trx, before, step, request);
     return { id: user.id, result: await also(trx, user, before) };
   });
-  // Also end what was created meanwhile. In an idempotent call the commit comes later: then the return to ACTIVE ends the rest.
+  // Also end what was created during the transaction. An idempotent call commits later: there the return to ACTIVE ends the rest.
   await ENDINGS[step]?.(services.database.knex, id);
   return result;
 }

@@ -159,7 +159,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     return after;
   });
   if (change.passwordHash !== undefined) noteImported(services.database);
-  // Also end sessions that were created meanwhile.
+  // Also end sessions created during the transaction.
   if (passwordHash !== null) await endSignIns(services.database.knex, user.id);
   return user;
 }

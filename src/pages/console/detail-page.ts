@@ -8,7 +8,7 @@ import { drawnFields, type Field, suggestScripts } from './form.ts';
 import type { Moment } from './moments.ts';
 import { type Action, type Drawn, type FieldMessage, NOTHING_TYPED, type Status, type Typed } from './page.ts';
 
-/** How something stands, in colour. */
+/** Colour of a status. */
 export type Tone = Status['tone'];
 
 /** A part of a cell or fact. Strings are data, except in badges and secondary text, where they are page texts. */

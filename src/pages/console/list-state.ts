@@ -42,7 +42,7 @@ export function listState<Order extends string>(
   };
 }
 
-/** @param size where the address does not say it */
+/** @param size the default */
 export const sizeIn = (query: URLSearchParams, size: Size): Size => SIZES.find((one) => String(one) === query.get('size')) ?? size;
 
 /** An address of the same list, with one thing changed; sorting and sizing begin at the first page again. */
@@ -52,7 +52,7 @@ function addressWith(path: string, query: URLSearchParams, changes: Readonly<Rec
   return kept.size === 0 ? path : `${path}?${kept}`;
 }
 
-/** What a search leaves as it is: the order and the number of rows. */
+/** Parameters that a search keeps: order and page size. */
 export const keptOrder = (query: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...query].filter(([name]) => name === 'sort' || name === 'size'));
 
@@ -74,7 +74,7 @@ export const sortableColumns = <Order extends string>(
     };
   });
 
-/** How many rows a page may have, as links. */
+/** Links to the page sizes. */
 export const sizeLinks = (path: string, query: URLSearchParams, size: number): NonNullable<Pager['sizes']> =>
   SIZES.map((one) => ({ label: String(one), href: addressWith(path, query, { size: String(one) }), current: one === size }));
 

@@ -1,4 +1,4 @@
-/** The columns that lists of members share: those of a group, and those of an organization. */
+/** Columns shared by the lists of members of groups and of organizations. */
 
 import { fullName } from '../../features/claims/claims.policy.ts';
 import { statusAt } from '../../features/users/user-lifecycle.policy.ts';
@@ -21,10 +21,10 @@ const STATE: readonly MemberColumn[] = [
   { label: 'Added', by: 'joined', descending: true },
 ];
 
-/** @param among columns of this list alone */
+/** @param among extra columns of the list */
 export const memberColumns = (...among: readonly MemberColumn[]): readonly MemberColumn[] => [...NAMES, ...among, ...STATE];
 
-/** @param among what the columns of this list alone tell */
+/** @param among cells of the extra columns */
 export const memberCells = (user: JoinedUser, ...among: readonly Content[]): readonly Content[] => [
   { text: user.login, href: addressOfUser(user.id) },
   fullName(user.profile) ?? '',

@@ -47,7 +47,7 @@ interface Tab extends Action {
   readonly isCurrent?: boolean;
 }
 
-/** How something stands, as a badge beside the title. */
+/** Status badge next to the title. */
 export interface Status {
   readonly text: Text;
   readonly tone: 'good' | 'warning' | 'bad' | 'plain';

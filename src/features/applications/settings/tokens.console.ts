@@ -93,7 +93,7 @@ export const tokenSettings: SettingGroup = {
       name: 'token_exchange_audiences',
       label: 'APIs that it is',
       value: lines(settings.token_exchange_audiences),
-      hint: 'Audiences, one per line. The application can exchange access tokens for these APIs, beside its own tokens.',
+      hint: 'Audiences, one per line. The application can exchange access tokens for these APIs, in addition to its own tokens.',
       group: 'Token exchange',
       advanced: true,
     }),

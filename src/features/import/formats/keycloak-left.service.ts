@@ -1,4 +1,4 @@
-/** What a realm of Keycloak has that is not imported. What every realm has is not counted. */
+/** Parts of a Keycloak realm that are not imported. Parts that every realm has are not counted. */
 import type { LeftBehind } from './left-behind.service.ts';
 
 /** Scopes of clients that every realm has. */

@@ -1,18 +1,18 @@
-/** What a file has beside what an import takes: counted by kind and reported, so that nobody finds it out afterwards. docs/reference/import.md lists the kinds. */
+/** Counts what an import does not take, by kind, for its report. docs/reference/import.md lists the kinds. */
 import type { ImportItem } from '../import-record.service.ts';
 
 /** A kind of thing that is not imported. */
 export interface LeftBehind {
-  /** Where a document has them; `*` stands for each element. */
+  /** Path in the document; `*` stands for each element. */
   readonly at: readonly string[];
   readonly what: string;
-  /** What to do in its place. */
+  /** What the operator can do instead. */
   readonly instead: string;
   /** Absent: all of them. */
   isCounted?(value: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** @returns each kind of which the document has some, with their number */
+/** @returns the kinds found in the document, with counts */
 export function* leftBehind(document: unknown, kinds: readonly LeftBehind[]): Generator<ImportItem> {
   for (const { at, what, instead, isCounted = () => true } of kinds) {
     const found = valuesAt(document, at).filter((value) => !isEmpty(value) && isCounted(value as Readonly<Record<string, unknown>>));

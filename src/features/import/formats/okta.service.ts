@@ -75,7 +75,7 @@ function leftOf({ credentials }: Resource) {
   ];
 }
 
-/** Of passwords that Okta itself verifies. */
+/** Types of credential provider whose passwords Okta verifies itself. */
 const OWN_PROVIDERS: ReadonlySet<string> = new Set(['OKTA', 'IMPORT']);
 
 /** Where Okta's status is not ours. Who is locked out here is so for an hour at most; who recovers a password has one. */

@@ -1,4 +1,4 @@
-/** What the data of Zitadel has that is not imported (`DataOrg` of its API). */
+/** Parts of Zitadel's data (`DataOrg` of its API) that are not imported. */
 import type { LeftBehind } from './left-behind.service.ts';
 
 const of = (field: string, what: string, instead: string): LeftBehind => ({ at: ['*', field, '*'], what, instead });
