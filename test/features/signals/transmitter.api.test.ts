@@ -196,6 +196,8 @@ test('receivers of signals', async (t) => {
     const { knex, pool, close } = await openDatabase({ connection: { connectionString: service.database.url }, onError: () => {} });
     const left = async () => (await pool.query('SELECT FROM removed_signal_subjects WHERE stream_id = $1', [stream_id])).rowCount;
     try {
+      const postponed = "SELECT FROM outbox WHERE ordering_key = $1 AND last_error = 'the stream is paused'";
+      await eventually(async () => (await pool.query(postponed, [stream_id])).rowCount, 'the event is postponed');
       await deleteUnwantedSignals(knex, new Date(), 1000);
       assert.equal(await left(), 1, 'the event waits');
       await call('POST', '/status', { stream_id, status: 'enabled' });
