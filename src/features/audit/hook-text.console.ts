@@ -1,6 +1,6 @@
 /** Explains the result of an inline hook in plain sentences. */
 
-import { type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import type { HookAsked, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
 import { NOTHING, type ToldDecision } from './sign-in-text.console.ts';
 
@@ -38,7 +38,7 @@ export function hookText({ outcome, problem, detail, failure, milliseconds, atte
     sentences: [
       OUTCOMES[outcome],
       ...(problem === undefined ? [] : [HOOK_PROBLEMS[problem], ...(detail === undefined ? [] : [verbatim(detail)]), FAILURES[failure]]),
-      ...(changed.length === 0 ? [] : [phrase('Changed: {names}.', { names: changed.join(', ') })]),
+      ...(changed.length === 0 ? [] : [phrase('Changed: {names}.', { names: series(changed) })]),
       took,
     ],
     advice: problem === undefined ? [] : ['Test the hook on its page: the test shows what it answers.'],

@@ -55,7 +55,7 @@ function inWords(value: unknown, words: DetailWords): string {
   if (value === undefined || value === null || value === '') return MISSING;
   if (typeof value === 'boolean') return value ? words.yes : words.no;
   if (typeof value === 'number') return new Intl.NumberFormat(words.lang, { maximumFractionDigits: 20 }).format(value);
-  if (Array.isArray(value)) return value.map((one) => inWords(one, words)).join(', ') || MISSING;
+  if (Array.isArray(value)) return new Intl.ListFormat(words.lang).format(value.map((one) => inWords(one, words))) || MISSING;
   if (isObject(value))
     return (
       Object.entries(value)

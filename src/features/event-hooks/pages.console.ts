@@ -136,7 +136,7 @@ async function deliveries(visit: ConsoleRequest, hook: EventHook): Promise<reado
       title: 'Delivery queue',
       lead: 'Each event is delivered at least once. Failed deliveries are retried with growing pauses for three days.',
       facts: [
-        { label: 'Waiting', value: waiting.count.toLocaleString('en') },
+        { label: 'Waiting', value: waiting.count },
         ...(waiting.count === 0
           ? []
           : [

@@ -41,7 +41,7 @@ const list: ConsolePage = {
         columns: sortableColumns(GROUPS_HOME, query, COLUMNS, state),
         count: countOf(total, 'group'),
         rows: items.map(({ id, name, description, created, members }) => ({
-          cells: [{ text: name, href: addressOfGroup(id) }, description, members.toLocaleString('en'), { moment: momentOf(created) }],
+          cells: [{ text: name, href: addressOfGroup(id) }, description, members, { moment: momentOf(created) }],
         })),
         empty:
           q === ''

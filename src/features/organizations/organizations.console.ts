@@ -63,13 +63,7 @@ const list: ConsolePage = {
         columns: sortableColumns(ORGANIZATIONS_PATH, query, COLUMNS, state),
         count: countOf(total, 'organization'),
         rows: items.map(({ id, name, originId, type, members, created }) => ({
-          cells: [
-            { text: name, href: organizationPath(id) },
-            originId,
-            phrase(SOURCES[type]),
-            members.toLocaleString('en'),
-            { moment: momentOf(created) },
-          ],
+          cells: [{ text: name, href: organizationPath(id) }, originId, phrase(SOURCES[type]), members, { moment: momentOf(created) }],
         })),
         empty: q === '' ? 'There is no organization yet.' : 'No organizations match. Try fewer or shorter words, or show all.',
         emptyAction: mayCreate && q === '' ? create : undefined,

@@ -13,6 +13,7 @@ import { endOwnOtherSession, endOwnOtherSessions, listOwnSessions } from './own-
 export const sessionsPage = ownPage('sessions', async (deps, ctx, visit) => {
   const language = pageLanguage(ctx);
   const { zone, moment } = times(language, visit.user);
+  const list = new Intl.ListFormat(language.lang);
   const found = await listOwnSessions(deps.services, visit.user.id, visit.session.uid);
   const labels = await labelsOf(deps, new Set(found.flatMap(({ applications }) => applications)));
   const sessions = found.map((session) => ({
@@ -22,7 +23,7 @@ export const sessionsPage = ownPage('sessions', async (deps, ctx, visit) => {
     address: session.ipAddress,
     signedIn: session.signedIn && moment(session.signedIn),
     lastSeen: session.lastSeen && moment(session.lastSeen),
-    applications: session.applications.flatMap((id) => labels.get(id) ?? []).join(', '),
+    applications: list.format(session.applications.flatMap((id) => labels.get(id) ?? [])),
   }));
   await draw(deps, ctx, visit, 'account/sessions', { page: 'sessions' }, { sessions, zone });
 });

@@ -53,7 +53,7 @@ const list: ConsolePage = {
           [{ moment: momentOrNull(signedIn) }, { text: series(amr.map((method) => phrase(METHODS[method] ?? method))), soft: true }],
           { moment: momentOf(expires) },
           signedIn === null ? '' : { moment: momentOf(new Date(signedIn.getTime() + sessionLifetimeDays * DAY_MS)) },
-          applications.map((one) => labels.get(one) ?? one).join(', '),
+          series(applications.map((one) => labels.get(one) ?? one)),
         ],
         actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${id}/end` }] : [],
       })),

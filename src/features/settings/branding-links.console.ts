@@ -5,7 +5,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-frame.console.ts';
 import { type FooterLink, footerLink, footerLinksField } from './foot-links.resource.ts';
@@ -35,9 +35,7 @@ const list: ConsolePage = {
             cells: [
               labels.en ?? url,
               { text: url, code: true },
-              LANGUAGES.filter(({ lang }) => labels[lang] !== undefined)
-                .map(({ lang }) => lang)
-                .join(', '),
+              series(LANGUAGES.filter(({ lang }) => labels[lang] !== undefined).map(({ lang }) => lang)),
             ],
             actions: may
               ? [

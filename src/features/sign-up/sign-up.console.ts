@@ -102,7 +102,7 @@ const show: ConsolePage = {
     const settings = await readSettings(visit.services, 'registration');
     const askable = await askableAttributes(visit.services);
     const { enabled, fields, approval, allowedDomains, blockedDomains, termsUrl, groups } = settings;
-    const domains = (values: readonly string[], none: string) => (values.length === 0 ? phrase(none) : verbatim(values.join(', ')));
+    const domains = (values: readonly string[], none: string) => (values.length === 0 ? phrase(none) : series(values));
     const waiting = await waitingSignUps(visit.services);
     const isStuck = enabled && !(await mayMail(visit));
     return detailPage({

@@ -122,7 +122,7 @@ const one: ConsolePage = {
               value: { text: stream.applicationId, href: `/admin/applications/${encodeURIComponent(stream.applicationId)}`, code: true },
             },
             { label: 'Events', value: series(stream.events.map((type) => phrase(SIGNAL_WORDS[type]))) },
-            { label: 'Removed users', value: (await removedSubjectsOf(visit.services, stream)).toLocaleString('en') },
+            { label: 'Removed users', value: await removedSubjectsOf(visit.services, stream) },
             { label: 'Delivery', value: phrase(METHODS[stream.method]) },
             { label: 'Address', value: { text: stream.endpointUrl ?? pollAddress(visit.services.config, stream.id), code: true } },
             { label: 'Authorization header', value: phrase(stream.authorization === null ? 'No' : 'Yes') },
@@ -136,7 +136,7 @@ const one: ConsolePage = {
           title: 'Delivery queue',
           lead: 'Failed deliveries are retried with growing pauses for three days. Events that are polled or paused are kept for seven days.',
           facts: [
-            { label: 'Waiting', value: waiting.count.toLocaleString('en') },
+            { label: 'Waiting', value: waiting.count },
             { label: 'Oldest', value: { moment: momentOrNull(waiting.oldest) } },
             { label: 'Next attempt', value: { moment: momentOrNull(waiting.due) } },
             { label: 'Last delivery', value: { moment: momentOrNull(stream.lastDelivered) } },

@@ -2,7 +2,7 @@
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { phrase, type Text } from '../../platform/i18n/phrase.ts';
+import { phrase, series, type Text } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { telephonySettingsBody } from './telephony-settings.resource.ts';
@@ -34,7 +34,7 @@ const page: ConsolePage = {
             kind: 'facts',
             facts: [
               { label: 'Webhook', value: { text: url, code: true } },
-              { label: 'Country codes', value: prefixes.join(', ') },
+              { label: 'Country codes', value: series(prefixes) },
               { label: 'Messages in 24 hours', value: mostPerDay },
             ],
           };

@@ -1,7 +1,7 @@
 /** The attributes that operators add (features/user-schema), as fields of the console's forms about a user, and as facts. */
 import type { Fact } from '../../pages/console/detail-page.ts';
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
-import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { choicesOf, valueOfText } from './attribute-values.service.ts';
 import type { Attribute, AttributeValue } from './attributes.resource.ts';
 
@@ -63,6 +63,5 @@ export const addedFacts = (attributes: readonly Attribute[], values: Readonly<Re
     const titles = new Map(choicesOf(attribute)?.map((choice) => [choice.const, choice.title]));
     const shown = (one: string | number) => titles.get(one) ?? String(one);
     if (typeof value === 'boolean') return [{ label: verbatim(attribute.title), value: phrase(value ? 'Yes' : 'No') }];
-    const text = typeof value === 'object' ? value.map(shown).join(', ') : shown(value);
-    return [{ label: verbatim(attribute.title), value: verbatim(text) }];
+    return [{ label: verbatim(attribute.title), value: typeof value === 'object' ? series(value.map(shown)) : verbatim(shown(value)) }];
   });

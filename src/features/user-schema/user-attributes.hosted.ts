@@ -69,7 +69,7 @@ export function attributesSent(attributes: readonly Attribute[], form: URLSearch
 export const shownAttributes = (
   attributes: readonly Attribute[],
   values: Readonly<Record<string, AttributeValue>>,
-  text: Language['text'],
+  { lang, text }: Pick<Language, 'lang' | 'text'>,
 ) =>
   attributes.flatMap((attribute) => {
     const value = values[attribute.name];
@@ -80,7 +80,7 @@ export const shownAttributes = (
       typeof value === 'boolean'
         ? text(value ? 'attributes.yes' : 'attributes.no')
         : typeof value === 'object'
-          ? value.map(shown).join(', ')
+          ? new Intl.ListFormat(lang).format(value.map(shown))
           : shown(value);
     return [{ label: attribute.title, value: words }];
   });

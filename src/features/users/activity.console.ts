@@ -4,6 +4,7 @@ import type { Piece } from '../../pages/console/detail-page.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { series } from '../../platform/i18n/phrase.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import { listUserActivity } from './user-data.service.ts';
 import { addressOfUser, userPage, userSubject } from './user-page.console.ts';
@@ -31,7 +32,7 @@ export const activity: ConsolePage = {
             { text: event.displayMessage, href: `/admin/reports/log/${event.uuid}` },
             { moment: momentOf(event.published) },
             [{ text: event.actor.displayName }, { text: event.client.ipAddress ?? '', soft: true }],
-            event.target.map(({ displayName }) => displayName).join(', '),
+            series(event.target.map(({ displayName }) => displayName)),
             outcomeOf(event),
           ],
         })),

@@ -47,7 +47,8 @@ interface Typed {
 const showing =
   ({ profile, added = {}, problems: found, email, emailProblem }: Typed): Show =>
   async (deps, ctx, visit) => {
-    const { text } = pageLanguage(ctx);
+    const language = pageLanguage(ctx);
+    const { text } = language;
     const { user } = visit;
     const { changeable, readable } = await ownAddedAttributes(deps.services);
     const wrongProblems = (found?.wrong ?? []).map(
@@ -90,7 +91,7 @@ const showing =
         more,
         isUnfolded: more.some(({ fields }) => fields.some(({ problem }) => problem !== undefined)),
         added: attributeFieldModels(changeable, { ...user.profile, ...added }, addedProblems, text),
-        shown: shownAttributes(readable, user.profile, text),
+        shown: shownAttributes(readable, user.profile, language),
         email: { present: user.email, verified: user.emailVerified, typed: email ?? '', problem: emailProblems[0]?.message },
         zones: TIME_ZONES,
         mailPossible: await isMailPossible(deps.services, visitor(ctx, deps.config)),

@@ -196,7 +196,8 @@ const NONE: Piece = { text: '–', soft: true };
 function piecesOf(content: Content): readonly Piece[] {
   const isText = typeof content !== 'object' || content instanceof Phrase;
   const pieces = isText ? [{ text: content }] : 'length' in content ? content : [content];
-  const told = pieces.filter(({ text, moment }) => (text !== undefined && text !== '') || (moment !== undefined && moment !== null));
+  const isEmpty = (text: Piece['text']): boolean => text === undefined || text === '' || (text instanceof Phrase && text.template === '');
+  const told = pieces.filter(({ text, moment }) => !isEmpty(text) || (moment !== undefined && moment !== null));
   return told.length === 0 ? [NONE] : told;
 }
 

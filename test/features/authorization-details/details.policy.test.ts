@@ -69,7 +69,7 @@ test('a sentence has the values of its fields apart, missing ones as a dash; wit
     { label: 'Amount: Value', value: '1,234.5' },
     { label: 'Amount: Currency', value: 'EUR' },
     { label: 'Instant', value: 'yes' },
-    { label: 'Labels', value: 'a, b' },
+    { label: 'Labels', value: 'a and b' },
     { label: 'Due date', value: '–' },
   ]);
   assert.equal(
@@ -78,6 +78,8 @@ test('a sentence has the values of its fields apart, missing ones as a dash; wit
       .join(''),
     '1.234,5 zahlen',
   );
+  const chinese = shownDetail(detail, undefined, { ...words, lang: 'zh-Hans' }).fields;
+  assert.equal(chinese.find(({ label }) => label === 'Tags')?.value, 'a和b');
   assert.equal(
     shownDetail(detail, { ...type, template: '', translations: {} }, words).sentence,
     undefined,

@@ -1,6 +1,7 @@
 /** Which language the console speaks: the choice in the user menu, the profile, the browser. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { onServer } from '../../support/database.ts';
 import { startService } from '../../support/service.ts';
 import { createAdministrator, enter } from './administrators.ts';
 
@@ -50,4 +51,16 @@ test('names are data, whatever they are', async (t) => {
   const server = await shown(`/api/servers/${app.id}`);
   assert.match(server, /<h1[^>]*>Settings<\/h1>/);
   assert.match(server, /<p class="lead">Active<\/p>/);
+});
+
+test('numbers and lists follow the language', async (t) => {
+  const service = await startService(t);
+  const { id } = (await service.api('POST', '/groups', { profile: { name: 'Many' } })).body;
+  await onServer(service.database.url, (client) => client.query('INSERT INTO group_counts (group_id, n) VALUES ($1, 12345)', [id]));
+  await service.api('PUT', '/settings/registration', { allowedDomains: ['a.example', 'b.example'] });
+  const { agent } = await enter(service);
+  await agent.visit('/admin?language=de');
+  assert.match((await agent.visit('/admin/groups')).text, />12\.345</);
+  await agent.visit('/admin?language=zh-Hans');
+  assert.match((await agent.visit('/admin/security/sign-up')).text, />a\.example、b\.example</);
 });
