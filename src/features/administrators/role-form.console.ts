@@ -17,7 +17,7 @@ export const roleFields = async (visit: ConsoleRequest, typed: Typed): Promise<r
       name: 'orgId',
       label: 'Organization',
       hint: 'Only for an organization administrator.',
-      none: 'None',
+      none: 'No organization',
       value: visit.query.get('org') ?? '',
     },
     typed,

@@ -31,7 +31,7 @@ const HEIGHT = 200;
 const [LEFT, RIGHT, TOP, BOTTOM] = [72, 32, 12, 32];
 const WIDEST_BAR = 16;
 /** Width of a label. */
-const LABEL = 84;
+const LABEL = 112;
 
 /** The least of 2, 4, 10, 20, 40, 100 … that is not below: its half is whole. */
 export function roundUp(most: number): number {

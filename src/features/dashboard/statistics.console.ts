@@ -93,7 +93,7 @@ export function toldStatistics({ range, span, slots, signIns, failures, activeUs
     adoption: [
       { label: 'Passkey', count: passkey, share: share(passkey, users) },
       { label: 'Authenticator app', count: totp, share: share(totp, users) },
-      { label: 'None', count: users - any, share: share(users - any, users) },
+      { label: 'No second factor', count: users - any, share: share(users - any, users) },
     ],
   };
 }

@@ -183,7 +183,7 @@ export async function providerFields(visit: ConsoleRequest, held: Held, isNew: b
         name: 'orgId',
         when: { field: 'provisioning', value: 'AUTO' },
         label: 'Organization',
-        none: 'None',
+        none: 'No organization',
         group: PROVISIONING,
         value: policy.provisioning.orgId ?? '',
         alias: 'policy.provisioning.orgId',

@@ -91,7 +91,7 @@ const groupField = (visit: ConsoleRequest, { groups }: SignUpSettings, typed: Ty
 const organizationField = (visit: ConsoleRequest, { organization }: SignUpSettings, typed: Typed): Promise<Field> =>
   pickField(
     organizationsIn(visit),
-    { name: 'organization', label: 'New users join this organization', value: organization ?? '', none: 'None' },
+    { name: 'organization', label: 'New users join this organization', value: organization ?? '', none: 'No organization' },
     typed,
   );
 

@@ -18,7 +18,7 @@ export async function placeFields(
   const organizations = organizationsIn(visit);
   const asked = visit.query.get('org') ?? '';
   const orgId = await pickedId(organizations, 'orgId', typed.values.get('orgId') ?? asked).catch(() => undefined);
-  const organization = { name: 'orgId', label: 'Organization', group: GROUP, value: asked, ...(mayBeNone && { none: 'None' }) };
+  const organization = { name: 'orgId', label: 'Organization', group: GROUP, value: asked, ...(mayBeNone && { none: 'No organization' }) };
   const department = { name: 'depId', label: 'Department', group: GROUP };
   return [
     await pickField(organizations, organization, typed),

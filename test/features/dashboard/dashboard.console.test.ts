@@ -116,7 +116,7 @@ test('the dashboard: numbers of each range beside the time before, applications,
   assert.match(wordsOf(week), /Test application 2 1 .*Why sign-ins failed Wrong password 2/);
   assert.match(wordsOf(week), /gone deleted 1 0/);
   assert.match(wordsOf(week), /Not assigned to the application 1/);
-  assert.match(wordsOf(week), /Passkey 0 0 % Authenticator app 1 33 % None 2 67 %/);
+  assert.match(wordsOf(week), /Passkey 0 0 % Authenticator app 1 33 % No second factor 2 67 %/);
   assert.match(wordsOf(await agent.visit(linkTo(week, 'Wrong password'))), /INVALID_CREDENTIALS/);
   assert.equal((await agent.visit(linkTo(week, 'Test application'))).status, 200);
 

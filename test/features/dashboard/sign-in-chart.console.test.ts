@@ -24,6 +24,6 @@ test('ninety days: bars do not overlap, and labels have room', () => {
   const bars = slots.flatMap(({ bars: { started, failed } }) => [started.x, failed.x]);
   for (const [at, x] of bars.entries()) assert.ok(at === 0 || x - (bars[at - 1] ?? 0) >= barWidth, `bar ${at}`);
   const labels = slots.filter(({ isLabelled }) => isLabelled).map(({ x }) => x);
-  for (const [at, x] of labels.entries()) assert.ok(at === 0 || x - (labels[at - 1] ?? 0) >= 80, `label ${at}`);
+  for (const [at, x] of labels.entries()) assert.ok(at === 0 || x - (labels[at - 1] ?? 0) >= 110, `label ${at}`);
   assert.ok(labels.length >= 4 && (bars.at(-1) ?? 0) + barWidth <= width);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { LANGUAGES } from '../../../src/platform/i18n/messages.ts';
 import { inBrowser } from '../../support/browser.ts';
 import { startService } from '../../support/service.ts';
 import { assertExplained, openWindow, signIn } from '../../support/watched-page.ts';
@@ -146,5 +147,32 @@ test(
     await page.goto(application.start({ client_id: 'nobody' }));
     await assertExplained(page, 'invalid_client');
     window.assertQuiet();
+  }),
+);
+
+test(
+  'on a phone, the button that shows the password has one line in every language, beside the typed text',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const { context, open } = await openWindow(browser);
+    const page = await open();
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const { lang } of LANGUAGES) {
+      await page.goto(`${service.baseUrl}/account?language=${lang}`);
+      const button = page.locator('#show-password');
+      for (const state of ['show', 'hide']) {
+        const { lines, width, space } = await page.evaluate<{ lines: number; width: number; space: number }>(`(() => {
+          const [button, field] = ['show-password', 'password'].map((id) => document.getElementById(id));
+          const range = document.createRange();
+          range.selectNodeContents(button);
+          const space = Number.parseFloat(getComputedStyle(field).paddingInlineEnd);
+          return { lines: range.getClientRects().length, width: button.getBoundingClientRect().width, space };
+        })()`);
+        assert.equal(lines, 1, `${lang}, ${state}`);
+        assert.ok(width <= space, `${lang}, ${state}: ${width} in ${space}`);
+        await button.click();
+      }
+    }
+    await context.close();
   }),
 );
