@@ -110,11 +110,15 @@ test('how to: Spring Boot 3.5: login, RP-initiated and back-channel logout, reso
 
   await t.test('admits by JWT of the type JWT, and by introspection', async () => {
     const { body: settings } = await service.api('GET', '/authorizationServers/default');
-    await service.api('PUT', '/authorizationServers/default', { ...settings, accessTokenType: 'JWT' });
+    await service.api('PUT', '/authorizationServers/default', {
+      ...settings,
+      accessTokenType: 'JWT',
+      audiences: ['api://default', 'api://other'],
+    });
     const { client_id, client_secret } = machine.credentials.oauthClient;
-    const token = async (serverId: string): Promise<string> => {
+    const token = async (serverId: string, resource: Record<string, string> = {}): Promise<string> => {
       const authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
-      const body = new URLSearchParams({ grant_type: 'client_credentials' });
+      const body = new URLSearchParams({ grant_type: 'client_credentials', ...resource });
       const answer = await fetch(`${service.issuer(serverId)}/token`, { method: 'POST', headers: { authorization }, body });
       return ((await answer.json()) as { access_token: string }).access_token;
     };
@@ -123,6 +127,8 @@ test('how to: Spring Boot 3.5: login, RP-initiated and back-channel logout, reso
       return [answer.status, await answer.text()];
     };
     assert.deepEqual(await call('jwt', await token('default')), [200, client_id]);
+    const [status] = await call('jwt', await token('default', { resource: 'api://other' }));
+    assert.equal(status, 401, 'a token for another API');
     assert.deepEqual(await call('opaque', await token('opaque')), [200, client_id]);
     for (const place of ['jwt', 'opaque']) assert.equal((await call(place, 'nonsense'))[0], 401, place);
   });
