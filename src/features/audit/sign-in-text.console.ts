@@ -36,16 +36,23 @@ const STATUSES: Readonly<Record<string, string>> = {
   RECOVERY: 'its password is being reset',
 };
 
+/** Next step for a status that cannot sign in. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  SUSPENDED: 'Select “Unsuspend” on the page of the user.',
+  DEPROVISIONED: 'Select “Activate” on the page of the user.',
+  STAGED: 'Select “Activate” on the page of the user, or “Approve” after a sign-up.',
+};
+
 export function passwordText({ reason, status = '', failures = 0, lockedUntil, knownBrowser = false }: PasswordRefused): ToldDecision {
   const bad = (sentences: Text[], ...advice: Text[]): ToldDecision => ({ ...NOTHING, tone: 'bad', sentences, advice });
   const place = knownBrowser
-    ? 'It was in a browser in which the user had signed in before: those have a count of their own, so that guesses from elsewhere do not lock the user out there.'
+    ? 'The user had signed in with this browser before. Such browsers are counted separately, so that guesses from elsewhere do not lock the user out.'
     : 'The user had not signed in with this browser before.';
   switch (reason) {
     case 'UNKNOWN_USER':
       return bad(
-        ['No account has the user name or the e-mail address that was typed, or several accounts share that address.'],
-        'What was typed is not kept: at times it is a password.',
+        ['No account has the user name or e-mail address that was typed, or several accounts share the address.'],
+        'Ask the user what they typed. It is not in the log, because it may be a password.',
       );
     case 'LOCKED':
       return bad(
@@ -67,13 +74,13 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
             : phrase('The limit was reached: the account was locked until {lockedUntil}.', { lockedUntil: until(lockedUntil) }),
           place,
         ],
-        'If the user forgot it, select “Reset password” on the page of the user. It creates a link to choose a new one.',
+        'If the user forgot it, select “Reset the password” on the page of the user. It creates a link to choose a new one.',
       );
     case 'EXPIRED':
       return bad(
         [
-          'The password was right, but it had expired: the user had to choose another one before the sign-in could go on.',
-          'Where nobody can be asked for another one, as in the password grant, an expired password is refused.',
+          'The password was right, but it has expired. The sign-in page asks the user for a new one.',
+          'The password grant and sign-ins by API refuse an expired password.',
         ],
         'How long a password lasts is set under Security → Passwords.',
       );
@@ -88,7 +95,7 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
         'The methods are under Security → Sign-in policy. Programs that use the password grant or sign-in by API need the method “Password”.',
       );
     case 'CHANGED_MEANWHILE':
-      return bad(['The password was right when it was compared, but the account or its password was changed at the same moment.']);
+      return bad(['The password was right, but the account or its password was changed at the same moment.']);
     case 'NOT_ACTIVE':
       return bad(
         [
@@ -96,7 +103,7 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
             status: STATUSES[status] === undefined ? phrase('its status was {status}', { status }) : phrase(STATUSES[status]),
           }),
         ],
-        'What can be done is offered on the page of the user.',
+        ...(REMEDIES[status] === undefined ? [] : [REMEDIES[status]]),
       );
   }
 }
@@ -203,10 +210,7 @@ export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trusted
     return { ...NOTHING, tone: 'good', sentences, advice: ['Trusted browsers are on the page of the user, under Security.'] };
   }
   if (enrolled) {
-    const sentences = [
-      proved,
-      'The second factor of the user was set up while this sign-in was under way: it is asked for from the next one on.',
-    ];
+    const sentences = [proved, 'The user set up a second factor during this sign-in. It is required from the next one on.'];
     return { ...NOTHING, tone: 'good', sentences };
   }
   if (because !== undefined) {

@@ -43,8 +43,8 @@ const requiredOf = (user: string, wanted: string): string => `(SELECT ${wanted} 
           OR NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = ${user}.id AND m.org_id <> d.org_id))))
   ORDER BY d.domain LIMIT 1)`;
 
-/** The id of the provider, as SQL. @param user has the columns id, login and email */
-export const requiredProviderOf = (user: string): string => requiredOf(user, 'd.idp_id');
+/** ID and name of the provider, as SQL. @param user has the columns id, login and email */
+export const requiredProviderOf = (user: string): string => requiredOf(user, "json_build_object('id', i.id, 'name', i.name)");
 
 export interface RequiredProvider {
   readonly id: string;

@@ -3,9 +3,11 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
+import { identityProviderTarget } from '../identity-providers/identity-providers.service.ts';
 import type { PasswordRefused, SecondFactorRecord } from '../policies/decisions.policy.ts';
 import type { User } from '../users/users.resource.ts';
 import type { AttemptDecision } from './lockout.policy.ts';
+import type { SignInCandidate } from './sign-ins.store.ts';
 
 /** The request, made by who has proved themselves meanwhile. */
 export const asHimself = ({ id, login }: Pick<User, 'id' | 'login'>, request: RequestContext): RequestContext => ({
@@ -34,7 +36,7 @@ export interface Failure {
   readonly knownBrowser: boolean;
 }
 
-type FailedUser = User & { readonly requiredProvider: string | null };
+type FailedUser = User & Pick<SignInCandidate, 'requiredProvider'>;
 
 /** @param user undefined: nobody has that name */
 export async function recordFailure(trx: Executor, user: FailedUser | undefined, failed: Failure, request: RequestContext): Promise<void> {
@@ -47,7 +49,10 @@ export async function recordFailure(trx: Executor, user: FailedUser | undefined,
     displayMessage: 'User login',
     request,
     // Never log input for unknown users: it may be a password.
-    targets: targets(user),
+    targets: [
+      ...targets(user),
+      ...(reason === 'PROVIDER_REQUIRED' && user?.requiredProvider ? [identityProviderTarget(user.requiredProvider)] : []),
+    ],
     failure: user === undefined ? 'UNKNOWN_USER' : reason,
     decision: whyRefused(user, failed),
   });

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { eventRow, writingEvent } from '../audit/audit.store.ts';
 import type { AuditEvent } from '../audit/events.resource.ts';
 import { hasMessageFactor } from '../message-factors/message-factors.store.ts';
-import { requiredProviderOf } from '../organization-providers/home-realm.store.ts';
+import { type RequiredProvider, requiredProviderOf } from '../organization-providers/home-realm.store.ts';
 import type { NewEntry } from '../outbox/outbox.store.ts';
 import type { User } from '../users/users.resource.ts';
 import { composedName, USER_AMONG_OTHERS } from '../users/users.store.ts';
@@ -22,7 +22,7 @@ export interface SignInCandidate extends User {
   /** Until when this browser counts as theirs; null: they have not signed in with it. */
   readonly deviceExpires: Date | null;
   /** The identity provider that they must sign in by, so that no password counts; null: there is none. */
-  readonly requiredProvider: string | null;
+  readonly requiredProvider: Pick<RequiredProvider, 'id' | 'name'> | null;
   /** Did the user get an e-mail about this browser? null: as before. */
   readonly deviceTold: boolean | null;
 }

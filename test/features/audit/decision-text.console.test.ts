@@ -15,14 +15,14 @@ const password = { kind: 'password', status: 'ACTIVE', failures: 3, knownBrowser
 const policy = { policyId: 'pol_1', policy: 'Staff' };
 
 const TABLE: readonly (readonly [what: string, decision: Decision, ...told: readonly RegExp[]])[] = [
-  ['an unknown user', { kind: 'password', reason: 'UNKNOWN_USER' }, /No account has the user name/, /not kept/],
+  ['an unknown user', { kind: 'password', reason: 'UNKNOWN_USER' }, /No account has the user name/, /not in the log/],
   [
     'a wrong password',
     { ...password, reason: 'WRONG_PASSWORD' },
     /Wrong passwords in a row: 3; 10 lock/,
     /had not signed in with this browser/,
   ],
-  ['in a known browser', { ...password, reason: 'WRONG_PASSWORD', knownBrowser: true }, /a count of their own/],
+  ['in a known browser', { ...password, reason: 'WRONG_PASSWORD', knownBrowser: true }, /are counted separately/],
   [
     'one that locks',
     { ...password, reason: 'WRONG_PASSWORD', failures: 0, lockedUntil },
@@ -33,9 +33,9 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
     { ...password, reason: 'LOCKED', lockedUntil },
     new RegExp(`locked until ${UNTIL}\\. Until then even the correct password`),
   ],
-  ['a suspended one', { ...password, reason: 'NOT_ACTIVE', status: 'SUSPENDED' }, /password was right.*it is suspended/],
+  ['a suspended one', { ...password, reason: 'NOT_ACTIVE', status: 'SUSPENDED' }, /password was right.*it is suspended.*“Unsuspend”/],
   ['a status without words', { ...password, reason: 'NOT_ACTIVE', status: 'ODD' }, /its status was ODD/],
-  ['an expired password', { ...password, reason: 'EXPIRED' }, /had expired/],
+  ['an expired password', { ...password, reason: 'EXPIRED' }, /has expired/],
   [
     'where passwords are no method',
     { kind: 'password', reason: 'NOT_A_METHOD' },
@@ -68,7 +68,7 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
   [
     'a factor set up meanwhile',
     { kind: 'session', amr: ['fed'], secondFactor: { enrolled: true, demandedBy: 'EVERYONE' } },
-    /external identity provider.*set up while this sign-in was under way/,
+    /external identity provider.*set up a second factor during this sign-in/,
   ],
   [
     'one that the API could not set up',

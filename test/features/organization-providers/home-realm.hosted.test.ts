@@ -66,6 +66,13 @@ test('who comes back from the provider may choose again; the password page is th
   assert.equal(log.length, 1);
   assert.equal(log[0].outcome.reason, 'PROVIDER_REQUIRED');
   assert.equal(log[0].debugContext.decision.reason, 'PROVIDER_REQUIRED');
+  assert.deepEqual(
+    log[0].target.map(({ type, displayName }: { type: string; displayName: string }) => [type, displayName]),
+    [
+      ['User', user.login],
+      ['IdentityProvider', 'Acme Login'],
+    ],
+  );
 });
 
 test('no way around a required provider: authn, password grant, another linked provider', async (t) => {

@@ -55,6 +55,12 @@ test('no text of the catalogs is unused', () => {
   assert.deepEqual(unused, []);
 });
 
+test('every sentence of an explanation is translated', () => {
+  const { literals } = sourceTexts((file) => /^src\/features\/audit\/.*-text\.console\.ts$/.test(file));
+  const missing = [...literals].filter((text) => / .*[.?]$/.test(text) && !Object.hasOwn(de.pages, text));
+  assert.deepEqual(missing, []);
+});
+
 test('what views draw and what notices say is translated', () => {
   const missing = [...viewTexts(), ...noticeTexts()].filter((text) => !Object.hasOwn(de.pages, text));
   assert.deepEqual(missing, []);
