@@ -92,8 +92,20 @@ test('the embedded database, backed up while it is written to, restored into ano
   const other = { ...env, DATA_DIR: path.join(dataDirectory(t), 'restored') };
   const wrong = runCommand(t, 'restore', { ...env, DATA_DIR: path.join(dataDirectory(t), 'wrong'), SECRET_KEY: newSecretKey() }, keyless);
   assert.equal(await wrong.ended, 1);
-  assert.match(wrong.output.stderr, /SECRET_KEY does not have the key that encrypted the secrets in this database/);
-  assert.match(await done(t, 'restore', other, folder), /^Restored into .*: \d+ users\.\n$/);
+  assert.match(
+    wrong.output.stderr,
+    /SECRET_KEY does not have the key that encrypted the secrets in this database[\s\S]*Do not restore again\.\n$/,
+  );
+  for (const [from, words] of [
+    [place, /is not a backup/],
+    [keyless, /does not contain the secret key/],
+  ] as const) {
+    const refused = runCommand(t, 'restore', other, from);
+    assert.equal(await refused.ended, 1);
+    assert.match(refused.output.stderr, words);
+    assert.ok(!existsSync(other.DATA_DIR), 'nothing is restored');
+  }
+  assert.match(await done(t, 'restore', other, folder), /^Restored into .*: \d+ users\. Start the service now\.\n$/);
   const over = runCommand(t, 'restore', other, folder);
   assert.equal(await over.ended, 1, 'never over a database that is there');
   assert.match(over.output.stderr, /already has a database or its key/);

@@ -78,15 +78,16 @@ function findPlace(dataDir: string, say: (line: string) => void): { readonly dir
 export const hasCluster = (dataDir: string): boolean =>
   fs.existsSync(path.join(dataDir, RECORD)) || fs.existsSync(path.join(dataDir, 'postgres', CLUSTER));
 
+/** Is this a folder as `copyCluster` leaves it? */
+export const isClusterCopy = (folder: string): boolean => fs.existsSync(path.join(folder, CLUSTER, 'data', 'PG_VERSION'));
+
 /**
  * Makes the cluster of a DATA_DIR that has none from a copy. PostgreSQL makes it whole when it starts, and writes it to the disk before (recovery_init_sync_method).
- * @param copy a folder as `copyCluster` leaves it
+ * @param copy see `isClusterCopy`
  * @throws {EmbeddedPostgresError} in one line
  */
 export function restoreCluster(dataDir: string, copy: string, say: (line: string) => void): void {
   const from = path.join(copy, CLUSTER);
-  if (!fs.existsSync(path.join(from, 'data', 'PG_VERSION')))
-    throw new EmbeddedPostgresError(`${copy} is no backup of an embedded database`);
   const { directory, user } = findPlace(dataDir, say);
   const draft = fs.mkdtempSync(`${directory}.new-`);
   try {
