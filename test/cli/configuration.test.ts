@@ -171,6 +171,7 @@ test('a file makes a service what it says, twice changes nothing, and what is ex
   const json = JSON.parse(await carriedOut(service, 0, {}, 'export', '--json'));
   assert.deepEqual(json, parse(whole));
   assert.deepEqual(Object.keys(json), [
+    'groups',
     'userSchemas',
     'identityProviders',
     'inlineHooks',
@@ -269,7 +270,7 @@ test('a file that cannot be is refused in plain words before anything is changed
     ['- one', /is not a configuration file/],
     [
       { apps: [] },
-      /apps is not a section\. The sections are userSchemas, identityProviders, inlineHooks, applications, provisioning, signalStreams, authorizationServers/,
+      /apps is not a section\. The sections are groups, userSchemas, identityProviders, inlineHooks, applications, provisioning, signalStreams, authorizationServers/,
     ],
     [{ applications: {} }, /applications must be a list/],
     [{ applications: ['shop'] }, /applications 1: credentials\.oauthClient\.client_id must identify the application/],
@@ -313,10 +314,7 @@ test('a file that cannot be is refused in plain words before anything is changed
   assert.match((await run(service, {}, 'apply')).stderr, usage);
   assert.match((await run(service, {}, 'destroy', 'x')).stderr, usage);
   assert.match((await run(service, { GATEHOUSE_TOKEN: '' }, 'export')).stderr, /^Set GATEHOUSE_TOKEN to /);
-  assert.match(
-    (await run(service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr,
-    /^GET \/meta\/schemas\/user\/default: Invalid token provided/,
-  );
+  assert.match((await run(service, { GATEHOUSE_TOKEN: 'unknown' }, 'export')).stderr, /^GET \/groups\?limit=200: Invalid token provided/);
   assert.match((await run(service, {}, 'plan', '/nowhere/gatehouse.yaml')).stderr, /cannot be read/);
   const nobody = { ...service, listensAt: `http://127.0.0.1:${await freePort()}` };
   assert.match((await run(nobody, {}, 'export')).stderr, /cannot be reached/);

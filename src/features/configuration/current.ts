@@ -32,12 +32,12 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
     if (kind.isForeign?.(answer) === true) continue;
     const one = presentOf(kind, within, answer);
     const document = await replaceReferences(one.document, kind.references ?? [], directory.names);
-    const open = openPart(document, kind.open?.(one.key));
-    if (read.some(({ key }) => key === one.key))
-      throw new StartFailure(
-        `The service has two ${kind.noun}s “${one.key}”, which a file cannot tell apart. Rename or delete one of them.`,
-      );
-    if (Object.keys(open).length > 0) read.push({ ...one, document, open });
+    // The file may identify it by a name where the service has an ID.
+    const key = keyOf(kind, document) ?? one.key;
+    const open = openPart(document, kind.open?.(key));
+    if (read.some((other) => other.key === key))
+      throw new StartFailure(`The service has two ${kind.noun}s “${key}”, which a file cannot tell apart. Rename or delete one of them.`);
+    if (Object.keys(open).length > 0) read.push({ ...one, key, document, open });
   }
   return read;
 }

@@ -23,7 +23,7 @@ export interface Kind {
   readonly inner: readonly Kind[];
   /** For objects of the service itself: the only fields that the operator may change. @returns undefined for all others */
   readonly open?: (key: string) => readonly string[] | undefined;
-  /** The fields that make its address, where that is not its id: it is not created, but set by PUT, and deleted by returning to its default. */
+  /** The fields that make its address, where it is not created, but set by PUT. The file may have a name in place of an ID there. */
   readonly address?: readonly string[];
   /** Below its address, what of it is the thing. */
   readonly suffix?: string;
@@ -60,7 +60,7 @@ const RULES: Kind = {
   inner: [],
   references: [
     { at: 'conditions.people.users.include', to: 'user' },
-    { at: 'conditions.people.groups.include', to: 'group' },
+    { at: 'conditions.people.groups.include', to: 'groupOrEveryone' },
     { at: 'actions.token.inlineHook.id', to: 'inlineHook' },
     { at: 'conditions.actors.include', to: 'application' },
   ],
@@ -95,6 +95,7 @@ const openOfBuiltIn = [
 
 /** In an order in which each names only what was before it. */
 export const RESOURCE_KINDS: readonly Kind[] = [
+  { noun: 'group', section: 'groups', path: '/groups', key: ['profile.name'], inner: [] },
   {
     noun: 'attributes of users',
     section: 'userSchemas',
@@ -123,7 +124,21 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     section: 'applications',
     path: '/apps',
     key: ['credentials.oauthClient.client_id'],
-    inner: [{ noun: 'role', section: 'roles', path: '/roles', key: ['name'], inner: [] }],
+    inner: [
+      { noun: 'role', section: 'roles', path: '/roles', key: ['name'], inner: [] },
+      {
+        noun: 'assignment to group',
+        section: 'groups',
+        path: '/groups',
+        key: ['id'],
+        inner: [],
+        address: ['id'],
+        references: [
+          { at: 'id', to: 'group' },
+          { at: 'roles', to: 'role' },
+        ],
+      },
+    ],
     // Applications that registered or introduced themselves come and go.
     isForeign: ({ origin }) => origin !== undefined && origin !== 'ADMIN',
     open: (key) => ((SYSTEM_APPLICATIONS as readonly string[]).includes(key) ? [] : undefined),

@@ -3,14 +3,14 @@
  * also work in another installation. Applications use their client_id in both.
  */
 import { StartFailure } from '../../cli/lifecycle.ts';
-import { ALL_CLIENTS, ANY } from '../policies/access-policy.policy.ts';
+import { ALL_CLIENTS, ANY, EVERYONE } from '../policies/access-policy.policy.ts';
 import { type Document, isDocument } from './difference.ts';
 import { ApiRefusal, type ApiResponse, type Service } from './service.ts';
 
 /** A field that refers to one object or a list of objects. */
 export interface Reference {
   readonly at: string;
-  readonly to: 'user' | 'group' | 'organization' | 'application' | 'identityProvider' | 'inlineHook';
+  readonly to: 'user' | 'group' | 'groupOrEveryone' | 'organization' | 'application' | 'identityProvider' | 'inlineHook' | 'role';
 }
 
 type Lookup = (value: string) => Promise<string>;
@@ -21,8 +21,6 @@ export interface NameDirectory {
   readonly ids: Readonly<Record<Reference['to'], Lookup>>;
 }
 
-/** No group's id, but a word of the API. */
-const EVERYONE = 'EVERYONE';
 const PAGE = 200;
 
 function once(find: Lookup): Lookup {
@@ -37,12 +35,11 @@ function once(find: Lookup): Lookup {
 }
 
 const profileOf = ({ profile }: ApiResponse): Document => (isDocument(profile) ? profile : {});
-/** A group that is called like the word would, where the file is applied, become everyone. */
-const groupName = ({ profile }: ApiResponse): string => {
-  const name = String(profileOf({ profile }).name);
-  if (name !== EVERYONE) return name;
-  throw new StartFailure(`A referenced group is named ${EVERYONE}, which means every user. Rename the group.`);
-};
+/** Where the API takes the word EVERYONE in place of a group's ID. */
+const orEveryone =
+  (find: Lookup): Lookup =>
+  async (value) =>
+    value === EVERYONE ? value : find(value);
 const missing = (what: string, value: string): never => {
   throw new StartFailure(`The ${what} ${value} is referenced but does not exist. Add it, or correct the reference.`);
 };
@@ -92,25 +89,37 @@ export function directoryOf(service: Service): NameDirectory {
       return found === undefined ? missing(noun, name) : String(found.id);
     };
 
-  const groups = nameOf('/groups', groupName);
+  const groupName = nameOf('/groups', (group) => String(profileOf(group).name));
+  /** A group with that name would become everyone where the file is applied. */
+  async function nameInRule(id: string): Promise<string> {
+    const name = await groupName(id);
+    if (name !== EVERYONE) return name;
+    throw new StartFailure(`A referenced group is named ${EVERYONE}, which means every user. Rename the group.`);
+  }
+
+  const group = once(groupId);
   return {
     names: {
       user: nameOf('/users', (user) => String(profileOf(user).login)),
-      group: async (id) => (id === EVERYONE ? id : groups(id)),
+      group: groupName,
+      groupOrEveryone: orEveryone(nameInRule),
       organization: nameOf('/account/org', ({ name }) => String(name)),
       application: async (id) => id,
       identityProvider: nameOf('/idps', ({ name }) => String(name)),
       inlineHook: nameOf('/inlineHooks', ({ name }) => String(name)),
+      role: async (name) => name,
     },
     ids: {
       user: once(userId),
-      group: once(async (name) => (name === EVERYONE ? name : groupId(name))),
+      group,
+      groupOrEveryone: orEveryone(group),
       organization: once(organizationId),
       application: once(async (id) =>
         id === ALL_CLIENTS || id === ANY || (await find('/apps', id)) !== undefined ? id : missing('application', id),
       ),
       identityProvider: once(idIn('/idps', 'identity provider')),
       inlineHook: once(idIn('/inlineHooks', 'inline hook')),
+      role: async (name) => missing('role', name),
     },
   };
 }
@@ -122,26 +131,34 @@ export interface Expected {
   readonly alone: boolean;
 }
 
+const refuse = (noun: string, name: string): never => {
+  throw new StartFailure(
+    `The ${noun} ${name} is referenced but not in the file, so --delete would delete it. Add it to the file, or remove the reference.`,
+  );
+};
+
+const expected =
+  (noun: string, { names, alone }: Expected, find: Lookup): Lookup =>
+  async (name) => {
+    if (!names.has(name)) return alone ? refuse(noun, name) : find(name);
+    return find(name).catch((error: unknown) => {
+      if (error instanceof StartFailure && !(error instanceof ApiRefusal)) return name;
+      throw error;
+    });
+  };
+
 /** @returns the same, assuming that these objects will exist; the name stands in for the ID of those that do not exist yet */
 export function expecting(
   directory: NameDirectory,
-  { applications, identityProviders, inlineHooks }: Readonly<Record<'applications' | 'identityProviders' | 'inlineHooks', Expected>>,
+  {
+    applications,
+    identityProviders,
+    inlineHooks,
+    groups,
+  }: Readonly<Record<'applications' | 'identityProviders' | 'inlineHooks' | 'groups', Expected>>,
 ): NameDirectory {
   const { ids } = directory;
-  const refuse = (noun: string, name: string): never => {
-    throw new StartFailure(
-      `The ${noun} ${name} is referenced but not in the file, so --delete would delete it. Add it to the file, or remove the reference.`,
-    );
-  };
-  const expected =
-    (noun: string, { names, alone }: Expected, find: Lookup): Lookup =>
-    async (name) => {
-      if (!names.has(name)) return alone ? refuse(noun, name) : find(name);
-      return find(name).catch((error: unknown) => {
-        if (error instanceof StartFailure && !(error instanceof ApiRefusal)) return name;
-        throw error;
-      });
-    };
+  const group = expected('group', groups, ids.group);
   return {
     ...directory,
     ids: {
@@ -152,8 +169,19 @@ export function expecting(
       },
       identityProvider: expected('identity provider', identityProviders, ids.identityProvider),
       inlineHook: expected('inline hook', inlineHooks, ids.inlineHook),
+      group,
+      groupOrEveryone: orEveryone(group),
     },
   };
+}
+
+/** @returns the same for objects in an application, which name its roles @param path undefined: the application does not exist yet */
+export function expectingRoles(directory: NameDirectory, service: Service, path: string | undefined, roles: Expected): NameDirectory {
+  const find: Lookup = async (name) => {
+    const existing = path === undefined ? [] : await service.list(`${path}/roles`);
+    return existing.some((role) => role.name === name) ? name : missing('role', name);
+  };
+  return { ...directory, ids: { ...directory.ids, role: expected('role', roles, once(find)) } };
 }
 
 /** @returns the document with each reference replaced; what does not refer to anything stays @throws {StartFailure} when one does not exist, naming the field */

@@ -10,7 +10,7 @@ import { type Present, presentOf, readAll } from './current.ts';
 import { areSame, combined, type Difference, type Document, differences } from './difference.ts';
 import type { Sections, Wanted } from './file.ts';
 import { bodySchema, hasStatusField, type Kind, pathOf, statusesOf, valueAt, withoutAddress } from './kinds.ts';
-import { type Expected, expecting, type NameDirectory, replaceReferences } from './names.ts';
+import { type Expected, expecting, expectingRoles, type NameDirectory, replaceReferences } from './names.ts';
 import { ChangeOrder, inWantedOrder } from './order.ts';
 import { holdsSecret, withoutSecrets, withSecrets } from './secrets.ts';
 import { ApiRefusal, type ApiResponse, type Service } from './service.ts';
@@ -43,19 +43,30 @@ const TOP: Place = { path: '', name: '' };
 
 /** @throws {StartFailure} when the file wants what cannot be */
 export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[]): Promise<PlanStep[]> {
-  const expected = (section: string, lasting: readonly string[] = []): Expected => {
-    const wanted = sections.get(section);
-    const names = new Set([...(wanted ?? []).map(({ key }) => key), ...lasting]);
-    return { names, alone: workshop.deleting && wanted !== undefined };
-  };
+  const expected = expectedIn(workshop, sections);
   const directory = expecting(workshop.directory, {
     applications: expected('applications', SYSTEM_APPLICATIONS),
     identityProviders: expected('identityProviders'),
     inlineHooks: expected('inlineHooks'),
+    groups: expected('groups'),
   });
   const { steps, deletions } = await compareSections({ ...workshop, directory }, sections, kinds, TOP);
   return [...steps, ...deletions.reverse()];
 }
+
+const expectedIn =
+  ({ deleting }: Workshop, sections: Sections) =>
+  (section: string, lasting: readonly string[] = []): Expected => {
+    const wanted = sections.get(section);
+    const names = new Set([...(wanted ?? []).map(({ key }) => key), ...lasting]);
+    return { names, alone: deleting && wanted !== undefined };
+  };
+
+/** For the sections inside an object. @param path undefined: it does not exist yet */
+const inside = (workshop: Workshop, { inner }: Wanted, path: string | undefined): Workshop => ({
+  ...workshop,
+  directory: expectingRoles(workshop.directory, workshop.service, path, expectedIn(workshop, inner)('roles')),
+});
 
 interface Found {
   readonly steps: PlanStep[];
@@ -88,9 +99,10 @@ async function compareSection(workshop: Workshop, kind: Kind, wanted: readonly W
     }
     found.steps.push(...(await change(workshop, one, kind.ordered ? order.asMoved(is, one) : is, place)));
     order.put(one);
-    const inside = await compareSections(workshop, one.inner, kind.inner, placeOf(kind, one.key, is.path, place));
-    found.steps.push(...inside.steps);
-    found.deletions.push(...inside.deletions);
+    const below = placeOf(kind, one.key, is.path, place);
+    const { steps, deletions } = await compareSections(inside(workshop, one, is.path), one.inner, kind.inner, below);
+    found.steps.push(...steps);
+    found.deletions.push(...deletions);
   }
   const named = new Set(wanted.map(({ key }) => key));
   for (const one of present.values()) if (!named.has(one.key) && !one.system) found.deletions.push(removal(workshop, one, place));
@@ -139,26 +151,48 @@ const checkReferences = (what: Promise<Document>, name: string): Promise<Documen
 const inTheirWords = async ({ directory }: Workshop, { references = [] }: Kind, document: Document): Promise<Document> =>
   replaceReferences(await replaceReferences(document, references, directory.ids), references, directory.names);
 
+interface CreationRequest {
+  readonly method: 'POST' | 'PUT';
+  readonly path: string;
+  readonly given: Document;
+  readonly body: Document;
+  readonly status: unknown;
+}
+
+/** Objects with a known address are created with PUT. @param within path of the object that it is in @param document with names or with IDs */
+function creationRequest(kind: Kind, within: string, document: Document): CreationRequest {
+  const method = kind.address === undefined ? 'POST' : 'PUT';
+  const path = within + (method === 'POST' ? kind.path : pathOf(kind, document));
+  const given = combined({}, method === 'POST' ? document : withoutAddress(kind, document), kind.whole);
+  return { method, path, given, ...split(method, path, given) };
+}
+
+/** Also what is inside. @throws {StartFailure} naming the object and the field */
+async function checkCreation(workshop: Workshop, wanted: Wanted, within: string, name: string): Promise<CreationRequest> {
+  const { kind, document, inner } = wanted;
+  const made = creationRequest(kind, within, document);
+  checkStatus(kind, made.status, name);
+  check(made.method, made.path, withoutSecrets(made.body), name);
+  const below = inside(workshop, wanted, undefined);
+  for (const thing of [...inner.values()].flat())
+    await checkCreation(below, thing, `${made.path}/new`, `${name} / ${thing.kind.noun} ${thing.key}`);
+  await checkReferences(withIds(workshop, kind, document), name);
+  return made;
+}
+
 async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<PlanStep> {
   const { kind, key, document } = wanted;
   const name = nameIn(place, kind.noun, key);
-  // Objects with a known address are created with PUT.
-  const method = kind.address === undefined ? 'POST' : 'PUT';
-  const path = place.path + (method === 'POST' ? kind.path : pathOf(kind, document));
-  const given = combined({}, method === 'POST' ? document : withoutAddress(kind, document), kind.whole);
-  const { body, status } = split(method, path, given);
-  checkStatus(kind, status, name);
-  check(method, path, withoutSecrets(body), name);
-  await checkInside(workshop, wanted, `${path}/new`, name);
-  await checkReferences(withIds(workshop, kind, body), name);
-  const complete = withSecrets(body, workshop.env);
+  const { given, body, status } = await checkCreation(workshop, wanted, place.path, name);
+  const complete = withSecrets(document, workshop.env);
   return {
     verb: 'create',
     noun: kind.noun,
     name,
     fields: [...differences({}, withoutSecrets(given), kind.whole), ...insideOf(wanted)],
     async carryOut() {
-      const answer = await workshop.service.send(method, path, await withIds(workshop, kind, complete));
+      const request = creationRequest(kind, place.path, await withIds(workshop, kind, complete));
+      const answer = await workshop.service.send(request.method, request.path, request.body);
       const made = presentOf(kind, place.path, answer);
       if (status !== undefined && status !== answer.status) await setStatus(workshop, kind, made.path, status);
       return [...toldOnce(name, answer, body), ...(await fill(workshop, wanted, made, place))];
@@ -173,27 +207,13 @@ const insideOf = ({ inner }: Wanted): Difference[] =>
  * Fills a new object. Defaults that the service created and the file omits are deleted first: a new authorization server has a policy that allows
  * everything, and a plan that stops midway must not leave it.
  */
-async function fill(workshop: Workshop, { kind, key, inner }: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
-  const inside = placeOf(kind, key, made.path, place);
-  const { steps, deletions } = await compareSections({ ...workshop, deleting: true }, inner, kind.inner, inside);
+async function fill(workshop: Workshop, wanted: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
+  const { kind, key, inner } = wanted;
+  const filling = inside({ ...workshop, deleting: true }, wanted, made.path);
+  const { steps, deletions } = await compareSections(filling, inner, kind.inner, placeOf(kind, key, made.path, place));
   const told: string[] = [];
   for (const step of [...deletions, ...steps]) told.push(...(await step.carryOut()));
   return told;
-}
-
-/** Bodies of things in something that does not exist yet. @param path the API's, of the thing itself */
-async function checkInside(workshop: Workshop, { inner }: Wanted, path: string, name: string): Promise<void> {
-  for (const things of inner.values()) {
-    for (const thing of things) {
-      const { path: below, noun } = thing.kind;
-      const { body, status } = split('POST', path + below, combined({}, thing.document));
-      const inside = `${name} / ${noun} ${thing.key}`;
-      checkStatus(thing.kind, status, inside);
-      check('POST', path + below, withoutSecrets(body), inside);
-      await checkReferences(withIds(workshop, thing.kind, body), inside);
-      await checkInside(workshop, thing, `${path}${below}/new`, inside);
-    }
-  }
 }
 
 /** Secrets that the service made, which nobody can ask for again. @param given what was sent: a secret of an application among it is no news */
