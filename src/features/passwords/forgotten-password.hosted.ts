@@ -12,17 +12,16 @@ import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { askingForProof, proofIn, proofLocals } from '../bots/bots.hosted.ts';
 import { isMailPossible, mailRoute } from '../mail/mail-route.service.ts';
-import { currentSettings } from '../settings/settings-cache.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { requestReset } from './forgotten-password.service.ts';
+import { arePasswordsUsed } from './password-sign-in.service.ts';
 
 const PATH = '/forgot-password';
 /** The parameter of the page that says that it was sent. */
 const SENT = 'sent';
 
 const isThere = async ({ services }: SignInDeps, ctx: Koa.Context): Promise<boolean> =>
-  (await currentSettings(services, 'sign-in')).methods.includes('password') &&
-  isMailPossible(services, { isForwarded: isForwarded(ctx.headers) });
+  (await arePasswordsUsed(services)) && isMailPossible(services, { isForwarded: isForwarded(ctx.headers) });
 
 /** @returns the page's path, for the sign-in page; undefined where no mail can be sent */
 export const forgottenPath = async (deps: SignInDeps, ctx: Koa.Context): Promise<string | undefined> =>

@@ -15,6 +15,7 @@ import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, lockUser, updateUser } from '../users/users.store.ts';
 import { type FoundProblem, findProblemOfChoice, rememberReplaced } from './password-policy.service.ts';
+import { passwordRefusal } from './password-sign-in.service.ts';
 import { hashPassword } from './passwords.service.ts';
 
 export interface PasswordChange {
@@ -28,16 +29,17 @@ export interface PasswordChange {
 
 /**
  * Sets the password, which ends all sessions and tokens of the user. A wrong present one counts as a failed sign-in.
- * @returns the user as they are now, or what is wrong
+ * @returns the user as they are now, or what is wrong; `not-used`: no password signs this user in
  * @throws {TooManyFailures}
  */
 export async function changeOwnPassword(
   services: Services,
   { userId, current, password, device }: PasswordChange,
   request: RequestContext,
-): Promise<User | FoundProblem | { readonly problem: 'wrong-current' }> {
+): Promise<User | FoundProblem | { readonly problem: 'wrong-current' | 'not-used' }> {
   const user = await findUserById(services.database.knex, userId);
   if (user === undefined) return { problem: 'wrong-current' };
+  if ((await passwordRefusal(services, services.database.knex, userId)) !== undefined) return { problem: 'not-used' };
   if (user.passwordHash !== null) {
     const checked = await checkPassword(services, { username: user.login, password: current, device }, request);
     if (checked?.user.id !== user.id) return { problem: 'wrong-current' };

@@ -3,24 +3,51 @@ import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
 import { deviceOf } from '../../platform/http/device-cookie.ts';
+import type { Language } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
+import { currentSettings } from '../settings/settings-cache.service.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
+import type { User } from '../users/users.resource.ts';
 import { changeOwnPassword, mayRemovePassword, removeOwnPassword } from './own-password.service.ts';
 import { MOST_CHARACTERS, type PasswordProblem } from './password.policy.ts';
+import { type PasswordRefusal, passwordRefusal } from './password-sign-in.service.ts';
 
-type Wrong = PasswordProblem | 'missing' | 'wrong-current';
+type Wrong = PasswordProblem | 'missing' | 'wrong-current' | 'not-used';
+
+/** How the user signs in without a password, one sentence each. */
+async function waysInstead(services: Services, refusal: PasswordRefusal, user: User, text: Language['text']): Promise<readonly string[]> {
+  if (refusal.reason === 'PROVIDER') return [text('account.password.use-provider', { provider: refusal.provider.name })];
+  const { methods } = await currentSettings(services, 'sign-in');
+  const links = await listLinksOf(services.database.knex, user.id);
+  return [
+    ...(methods.includes('passkey') ? [text('account.password.use-passkey')] : []),
+    ...(methods.includes('email') && user.email !== null ? [text('account.password.use-email')] : []),
+    ...links.filter(({ status }) => status === 'ACTIVE').map(({ name }) => text('account.password.use-account', { provider: name })),
+  ];
+}
 
 const showing =
   (wrong: Wrong | undefined): Show =>
   async (deps, ctx, visit) => {
     const { text } = pageLanguage(ctx);
-    const policy = await readPasswordPolicy(deps.services.database.knex);
+    const { knex } = deps.services.database;
+    const mayRemove = await mayRemovePassword(deps.services, knex, visit.user);
+    const refusal = await passwordRefusal(deps.services, knex, visit.user.id);
+    if (refusal !== undefined) {
+      const instead = await waysInstead(deps.services, refusal, visit.user, text);
+      const status = wrong === undefined ? 200 : 400;
+      return draw(deps, ctx, visit, 'account/password', { page: 'password', status }, { instead, mayRemove });
+    }
+    const policy = await readPasswordPolicy(knex);
     const limits = { least: String(policy.minLength), most: String(MOST_CHARACTERS) };
     const problems: FormProblem[] = [];
     if (wrong === 'wrong-current') problems.push({ field: 'current', message: text('account.password.wrong-current') });
-    else if (wrong !== undefined) problems.push({ field: 'password', message: text(`choose-password.${wrong}`, limits) });
+    else if (wrong !== undefined && wrong !== 'not-used')
+      problems.push({ field: 'password', message: text(`choose-password.${wrong}`, limits) });
     await draw(
       deps,
       ctx,
@@ -30,7 +57,7 @@ const showing =
       {
         username: visit.user.login,
         hasPassword: visit.user.passwordHash !== null,
-        mayRemove: await mayRemovePassword(deps.services, deps.services.database.knex, visit.user),
+        mayRemove,
         hint: text('choose-password.hint', limits),
         problemOf: (field: string) => problems.find((problem) => problem.field === field)?.message,
       },

@@ -25,6 +25,7 @@ import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
 import type { OrganizationPolicy } from '../organization-policy/organization-policy.policy.ts';
 import { findOrganizationPolicy } from '../organization-policy/organization-policy.store.ts';
 import { findRequiredProvider, type RequiredProvider } from '../organization-providers/home-realm.store.ts';
+import { passwordRefusal } from '../passwords/password-sign-in.service.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
@@ -147,7 +148,7 @@ export async function simulateRequest(
   const heldRoles = user && (await listHeldRoles(knex, application.id, user.id));
   const signIn = request.signIn && user && (await simulateSignIn(services, user.id, request.signIn));
   const requiredProvider = user && (await findRequiredProvider(knex, user.id));
-  const byPassword = request.grantType === 'password' ? await passwordRefusal(services, requiredProvider) : undefined;
+  const byPassword = request.grantType === 'password' ? await refusalOfPassword(services, user) : undefined;
   const factors = signIn && user && (await listUsableFactors(knex, user.id, PASSWORD_AMR)).map(({ type }) => type);
   const bySignIn = byPassword ?? (signIn && refusalOf(signIn, factors ?? []));
   const refusal = PRECEDES_SIGN_IN.has(simulation.refusal?.error ?? '') ? undefined : bySignIn;
@@ -175,11 +176,15 @@ const PRECEDES_SIGN_IN: ReadonlySet<string> = new Set([
 ]);
 
 /** Refusal of every password, whether it is right or wrong. */
-async function passwordRefusal(services: Services, requiredProvider: RequiredProvider | undefined) {
-  const { methods } = await readSettings(services, 'sign-in');
-  if (!methods.includes('password')) return { error: 'invalid_grant', reason: 'users do not sign in by password' } as const;
-  return requiredProvider && ({ error: 'invalid_grant', reason: 'the user must sign in by an identity provider' } as const);
+async function refusalOfPassword(services: Services, user: SimulatedUser | undefined) {
+  const refused = user && (await passwordRefusal(services, services.database.knex, user.id));
+  return refused && ({ error: 'invalid_grant', reason: WITHOUT_PASSWORD[refused.reason] } as const);
 }
+
+const WITHOUT_PASSWORD = {
+  METHOD: 'users do not sign in by password',
+  PROVIDER: 'the user must sign in by an identity provider',
+} as const;
 
 /** Refuses like `admitSignIn`, including users who lack a required factor. */
 function refusalOf({ action }: SignInDecision, factors: readonly unknown[]) {

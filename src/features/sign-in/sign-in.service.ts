@@ -15,6 +15,7 @@ import { verifyElsewhere } from '../inline-hooks/password-hook.service.ts';
 import { noticeFor, queueNotice } from '../mail/mail.service.ts';
 import { isTooOld, type PasswordPolicy } from '../passwords/password.policy.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
+import { arePasswordsUsed } from '../passwords/password-sign-in.service.ts';
 import { isImported, verifyPassword } from '../passwords/passwords.service.ts';
 import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from '../second-factors/second-factor-demand.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
@@ -118,7 +119,7 @@ export async function tellPassword(
   request: RequestContext,
   purpose?: Purpose,
 ): Promise<PasswordCheck | InactiveUser | undefined> {
-  if (!(await currentSettings(services, 'sign-in')).methods.includes('password')) return refusePassword(services, request);
+  if (!(await arePasswordsUsed(services))) return refusePassword(services, request);
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
   // No dear comparison for an account that is locked: nothing follows from it.

@@ -76,6 +76,16 @@ test('accounts that existed before stay their users’ own, those that a provide
   ]);
 });
 
+test('who must use a provider is not asked for a password at /account/password', async (t) => {
+  const { service, acme, come } = await startCustomers(t);
+  const agent = new UserAgent(service.baseUrl);
+  assert.ok(isAdmitted(await come(acme, 'eve', 'eve@acme.example', agent)));
+  const page = await agent.visit('/account/password');
+  assert.deepEqual([page.url.pathname, page.status], ['/account/password', 200]);
+  assert.match(page.text, /Your organization requires you to sign in with Acme Login\. If you want another password, change it there\./);
+  assert.doesNotMatch(page.text, /id="password-form"|You have no password yet/);
+});
+
 test('owners and holders of custom roles are not locked out when a provider becomes required', async (t) => {
   const { service, client, acme } = await startCustomers(t);
   const requiredOf = async (roles: string[] | undefined) => {

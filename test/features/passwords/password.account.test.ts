@@ -83,3 +83,34 @@ test('the change of a password', async (t) => {
     assert.equal((await service.api('GET', `/logs?filter=${filter}`)).body.length, 1);
   });
 });
+
+test('where no password signs the user in, the page says what does, and takes none', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser({ email: 'ada@example.com' });
+  const { browser, page } = await arriveAt(service, '/account/password', user);
+  const use = async (...methods: string[]) => assert.equal((await service.api('PUT', '/settings/sign-in', { methods })).status, 200);
+  const waysIn = (text: string) => [...text.matchAll(/<li dir="auto">([^<]+)<\/li>/g)].map(([, way]) => way);
+  const passkey = 'Sign in with a passkey. To add one, open “Security”.';
+  const code = 'Sign in with a code that we send to your e-mail address.';
+
+  await use('passkey');
+  const answer = await browser.submit(page, FORM, { current: user.password, password: NEW });
+  assert.equal(answer.status, 400);
+  assert.deepEqual(waysIn(answer.text), [passkey]);
+  assert.ok(!answer.text.includes('The current password is incorrect'), 'it is not');
+  await use('passkey', 'email');
+  const shown = await browser.visit('/account/password');
+  assert.equal(shown.status, 200);
+  assert.match(shown.text, /You cannot sign in with a password here\./);
+  assert.deepEqual(waysIn(shown.text), [passkey, code]);
+  assert.doesNotMatch(shown.text, /id="password-form"/);
+  assert.match(shown.text, /id="to-security" href="\/account\/security"/);
+  const failures = encodeURIComponent('eventType eq "user.session.start" and outcome.result eq "FAILURE"');
+  assert.deepEqual((await service.api('GET', `/logs?filter=${failures}`)).body, [], 'nothing counts as a failed sign-in');
+
+  await use('password', 'passkey');
+  assert.equal(
+    (await browser.submit(await browser.visit('/account/password'), FORM, { current: user.password, password: NEW })).status,
+    200,
+  );
+});
