@@ -16,6 +16,12 @@ export interface SimulatedUser extends ClaimSource, ClaimPerson {
   readonly groupIds: readonly string[];
 }
 
+export interface Refusal {
+  /** Error code of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
+  readonly error: string;
+  readonly reason: string;
+}
+
 export interface SimulationFacts {
   readonly server: {
     readonly id: string;
@@ -63,4 +69,6 @@ export interface SimulationFacts {
   /** The request's parameters `resource` and `audience`. */
   readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
+  /** Password grant: why no password signs the user in, and why a password alone does not; undefined: it does. */
+  readonly byPassword?: { readonly refusal: Refusal | undefined; readonly aloneRefusal: Refusal | undefined } | undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * Simulates a token request: the same functions decide in the same order as for real requests, on facts that were read in advance. It assumes a
- * signed-in user who gives every consent, and skips second factors.
+ * signed-in user who gives every consent and, where a page can ask for it, their second factor.
  */
 
 import { consentMethodOf } from '../applications/application-settings.policy.ts';
@@ -32,13 +32,7 @@ import {
   JWT_BEARER_GRANT,
   TOKEN_EXCHANGE_GRANT,
 } from './access-policy.policy.ts';
-import type { SimulatedUser, SimulationFacts } from './simulation-facts.policy.ts';
-
-interface Refusal {
-  /** Error code of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
-  readonly error: string;
-  readonly reason: string;
-}
+import type { Refusal, SimulatedUser, SimulationFacts } from './simulation-facts.policy.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -175,10 +169,12 @@ function refusalOf(
   if (target.audiences === undefined) return { error: 'invalid_target', reason: target.reason };
   const details = detailRefusal(facts);
   if (details !== undefined) return details;
+  if (facts.byPassword?.refusal !== undefined) return facts.byPassword.refusal;
   if (user !== undefined && user.status !== 'ACTIVE')
     return { error: visits ? 'login_required' : 'invalid_grant', reason: `the user is ${user.status}` };
   if (user !== undefined && settings.assignment === 'ASSIGNED' && !facts.isAssigned)
     return { error: 'access_denied', reason: 'the application is not assigned to the user' };
+  if (facts.byPassword?.aloneRefusal !== undefined) return facts.byPassword.aloneRefusal;
   const organization = organizationRefusal(organizationOf(facts), facts.prompts.has('none'));
   if (organization !== undefined) return organization;
   if (!access.allowed) return { error: 'access_denied', reason: 'no access policy of the authorization server allows this' };

@@ -25,7 +25,6 @@ import { runTokenHook } from '../inline-hooks/token-hook.service.ts';
 import type { OrganizationPolicy } from '../organization-policy/organization-policy.policy.ts';
 import { findOrganizationPolicy } from '../organization-policy/organization-policy.store.ts';
 import { findRequiredProvider, type RequiredProvider } from '../organization-providers/home-realm.store.ts';
-import { passwordRefusal } from '../passwords/password-sign-in.service.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { listUsableFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
@@ -37,6 +36,7 @@ import { sectorOf } from '../subjects/pairwise.policy.ts';
 import { subjectFor } from '../subjects/pairwise-subjects.service.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
 import { type AccessGrantType, TOKEN_EXCHANGE_GRANT } from './access-policy.policy.ts';
+import { DENIED, judgePassword } from './simulated-password.service.ts';
 import { isExchange, type Simulation, simulate } from './simulation.policy.ts';
 import type { SimulatedPrompt, SimulatedUser } from './simulation-facts.policy.ts';
 
@@ -125,6 +125,8 @@ export async function simulateRequest(
 
   const key = user && { userId: user.id, applicationId: application.id, serverId };
   const assigned = user && (await isAssigned(knex, application.id, user.id));
+  const signIn = request.signIn && user && (await simulateSignIn(services, user.id, request.signIn));
+  const isByPassword = request.grantType === 'password';
   const simulation = simulate({
     server: { ...server, issuer: issuerOf(config.baseUrl, serverId), lifetimes: server, policies, scopes, claims, detailTypes },
     application,
@@ -144,13 +146,12 @@ export async function simulateRequest(
     organization: request.organization,
     resources: request.resources,
     prompts: request.prompts,
+    byPassword: isByPassword && user ? await judgePassword(services, user.id, application.id, signIn) : undefined,
   });
   const heldRoles = user && (await listHeldRoles(knex, application.id, user.id));
-  const signIn = request.signIn && user && (await simulateSignIn(services, user.id, request.signIn));
   const requiredProvider = user && (await findRequiredProvider(knex, user.id));
-  const byPassword = request.grantType === 'password' ? await refusalOfPassword(services, user) : undefined;
   const factors = signIn && user && (await listUsableFactors(knex, user.id, PASSWORD_AMR)).map(({ type }) => type);
-  const bySignIn = byPassword ?? (signIn && refusalOf(signIn, factors ?? []));
+  const bySignIn = signIn && !isByPassword ? refusalOf(signIn, factors ?? []) : undefined;
   const refusal = PRECEDES_SIGN_IN.has(simulation.refusal?.error ?? '') ? undefined : bySignIn;
   const judged = refusal === undefined ? simulation : { ...simulation, outcome: 'REFUSED' as const, refusal, tokens: undefined };
   const found = {
@@ -175,20 +176,9 @@ const PRECEDES_SIGN_IN: ReadonlySet<string> = new Set([
   ...['invalid_request', 'invalid_client', 'unauthorized_client', 'invalid_scope', 'invalid_target', 'invalid_authorization_details'],
 ]);
 
-/** Refusal of every password, whether it is right or wrong. */
-async function refusalOfPassword(services: Services, user: SimulatedUser | undefined) {
-  const refused = user && (await passwordRefusal(services, services.database.knex, user.id));
-  return refused && ({ error: 'invalid_grant', reason: WITHOUT_PASSWORD[refused.reason] } as const);
-}
-
-const WITHOUT_PASSWORD = {
-  METHOD: 'users do not sign in by password',
-  PROVIDER: 'the user must sign in by an identity provider',
-} as const;
-
 /** Refuses like `admitSignIn`, including users who lack a required factor. */
 function refusalOf({ action }: SignInDecision, factors: readonly unknown[]) {
-  if (action === 'DENY') return { error: 'sign_in_denied', reason: 'a rule of the sign-in policy refuses the sign-in' } as const;
+  if (action === 'DENY') return { error: 'sign_in_denied', reason: DENIED } as const;
   if (action === 'SECOND_FACTOR' && factors.length === 0)
     return {
       error: 'sign_in_denied',

@@ -68,10 +68,11 @@ export async function secondFactorFacts(
   return { enrolled: await hasFactor(executor, userId, amr), ...(demandedBy !== undefined && { demandedBy }) };
 }
 
-/**
- * Would a sign-in to this application require a second factor, where none can be requested: because the user has one, because it is required, or
- * because a rule does not allow the sign-in?
- */
+/** Does a sign-in by password to this application need a second factor: because the user has one, or because it is demanded? */
+export const requiresSecondFactor = async (services: Services, userId: string, applicationId: string): Promise<boolean> =>
+  (await hasFactor(services.database.knex, userId)) || isSecondFactorDemanded(services, userId, { applicationId });
+
+/** Like `requiresSecondFactor`, where none can be asked for: then a rule of the sign-in policy can refuse the sign-in, too. */
 export async function needsSecondFactor(
   services: Services,
   user: Pick<User, 'id' | 'login'>,
@@ -84,5 +85,5 @@ export async function needsSecondFactor(
     if (error instanceof SignInDenied) return true;
     throw error;
   }
-  return (await hasFactor(services.database.knex, user.id)) || isSecondFactorDemanded(services, user.id, { applicationId });
+  return requiresSecondFactor(services, user.id, applicationId);
 }

@@ -40,6 +40,8 @@ const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
   'a rule of the sign-in policy refuses the sign-in': () => phrase('a rule of the sign-in policy refuses the sign-in'),
   'users do not sign in by password': () => phrase('users do not sign in by password'),
   'the user must sign in by an identity provider': () => phrase('the user must sign in by an identity provider'),
+  'the user needs a second factor, which this grant cannot ask for': () =>
+    phrase('the user needs a second factor, which this grant cannot ask for'),
   'the application may not use this grant': ({ application }) =>
     phrase('the application “{application}” may not use this grant: its settings do not name it, or no response type that goes with it', {
       application: application.label,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { setPolicies } from '../../support/access-policies.ts';
+import { enrolledUser } from '../../support/factors.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 import { answerOf, authorizeUrl, CALLBACK, post, type TestClient } from './relying-party.ts';
@@ -240,6 +241,40 @@ test('what is simulated is what happens where user, application or server cannot
 
   await made('POST', '/authorizationServers/lab/lifecycle/deactivate');
   await both(closed, 'password', 'invalid_request');
+});
+
+test('the password grant is simulated as it is made: second factors and sign-in rules that it cannot meet', async (t) => {
+  const { service, made, user } = await laboratory(t);
+  const client = await createClient(service, { grant_types: ['password'], response_types: [] });
+  const demanding = await createClient(service, { grant_types: ['password'], response_types: [], mfa_required: true });
+  const closed = await createClient(service, { grant_types: ['password'], response_types: [], assignment: 'ASSIGNED' });
+  const enrolled = await enrolledUser(service);
+  const NEEDED = 'the user needs a second factor, which this grant cannot ask for';
+  const both = async (app: TestClient, person: { id: string; login: string; password: string }, error?: string, reason?: string) => {
+    const told = await made('POST', '/authorizationServers/lab/simulate', {
+      ...{ client_id: app.clientId, user: person.id, grant_type: 'password', scopes: ['openid'] },
+      sign_in: { ip_address: '127.0.0.1', new_browser: true },
+    });
+    assert.deepEqual([told.refusal?.error, told.refusal?.reason], [error, reason], JSON.stringify(told));
+    const credentials = { username: person.login, password: person.password };
+    const { body } = await post(service, 'lab', 'token', app, { grant_type: 'password', scope: 'openid', ...credentials });
+    assert.equal(body.error, error, JSON.stringify(body));
+  };
+  await both(client, user);
+  await both(client, enrolled, 'invalid_grant', NEEDED);
+  await both(demanding, user, 'invalid_grant', NEEDED);
+  await both(closed, enrolled, 'access_denied', 'the application is not assigned to the user');
+  await made('PUT', '/settings/sign-in', { mfa: 'EVERYONE' });
+  await both(client, user, 'invalid_grant', NEEDED);
+  for (const [action, reason] of [
+    ['SECOND_FACTOR', NEEDED],
+    ['DENY', 'a rule of the sign-in policy refuses the sign-in'],
+  ]) {
+    await made('PUT', '/settings/sign-in', { mfa: 'OPTIONAL', rules: [{ name: 'New', conditions: { newBrowser: true }, action }] });
+    await both(client, user, 'invalid_grant', reason);
+  }
+  await made('PUT', '/settings/sign-in', { rules: [], methods: ['passkey'] });
+  await both(client, enrolled, 'invalid_grant', 'users do not sign in by password');
 });
 
 test('the simulation tells why: each step, the row of the consent table, the first reason of a refusal', async (t) => {
