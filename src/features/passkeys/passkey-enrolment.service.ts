@@ -133,6 +133,7 @@ async function addPasskey(
 ): Promise<AddedPasskey | undefined> {
   const { signCount, userVerified: _verified, ...credential } = made;
   const before = await described(trx, user.id);
+  const isFirst = !(await hasFactor(trx, user.id));
   if ((await listPasskeys(trx, user.id)).length >= MOST_PASSKEYS) return undefined;
   const passkey: Passkey = {
     ...credential,
@@ -144,7 +145,7 @@ async function addPasskey(
   };
   if (!(await insertPasskey(trx, passkey, signCount))) return undefined;
   await deleteTrustedBrowsersOf(trx, user.id);
-  const recoveryCodes = before.factors.length === 0 ? await newRecoveryCodes(trx, user.id) : [];
+  const recoveryCodes = isFirst ? await newRecoveryCodes(trx, user.id) : [];
   await recordEvent(trx, {
     eventType: 'user.mfa.factor.activate',
     displayMessage: 'Activate factor for user',
