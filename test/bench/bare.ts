@@ -23,7 +23,7 @@ export async function startBare(name: 'map' | 'plain', plan: Plan): Promise<Runn
   // Its warnings are about what a product would have to set.
   const child = startNode(ENTRY, [], {
     cores: plan.cores?.measured,
-    env: { BENCH_BARE: JSON.stringify(settings) },
+    env: { ...plan.timings, BENCH_BARE: JSON.stringify(settings) },
     stderr: plan.verbose ? 'inherit' : 'ignore',
     nodeOptions: plan.profileOptions(name),
   });

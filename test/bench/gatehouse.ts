@@ -46,6 +46,7 @@ export interface ProcessOptions {
   readonly cores?: Cores | undefined;
   /** Of the process, beside those it always has, e.g. `--cpu-prof`. */
   readonly nodeOptions?: readonly string[];
+  readonly timings?: Plan['timings'];
 }
 
 export async function startProcess({
@@ -53,12 +54,14 @@ export async function startProcess({
   processes = 1,
   cores,
   nodeOptions = [],
+  timings = {},
 }: ProcessOptions = {}): Promise<GatehouseProcess> {
   const place = await providePlace(databaseUrl);
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const apiToken = randomBytes(32).toString('base64url');
   const env = {
+    ...timings,
     PORT: String(port),
     BASE_URL: base,
     ADMIN_API_TOKEN: apiToken,

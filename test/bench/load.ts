@@ -13,7 +13,7 @@ export class Load {
   readonly #child: ChildProcess;
 
   constructor(readonly plan: Plan) {
-    this.#child = startNode(ENTRY, [], { cores: plan.cores?.generator, talks: true });
+    this.#child = startNode(ENTRY, [], { cores: plan.cores?.generator, env: plan.timings, talks: true });
   }
 
   /** @param more.users who may sit where they sat before, unless the flow uses their tokens up @throws what went wrong there */

@@ -1,6 +1,7 @@
 /** What a run shall measure: the command line, parsed. */
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { CHEAPEST_HASH, timingsOfProcess } from '../support/short-waits.ts';
 import { type Cores, shareCores } from './child.ts';
 import { FLOWS } from './flows/index.ts';
 import { TARGETS, type TargetName, USERS } from './target.ts';
@@ -17,6 +18,7 @@ export const USAGE = `npm run bench -- [options]
   --database embedded|postgres   the latter on the server of BENCH_DATABASE_URL (embedded)
   --rows N               token rows that are there before (0)
   --servers N            authorization servers beside the two that are always there (0); --servers-in-use N of them (200 at most)
+  --cheap-hash           passwords hashed at the least cost of Argon2, on all targets: a sign-in without its hash, measured rather than subtracted
   --instructions         counts those as well, where perf is installed; a little of the CPU is perf's then
   --json FILE            the report as JSON, too
   --cpu-prof FOLDER      a CPU profile of each service, when it ends
@@ -40,6 +42,9 @@ export interface Plan {
   readonly servers: number;
   readonly serversInUse: number;
   readonly instructions: boolean;
+  readonly cheapHash: boolean;
+  /** Environment of each process that hashes. */
+  readonly timings: Readonly<Record<string, string>>;
   readonly json: string | undefined;
   readonly verbose: boolean;
   readonly cores: Cores | undefined;
@@ -66,6 +71,7 @@ export function readPlan(args: readonly string[], env: Readonly<Record<string, s
       servers: { ...text, default: '0' },
       'servers-in-use': { ...text, default: '200' },
       instructions: { type: 'boolean', default: false },
+      'cheap-hash': { type: 'boolean', default: false },
       json: text,
       'cpu-prof': text,
       verbose: { type: 'boolean', default: false },
@@ -96,6 +102,7 @@ export function readPlan(args: readonly string[], env: Readonly<Record<string, s
   const databaseUrl = values.database === 'postgres' ? env.BENCH_DATABASE_URL : undefined;
   if (values.database === 'postgres' && databaseUrl === undefined)
     throw new Error('--database postgres wants a server: BENCH_DATABASE_URL');
+  const cheapHash = values['cheap-hash'];
   const processes = whole('processes', 1);
   const servers = whole('servers', 0);
   const profiles = values['cpu-prof'];
@@ -113,6 +120,8 @@ export function readPlan(args: readonly string[], env: Readonly<Record<string, s
     servers,
     serversInUse: Math.min(servers, whole('servers-in-use', 1)),
     instructions: values.instructions,
+    cheapHash,
+    timings: cheapHash ? timingsOfProcess({ passwordHash: CHEAPEST_HASH }) : {},
     json: values.json,
     verbose: values.verbose,
     cores: shareCores(processes),

@@ -45,6 +45,8 @@ export interface Report {
   readonly servers: number;
   readonly serversInUse: number;
   readonly hash: HashCost;
+  /** Did all targets hash at the least cost? */
+  readonly cheapHash: boolean;
   /** Were instructions to be counted? Where they could not be, they are NaN. */
   readonly instructionsWanted: boolean;
   readonly rows: readonly Row[];

@@ -113,6 +113,7 @@ function circumstances(plan: Plan) {
     servers: plan.servers,
     serversInUse: plan.serversInUse,
     instructionsWanted: plan.instructions,
+    cheapHash: plan.cheapHash,
   };
 }
 

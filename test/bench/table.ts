@@ -23,7 +23,7 @@ function facts(report: Report): string {
   return [
     `${report.machine}; Node ${report.node}; commit ${report.commit}; load before ${fixed(load[0], 1)}, at the end ${fixed(load[1], 1)}.`,
     `${report.database}; ${processes} ${processes === 1 ? 'process' : 'processes'}; ${rowsBefore} token rows before; ${servers} more authorization servers, ${serversInUse} of them in use.`,
-    `Median of ${rounds} interleaved rounds of ${seconds} s, ${concurrency} concurrent; ${report.pinned ? 'the generator on a core of its own' : 'the generator shares the cores'}. CPU is that of the service and its PostgreSQL together; one password hash is ${fixed(report.hash.cpu, 1)} ms of it${Number.isNaN(report.hash.instructions) ? '' : ` (${fixed(report.hash.instructions, 1)} million instructions)`}.`,
+    `Median of ${rounds} interleaved rounds of ${seconds} s, ${concurrency} concurrent; ${report.pinned ? 'the generator on a core of its own' : 'the generator shares the cores'}. CPU is that of the service and its PostgreSQL together; one password hash${report.cheapHash ? ' of the least cost' : ''} is ${fixed(report.hash.cpu, report.cheapHash ? 2 : 1)} ms of it${Number.isNaN(report.hash.instructions) ? '' : ` (${fixed(report.hash.instructions, 1)} million instructions)`}.`,
     ...(areMissing
       ? [
           'Instructions are not counted: perf is not installed, or this machine has no hardware counters (`perf stat -e instructions true` tells).',

@@ -62,7 +62,7 @@ test('instructions that were asked for and could not be counted are said to be m
   };
   const ratio = { toMap: 1, mapGoal: 1, toPlain: 1, plainGoal: 1 };
   const report = (instructionsWanted: boolean, millions: number): Report => ({
-    ...{ ...facts, rowsBefore: 0, servers: 0, serversInUse: 1, load: [0, 0], half: [], storms: [], instructionsWanted },
+    ...{ ...facts, rowsBefore: 0, servers: 0, serversInUse: 1, load: [0, 0], half: [], storms: [], cheapHash: false, instructionsWanted },
     hash: { cpu: 1, instructions: millions },
     rows: [
       { flow: 'f', target: 'gatehouse', ...measured, instructions: Number.isNaN(millions) ? none : { service: millions, database: 0 } },
