@@ -1,10 +1,13 @@
 /** The tab Roles of an application: the list, creating, changing and deleting one; and which of them come with an assignment. */
+
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { assign, getAssignment } from '../applications/application-assignments.service.ts';
 import {
   applicationCrumbs,
@@ -116,9 +119,16 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const application = await applicationToChange(visit);
-    const { name } = await roleIn(visit, application);
+    const { id: roleId, name } = await roleIn(visit, application);
     const title = phrase('Delete the role “{name}”?', { name });
-    const facts = ['Users and groups lose the role with their next token. Their assignments stay.', 'This cannot be undone.'];
+    const { users, groups } = await affectedBy(visit.services, 'applicationRole', { id: application.id, roleId });
+    const facts = [
+      phrase('This removes the role from {users} and {groups}, with their next token. Their assignments stay.', {
+        users: affectedCount(users, 'user'),
+        groups: affectedCount(groups, 'group'),
+      }),
+      'This cannot be undone.',
+    ];
     const page = { title, crumbs: crumbsOf(application), facts, submit: 'Delete role', danger: true, cancel: homeOf(application) };
     return formPage(page, typed);
   },

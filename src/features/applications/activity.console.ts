@@ -1,14 +1,14 @@
 /** Activity of an application, and its lifecycle steps: deactivate, activate, delete. */
 
+import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { activityOf } from '../audit/activity.console.ts';
-import { applicationCounts } from './application-assignments.service.ts';
 import {
   APPLICATIONS_PATH,
   applicationCrumbs,
@@ -108,12 +108,12 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const application = await applicationToChange(visit);
-    const { users, groups, consenting } = await applicationCounts(visit.services, application.id);
+    const { users, groups, consents } = await affectedBy(visit.services, 'application', { id: application.id });
     const facts = [
-      phrase('This removes the assignments of {users} and {groups}, the consent of {consenting}, its secrets and all its tokens.', {
-        users: countOf(users, 'user'),
-        groups: countOf(groups, 'group'),
-        consenting: countOf(consenting, 'user'),
+      phrase('This removes the assignments of {users} and {groups}, {consents}, its secrets and all its tokens.', {
+        users: affectedCount(users, 'user'),
+        groups: affectedCount(groups, 'group'),
+        consents: affectedCount(consents, 'consent'),
       }),
       'Nobody can sign in to it from the next request on.',
       'To stop it temporarily, deactivate it instead.',
@@ -125,6 +125,7 @@ const remove: ConsolePage = {
         title: phrase('Delete “{application}”?', { application: application.label }),
         crumbs: applicationCrumbs(application),
         facts,
+        fields: nameFields(application.label, users + groups + consents),
         submit: 'Delete application',
         danger: true,
         cancel: back,
@@ -132,8 +133,11 @@ const remove: ConsolePage = {
       typed,
     );
   },
-  async receive({ services, params, request }) {
-    await deleteApplication(services, params.id ?? '', request);
+  async receive(visit, form) {
+    const { id, label } = await applicationToChange(visit);
+    const { users, groups, consents } = await affectedBy(visit.services, 'application', { id });
+    requireTypedName(form, label, users + groups + consents);
+    await deleteApplication(visit.services, id, visit.request);
     return { goTo: APPLICATIONS_PATH, notice: 'application-deleted' };
   },
 };

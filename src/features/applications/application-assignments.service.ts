@@ -13,7 +13,6 @@ import { findGroup } from '../groups/groups.store.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import {
-  countOfApplication,
   deleteAssignment,
   findAssignment,
   insertAssignment,
@@ -220,6 +219,3 @@ export const assignmentEvent = (
 };
 
 const assigneeNotFound = ({ kind, id }: Assignee) => notFound(id, kind === 'user' ? 'User' : 'Group');
-
-/** Numbers of assignments and consents of an application. */
-export const applicationCounts = ({ database: { knex } }: Services, id: string) => countOfApplication(knex, id);

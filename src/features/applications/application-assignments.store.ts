@@ -144,17 +144,3 @@ export function listAssignmentsOf(executor: Executor, userId: string, window: Wi
   };
   return readPage(executor('applications').whereRaw(`id IN (${OF_USER} UNION ${OF_HIS_GROUPS})`, { userId }), columns, window);
 }
-
-/** Numbers of assignments and consents that are deleted with an application. */
-export async function countOfApplication(
-  executor: Executor,
-  id: string,
-): Promise<{ readonly users: number; readonly groups: number; readonly consenting: number }> {
-  const { rows } = await executor.raw<{ rows: { users: number; groups: number; consenting: number }[] }>(
-    `SELECT (SELECT count(*) FROM application_users WHERE application_id = :id)::int AS users,
-            (SELECT count(*) FROM application_groups WHERE application_id = :id)::int AS groups,
-            (SELECT count(DISTINCT user_id) FROM consents WHERE application_id = :id)::int AS consenting`,
-    { id },
-  );
-  return rows[0] ?? { users: 0, groups: 0, consenting: 0 };
-}

@@ -3,12 +3,14 @@
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { detailPage, type Part, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { chooseGroups } from '../groups/choose-groups.console.ts';
+import { groupCounts } from '../groups/groups.service.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { assignAll, findAssigned, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
 import {
@@ -150,10 +152,14 @@ const remove: ConsolePage = {
     const { kind, one } = kindIn(visit);
     const { name } = await getAssignment(visit.services, application.id, { kind, id: visit.params.assigneeId ?? '' });
     const back = applicationTabs(application.id).assignments;
+    const { members } = kind === 'group' ? await groupCounts(visit.services, visit.params.assigneeId ?? '') : { members: 1 };
     const facts = [
       kind === 'user'
         ? 'If only assigned users and groups may sign in, this user no longer can, unless one of their groups is assigned.'
-        : 'If the application requires an assignment, the members of this group can no longer sign in to it, unless they are assigned in another way.',
+        : phrase(
+            'If the application requires an assignment, {members} of this group can no longer sign in to it, unless they are assigned in another way.',
+            { members: countOf(members, 'member') },
+          ),
       'You can assign it again at any time.',
     ];
     const title = phrase(`Remove “{application}” from the ${one} “{name}”?`, { application: application.label, name });

@@ -1,10 +1,13 @@
 /** The types of authorization details of an authorization server (RFC 9396): a list beside the scopes, and the pages of one. */
+
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formValues, settingFields } from '../../pages/console/settings-form.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { crumbsBelow, type ServerSubject, serverSubject, subjectWithParts } from '../authorization-servers/server-page.console.ts';
 import { TRANSLATED } from '../scopes/scopes.resource.ts';
 import { DETAIL_TYPE_SETTINGS, type DetailType, type DetailTypeSettings } from './detail-types.resource.ts';
@@ -149,8 +152,12 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const { name } = await typeOf(visit, subject);
+    const { consents } = await affectedBy(visit.services, 'detailType', { serverId: subject.server.id, id: name });
     const facts = [
-      'Requests for it are refused from now on (invalid_authorization_details), and its consents are deleted. Issued tokens keep it until they expire.',
+      phrase(
+        'This deletes {consents}. Requests for the type are refused from now on (invalid_authorization_details). Issued tokens keep it until they expire.',
+        { consents: affectedCount(consents, 'consent') },
+      ),
       'This cannot be undone.',
     ];
     const page = { title: phrase('Delete the authorization detail type “{name}”?', { name }), crumbs: crumbs(subject), facts };

@@ -1,13 +1,13 @@
 /** The life cycle of an authorization server: activating, deactivating and deleting it, each with what follows from it. */
 
+import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import { listPolicies } from '../policies/policies.service.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import type { ServerStatus } from './authorization-servers.resource.ts';
-import { deleteAuthorizationServer, loadServer, setServerStatus } from './authorization-servers.service.ts';
+import { deleteAuthorizationServer, setServerStatus } from './authorization-servers.service.ts';
 import { crumbsBelow, SERVERS_HOME, type ServerSubject, serverSubject } from './server-page.console.ts';
 
 /** @throws {ApiError} not found; wrong state: the built-in server is always there */
@@ -70,23 +70,25 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const subject = await subjectThatEnds(visit);
-    const parts = await loadServer(visit.services.database, subject.server.id);
-    const policies = await listPolicies(visit.services, subject.server.id);
+    const affected = await affectedBy(visit.services, 'authorizationServer', { id: subject.server.id });
     const facts = [
       'Its endpoints answer 404 from the next request. Applications that use it can no longer sign users in.',
-      'Its tokens and consents are deleted with it. An API that verifies JWT access tokens itself accepts issued tokens until they expire.',
-      phrase('This deletes {scopes}, {claims}, {policies} and its keys.', {
-        scopes: countOf(parts?.scopes.length ?? 0, 'scope'),
-        claims: countOf(parts?.claims.length ?? 0, 'claim'),
-        policies: countOf(policies.length, 'access policy', 'access policies'),
+      phrase('This deletes {scopes}, {claims}, {policies}, {consents}, its keys and its tokens.', {
+        scopes: affectedCount(affected.scopes, 'scope'),
+        claims: affectedCount(affected.claims, 'claim'),
+        policies: affectedCount(affected.policies, 'access policy', 'access policies'),
+        consents: affectedCount(affected.consents, 'consent'),
       }),
+      'An API that verifies JWT access tokens itself accepts issued tokens until they expire.',
       'This cannot be undone.',
     ];
     const page = { title: phrase('Delete “{name}”?', { name: subject.server.name }), crumbs: crumbsBelow(subject), facts };
-    return formPage({ ...page, submit: 'Delete authorization server', danger: true, cancel: subject.home }, typed);
+    const fields = nameFields(subject.server.name, Number.POSITIVE_INFINITY);
+    return formPage({ ...page, fields, submit: 'Delete authorization server', danger: true, cancel: subject.home }, typed);
   },
-  async receive(visit) {
+  async receive(visit, form) {
     const { server } = await subjectThatEnds(visit);
+    requireTypedName(form, server.name, Number.POSITIVE_INFINITY);
     await deleteAuthorizationServer(visit.services, server.id, visit.request);
     return { goTo: SERVERS_HOME, notice: 'server-deleted' };
   },

@@ -2,10 +2,11 @@
 
 import { detailPage, type TableRow } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
-import { phrase } from '../../platform/i18n/phrase.ts';
+import { phrase, series } from '../../platform/i18n/phrase.ts';
 import {
   crumbsBelow,
   type ServerSubject,
@@ -165,8 +166,16 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
-    const { name } = await claimOf(visit, subject);
-    const facts = ['New tokens do not contain it. Applications and APIs that rely on it fail.', 'This cannot be undone.'];
+    const { name, scopes } = await claimOf(visit, subject);
+    const facts = [
+      scopes.length === 0
+        ? 'New tokens do not contain it, whatever their scopes. Applications and APIs that rely on it fail.'
+        : phrase('New tokens with {scopes} do not contain it: {names}. Applications and APIs that rely on it fail.', {
+            scopes: countOf(scopes.length, 'scope'),
+            names: series(scopes),
+          }),
+      'This cannot be undone.',
+    ];
     const page = { title: phrase('Delete the claim “{name}”?', { name }), crumbs: crumbs(subject), facts };
     return formPage({ ...page, submit: 'Delete claim', danger: true, cancel: homeOf(subject) }, typed);
   },

@@ -1,10 +1,12 @@
 /** Consents of a user, one per scope or authorization detail; revoke one or all. */
 
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { applicationNames, serverNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
@@ -58,7 +60,13 @@ const revokeAll: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
     const title = phrase('Revoke all consents of {name}?', { name });
-    const facts = ['The applications lose the access that these consents gave. They must ask the user again.', 'This cannot be undone.'];
+    const { consents } = await affectedBy(visit.services, 'user', { id: user.id });
+    const facts = [
+      phrase('This revokes {consents}. The applications lose the access that they gave, and must ask the user again.', {
+        consents: affectedCount(consents, 'consent'),
+      }),
+      'This cannot be undone.',
+    ];
     return formPage({ title, crumbs, facts, submit: 'Revoke all consents', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {

@@ -1,10 +1,11 @@
 /** The page of an event hook: its paths, status and lifecycle actions. */
 
-import { confirmationPages } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import type { Action, ConsolePage, ConsoleRequest, Crumb, Status } from '../../pages/console/page.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
-import { verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { sendTestEvent } from './event-hook-deliveries.service.ts';
 import type { EventHook } from './event-hooks.resource.ts';
 import { deleteEventHook, getEventHook, setEventHookStatus, verifyEventHook } from './event-hooks.service.ts';
@@ -80,7 +81,15 @@ export const eventHookSteps: readonly ConsolePage[] = [
   step({
     path: '/api/event-hooks/:id/delete',
     label: 'Delete',
-    facts: ['Its settings, secrets and undelivered events are deleted.', 'This cannot be undone.'],
+    async facts({ services, params }) {
+      const { events } = await affectedBy(services, 'eventHook', { id: params.id ?? '' });
+      return [
+        phrase('Its settings, its secrets and {events} that were not delivered yet are deleted.', {
+          events: affectedCount(events, 'event'),
+        }),
+        'This cannot be undone.',
+      ];
+    },
     danger: true,
     notice: 'hook-deleted',
     goTo: EVENT_HOOKS_PATH,

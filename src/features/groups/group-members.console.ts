@@ -16,7 +16,7 @@ import { choosingAction, draftForMembers } from '../bulk/choose-action.console.t
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
-import { GROUPS_PATH, groupOf, LEAVING_FACTS } from './group-page.console.ts';
+import { GROUPS_PATH, groupOf, leavingFacts } from './group-page.console.ts';
 import { addGroupMembers, findGroupMembers, removeGroupMember, searchGroupMembers } from './groups.service.ts';
 
 const COLUMNS = memberColumns();
@@ -93,8 +93,9 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { group, home, crumbs } = await groupOf(visit);
     const user = await getUser(visit.services, visit.params.userId ?? '', visit.request);
+    const facts = await leavingFacts(visit, group.id, user.id);
     const title = phrase('Remove {user} from “{group}”?', { user: nameOf(user), group: group.name });
-    return formPage({ title, crumbs, facts: LEAVING_FACTS, submit: 'Remove member', danger: true, cancel: `${home}/members` }, typed);
+    return formPage({ title, crumbs, facts, submit: 'Remove member', danger: true, cancel: `${home}/members` }, typed);
   },
   async receive(visit) {
     const { group, home } = await groupOf(visit);

@@ -1,17 +1,24 @@
 /** Shared by all pages of a group. */
 
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
-import { verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import type { Group } from './groups.resource.ts';
 import { getGroup } from './groups.service.ts';
 
 export const GROUPS_HOME = '/admin/groups';
 export const GROUPS_PATH: readonly Crumb[] = [{ label: 'Groups', href: GROUPS_HOME }];
 
-/** The consequences for users who are removed from a group. */
-export const LEAVING_FACTS: readonly string[] = [
-  'From the next sign-in, the user loses access that only this group gives. The account itself stays.',
-];
+/** The consequences for a user who is removed from a group. */
+export async function leavingFacts({ services }: ConsoleRequest, groupId: string, userId: string): Promise<readonly Text[]> {
+  const { applications } = await affectedBy(services, 'groupMember', { id: groupId, userId });
+  return [
+    phrase('From the next sign-in, the user loses {applications} and other access that only this group gives. The account itself stays.', {
+      applications: affectedCount(applications, 'application'),
+    }),
+  ];
+}
 
 export const addressOfGroup = (id: string): string => `${GROUPS_HOME}/${encodeURIComponent(id)}`;
 

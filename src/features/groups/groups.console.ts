@@ -1,6 +1,7 @@
 /** Directory → Groups: sets of users for assigning applications and for claims; create, change and delete. */
 
 import { z } from 'zod';
+import { nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
@@ -152,10 +153,13 @@ const remove: ConsolePage = {
       'It is removed from policies that name it.',
       'This cannot be undone.',
     ];
-    return formPage({ title, crumbs, facts, submit: 'Delete group', danger: true, cancel: home }, typed);
+    const fields = nameFields(group.name, members);
+    return formPage({ title, crumbs, facts, fields, submit: 'Delete group', danger: true, cancel: home }, typed);
   },
-  async receive({ services, params, request }) {
-    await deleteGroup(services, params.id ?? '', request);
+  async receive(visit, form) {
+    const { group } = await groupOf(visit);
+    requireTypedName(form, group.name, (await groupCounts(visit.services, group.id)).members);
+    await deleteGroup(visit.services, group.id, visit.request);
     return { goTo: GROUPS_HOME, notice: 'group-deleted' };
   },
 };

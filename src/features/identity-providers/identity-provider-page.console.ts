@@ -1,12 +1,12 @@
 /** The page of an identity provider: its paths, kind and lifecycle actions. */
 
-import { confirmationPages } from '../../pages/console/confirmation-page.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import type { Action, ConsolePage, ConsoleRequest, Crumb, Status } from '../../pages/console/page.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import type { IdentityProviderType } from './identity-provider.policy.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
-import { deleteIdentityProvider, getIdentityProvider, linkedUserCount, setIdentityProviderStatus } from './identity-providers.service.ts';
+import { deleteIdentityProvider, getIdentityProvider, setIdentityProviderStatus } from './identity-providers.service.ts';
 
 export const IDENTITY_PROVIDERS_PATH = '/admin/security/identity-providers';
 export const IDENTITY_PROVIDER_CRUMBS: readonly Crumb[] = [
@@ -101,13 +101,19 @@ export const identityProviderSteps: readonly ConsolePage[] = [
   step({
     path: '/security/identity-providers/:id/delete',
     label: 'Delete',
-    facts: async ({ services, params }) => [
-      phrase('Its settings, its client secret and the links of {users} to it are deleted; their accounts stay.', {
-        users: countOf(await linkedUserCount(services, params.id ?? ''), 'user'),
-      }),
-      'Users without a password have no other way to sign in then.',
-      'This cannot be undone.',
-    ],
+    async facts({ services, params }) {
+      const { users, stranded } = await affectedBy(services, 'identityProvider', { id: params.id ?? '' });
+      return [
+        phrase('Its settings, its client secret and the links of {users} to it are deleted; their accounts stay.', {
+          users: affectedCount(users, 'user'),
+        }),
+        phrase('Among them are {users} without a password, who may then have no other way to sign in.', {
+          users: affectedCount(stranded, 'user'),
+        }),
+        'This cannot be undone.',
+      ];
+    },
+    affected: async ({ services, params }) => (await affectedBy(services, 'identityProvider', { id: params.id ?? '' })).users,
     danger: true,
     notice: 'idp-deleted',
     goTo: IDENTITY_PROVIDERS_PATH,

@@ -170,9 +170,6 @@ export async function deleteIdentityProvider(services: Services, id: string, req
   for (const application of offering) services.notifications.announce({ kind: 'application', id: application });
 }
 
-/** How many users are linked with the provider. */
-export const linkedUserCount = ({ database }: Services, id: string): Promise<number> => countLinks(database.knex, id);
-
 /** @returns the client secret in clear; undefined when there is none */
 export const openClientSecret = ({ keyring }: Services, { id, sealedSecret }: IdentityProvider): string | undefined =>
   sealedSecret === null ? undefined : keyring.open(sealedSecret, identityProviderSecretContext(id));

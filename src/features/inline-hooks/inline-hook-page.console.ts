@@ -1,11 +1,12 @@
 /** The page of an inline hook: its paths, lifecycle actions and test run. */
 
-import { confirmationPages } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { HOOK_PROBLEMS } from '../audit/hook-text.console.ts';
 import { sampleData, type TriedHook, tryInlineHook } from './inline-hook-trial.service.ts';
 import type { InlineHook } from './inline-hooks.resource.ts';
@@ -134,7 +135,15 @@ export const inlineHookSteps: readonly ConsolePage[] = [
   step({
     path: '/api/inline-hooks/:id/delete',
     label: 'Delete',
-    facts: ['Its settings and secrets are deleted.', 'This cannot be undone.'],
+    async facts({ services, params }) {
+      const { rules } = await affectedBy(services, 'inlineHook', { id: params.id ?? '' });
+      return [
+        rules === 0
+          ? 'Its settings and secrets are deleted. No access rule uses it.'
+          : phrase('It is used by {rules}. Remove it there first.', { rules: affectedCount(rules, 'rule') }),
+        'This cannot be undone.',
+      ];
+    },
     danger: true,
     notice: 'inline-hook-deleted',
     goTo: INLINE_HOOKS_PATH,

@@ -2,12 +2,15 @@
 import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { readSettings } from '../settings/settings.service.ts';
+import { zonesOf } from '../sign-in-rules/sign-in-rules.policy.ts';
 import { MOST_NETWORKS, network, zoneName } from './network-zones.resource.ts';
 import { createZone, deleteZone, getZone, listZones, updateZone, type ZoneFields } from './network-zones.service.ts';
 
@@ -106,7 +109,17 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { name } = await zoneOf(visit);
     const title = phrase('Delete “{zone}”?', { zone: name });
-    const facts = ['A zone that a rule names cannot be deleted.', 'This cannot be undone.'];
+    const { rules } = await readSettings(visit.services, 'sign-in');
+    const uses = rules.filter((rule) => zonesOf(rule).includes(name)).map((rule) => rule.name);
+    const facts = [
+      uses.length === 0
+        ? 'No rule of the sign-in policy uses it.'
+        : phrase('It is used by {rules} of the sign-in policy: {names}. Change them first.', {
+            rules: countOf(uses.length, 'rule'),
+            names: series(uses),
+          }),
+      'This cannot be undone.',
+    ];
     return formPage({ title, crumbs: CRUMBS, facts, submit: 'Delete zone', danger: true, cancel: HOME }, typed);
   },
   async receive(visit) {

@@ -1,5 +1,6 @@
 /** Organization → Domains: which e-mail domains are the organization's, and the record that proves it. */
 import { z } from 'zod';
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -8,6 +9,7 @@ import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import {
   mayChangeOrganization,
   organizationCrumbs,
@@ -129,7 +131,14 @@ const remove: ConsolePage = {
     const organization = await organizationToChange(visit, 'MANAGE_DOMAINS');
     const { domain } = await domainIn(visit);
     const title = phrase('Remove “{domain}” from “{organization}”?', { domain: shownDomain(domain), organization: organization.name });
-    const facts = ['Afterwards another organization can verify it.'];
+    const { providers } = await affectedBy(visit.services, 'domain', { orgId: organization.id, id: domain });
+    const facts = [
+      providers === 0
+        ? 'No identity provider uses it. Afterwards another organization can verify it.'
+        : phrase('It is used by {providers}. Remove it there first.', {
+            providers: affectedCount(providers, 'identity provider'),
+          }),
+    ];
     return formPage(
       { title, crumbs: crumbsTo(organization), facts, submit: 'Remove domain', danger: true, cancel: homeOf(organization.id) },
       typed,

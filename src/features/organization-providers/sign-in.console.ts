@@ -1,5 +1,6 @@
 /** Organization → Sign-in: the identity providers of the organization, and for which of its domains each is. */
 import { departmentsIn } from '../../pages/console/candidates.ts';
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
@@ -11,6 +12,7 @@ import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { getIdentityProvider, listIdentityProviders } from '../identity-providers/identity-providers.service.ts';
 import { verifiedDomains } from '../organization-domains/organization-domains.service.ts';
 import {
@@ -196,9 +198,14 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const organization = await organizationToChange(visit, 'MANAGE_PROVIDERS');
-    const { name } = await providerIn(visit);
+    const { name, idpId } = await providerIn(visit);
+    const { domains } = await affectedBy(visit.services, 'organizationProvider', { orgId: organization.id, id: idpId });
     const title = phrase('Remove “{provider}” from “{organization}”?', { provider: name, organization: organization.name });
-    const facts = ['The domains no longer lead to it. Members stay members. Nobody new can sign in with it until it is connected again.'];
+    const facts = [
+      phrase('It is removed from {domains}. Members stay members. Nobody new can sign in with it until it is connected again.', {
+        domains: affectedCount(domains, 'domain'),
+      }),
+    ];
     return formPage(
       { title, crumbs: crumbsTo(organization), facts, submit: 'Remove provider', danger: true, cancel: homeOf(organization.id) },
       typed,

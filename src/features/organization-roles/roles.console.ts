@@ -1,10 +1,13 @@
 /** The tab Roles of an organization: the list, creating, changing and deleting one; and which roles a member has. */
+
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import {
   besideMembers,
   mayChangeOrganization,
@@ -151,9 +154,16 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const organization = await organizationToChange(visit);
-    const { name } = await roleIn(visit);
+    const { id, name } = await roleIn(visit);
     const title = phrase('Delete the role “{name}”?', { name });
-    const facts = ['Members lose the role and its permissions immediately.', 'This cannot be undone.'];
+    const { members, invitations } = await affectedBy(visit.services, 'organizationRole', { orgId: organization.id, id });
+    const facts = [
+      phrase('This removes the role and its permissions from {members} immediately, and from {invitations}.', {
+        members: affectedCount(members, 'member'),
+        invitations: affectedCount(invitations, 'invitation'),
+      }),
+      'This cannot be undone.',
+    ];
     const page = { title, crumbs: crumbsTo(organization), facts, submit: 'Delete role', danger: true, cancel: homeOf(organization.id) };
     return formPage(page, typed);
   },

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { departmentsIn, departmentsOf } from '../../pages/console/candidates.ts';
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
@@ -9,6 +10,7 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { text } from '../../platform/validation/text.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { branchesBelow, lineAbove, within } from './department-tree.console.ts';
 import { createDepartment, deleteDepartment, departmentMembers, departmentTree, updateDepartment } from './departments.service.ts';
 import { mayChangeOrganization, organizationCrumbs, organizationPath, organizationToChange, orgIdIn } from './organization-page.console.ts';
@@ -162,7 +164,16 @@ const remove: ConsolePage = {
     const { crumbs, asked } = await look(visit, organization);
     const department = asked();
     const cancel = homeOf(organization.id, department.id);
-    const facts = ['Only a department without members, and without departments below it, can be deleted.', 'This cannot be undone.'];
+    const { departments, members } = await affectedBy(visit.services, 'department', { orgId: organization.id, id: department.id });
+    const facts = [
+      departments + members === 0
+        ? 'It has no departments and no members.'
+        : phrase('It has {departments} and {members}. Remove them first: only an empty department can be deleted.', {
+            departments: affectedCount(departments, 'department'),
+            members: affectedCount(members, 'member'),
+          }),
+      'This cannot be undone.',
+    ];
     const title = phrase('Delete “{department}”?', { department: department.name });
     return formPage(
       {

@@ -22,6 +22,7 @@ import { findMembersAmong, getMember, putMember, putMembers, removeMember, searc
 import {
   besideMembers,
   mayChangeOrganization,
+  memberLeavingFacts,
   organizationCrumbs,
   organizationHead,
   organizationPath,
@@ -186,7 +187,7 @@ const remove: ConsolePage = {
     const { userId } = await getMember(visit.services, organization.id, visit.params.userId ?? '', visit.request);
     const { login } = await getUser(visit.services, userId, visit.request);
     const title = phrase('Remove “{login}” from “{organization}”?', { login, organization: organization.name });
-    const facts = ['The account itself stays, with its other organizations.'];
+    const facts = await memberLeavingFacts(visit, organization.id, userId);
     return formPage(
       { title, crumbs: crumbsTo(organization), facts, submit: 'Remove member', danger: true, cancel: homeOf(organization.id) },
       typed,

@@ -1,9 +1,11 @@
 /** Shared by all pages of an organization: address, tabs, actions and permissions. */
 
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
-import { verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { isWithin, mayCall, type OrganizationPermission, reachOf } from '../administrators/administration.policy.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { getOrganization, type OrganizationDetail } from './organizations.service.ts';
 
 export const ORGANIZATIONS_PATH = '/admin/organizations';
@@ -124,4 +126,16 @@ export function organizationHead(visit: ConsoleRequest, organization: Organizati
       isCurrent: looked === path || pages.some((page) => page.path === looked),
     })),
   };
+}
+
+/** The consequences for a user who is removed from an organization. */
+export async function memberLeavingFacts({ services }: ConsoleRequest, orgId: string, userId: string): Promise<readonly Text[]> {
+  const { roles, invitations } = await affectedBy(services, 'member', { orgId, id: userId });
+  return [
+    phrase('The user loses {roles} in the organization. This also revokes {invitations} that the user sent.', {
+      roles: affectedCount(roles, 'role'),
+      invitations: affectedCount(invitations, 'invitation'),
+    }),
+    'The account itself stays, with its other organizations.',
+  ];
 }

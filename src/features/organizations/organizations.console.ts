@@ -1,6 +1,7 @@
 /** Directory → Organizations: the list, one organization with its tree, creating, renaming, deleting. */
 
 import { z } from 'zod';
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
@@ -9,6 +10,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { organizationActivity } from '../audit/activity.console.ts';
 import { branchesBelow } from './department-tree.console.ts';
 import { departmentMembers, departmentTree } from './departments.service.ts';
@@ -170,6 +172,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const organization = await organizationToChange(visit);
     const title = phrase('Delete “{organization}”?', { organization: organization.name });
+    const affected = await affectedBy(visit.services, 'organization', { id: organization.id });
     const { levelCount } = await departmentTree(visit.services, organization.id, visit.request);
     const facts = [
       levelCount + organization.memberCount === 0
@@ -178,6 +181,13 @@ const remove: ConsolePage = {
             departments: countOf(levelCount, 'department'),
             members: countOf(organization.memberCount, 'member'),
           }),
+      phrase('This deletes {roles}, {domains}, {providers} and {invitations}, and removes {administrators}.', {
+        roles: affectedCount(affected.roles, 'role'),
+        domains: affectedCount(affected.domains, 'domain'),
+        providers: affectedCount(affected.providers, 'connection to an identity provider', 'connections to identity providers'),
+        invitations: affectedCount(affected.invitations, 'invitation'),
+        administrators: affectedCount(affected.administrators, 'administrator'),
+      }),
       'This cannot be undone.',
     ];
     const cancel = organizationPath(organization.id);

@@ -13,7 +13,7 @@ import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
 import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { getMember, listUserOrganizations, putMember, removeMember } from './members.service.ts';
-import { mayChangeOrganization, organizationPath } from './organization-page.console.ts';
+import { mayChangeOrganization, memberLeavingFacts, organizationPath } from './organization-page.console.ts';
 import { getOrganization } from './organizations.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/organizations`;
@@ -120,7 +120,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const { user, name, organization, crumbs } = await affiliationToChange(visit);
     const title = phrase('Remove {name} from {organization}?', { name, organization: organization.name });
-    const facts = ['The account itself stays, with its other organizations.'];
+    const facts = await memberLeavingFacts(visit, organization.id, user.id);
     return formPage({ title, crumbs, facts, submit: 'Remove from organization', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {

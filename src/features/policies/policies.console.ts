@@ -271,7 +271,12 @@ const remove: ConsolePage = {
     const policy = await policyOf(visit, subject);
     const rules = await listRules(visit.services, { serverId: subject.server.id, policyId: policy.id });
     const facts = [
-      phrase('This deletes {rules}.', { rules: countOf(rules.length, 'rule') }),
+      policy.clients.includes(ALL_CLIENTS)
+        ? phrase('This deletes {rules}, which decide for all applications.', { rules: countOf(rules.length, 'rule') })
+        : phrase('This deletes {rules}, which decide for {applications}.', {
+            rules: countOf(rules.length, 'rule'),
+            applications: countOf(policy.clients.length, 'application'),
+          }),
       'The next policy that applies to its applications decides instead. Applications without another policy get no more tokens.',
       'This cannot be undone.',
     ];

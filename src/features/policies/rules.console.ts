@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import { type ConsolePage, type ConsoleRequest, type Crumb, NOTHING_TYPED } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -178,8 +179,13 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const place = await placeOf(visit);
-    const { name } = await ruleOf(visit, place);
-    const facts = ['The next rules decide the requests that it allowed. If none matches, access is denied.', 'This cannot be undone.'];
+    const { id, name } = await ruleOf(visit, place);
+    const all = await listRules(visit.services, place.path);
+    const next = all.length - 1 - all.findIndex((rule) => rule.id === id);
+    const facts = [
+      phrase('After it, {rules} decide the requests that it allowed. If none matches, access is denied.', { rules: countOf(next, 'rule') }),
+      'This cannot be undone.',
+    ];
     const page = { title: phrase('Delete the rule “{name}”?', { name }), crumbs: place.crumbs, facts };
     return formPage({ ...page, submit: 'Delete rule', danger: true, cancel: place.address }, typed);
   },

@@ -1,5 +1,5 @@
 /** The tab Provisioning of an application: the SCIM target, what became of users and groups there, push, retry and dry run. */
-import { confirmationPages } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type Part, type TablePart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
@@ -7,6 +7,7 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import {
   applicationCrumbs,
   applicationIn,
@@ -266,7 +267,16 @@ export const provisioningPages: readonly ConsolePage[] = [
   step({
     path: '/applications/:id/provisioning/remove',
     label: 'Remove provisioning',
-    facts: ['Users at the target stay unchanged.', 'Users who leave are not deactivated there any more.'],
+    async facts({ services, params }) {
+      const { users, groups } = await affectedBy(services, 'provisioning', { id: params.id ?? '' });
+      return [
+        phrase('At the target, {users} and {groups} stay unchanged.', {
+          users: affectedCount(users, 'user'),
+          groups: affectedCount(groups, 'group'),
+        }),
+        'Users who leave are not deactivated there any more.',
+      ];
+    },
     danger: true,
     notice: 'provisioning-removed',
     carryOut: ({ services, request }, id) => removeProvisioning(services, id, request),

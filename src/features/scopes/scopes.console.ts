@@ -1,5 +1,6 @@
 /** Scopes of an authorization server (RFC 6749 section 3.3), with consent settings. */
 
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import type { TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
@@ -7,8 +8,9 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formValues, settingFields } from '../../pages/console/settings-form.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
-import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
+import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { consentCounts } from '../applications/application-lists.service.ts';
 import { detailTypesPart } from '../authorization-details/detail-types.console.ts';
 import {
@@ -19,7 +21,7 @@ import {
   subjectWithParts,
 } from '../authorization-servers/server-page.console.ts';
 import { SCOPE_SETTINGS, type Scope, type ScopeSettings, TRANSLATED } from './scopes.resource.ts';
-import { createServerScope, deleteServerScope, getServerScope, listServerScopes, updateServerScope } from './scopes.service.ts';
+import { createServerScope, deleteServerScope, getServerScope, listServerScopes, scopeUses, updateServerScope } from './scopes.service.ts';
 
 const homeOf = ({ home }: ServerSubject): string => `${home}/scopes`;
 const addressOf = (subject: ServerSubject, { id }: Scope): string => `${homeOf(subject)}/${encodeURIComponent(id)}`;
@@ -198,9 +200,22 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const { name } = await scopeOf(visit, subject);
+    const { consents } = await affectedBy(visit.services, 'scope', { serverId: subject.server.id, id: name });
+    const uses = await scopeUses(visit.services, subject.server.id, name);
     const facts = [
-      'Requests for it are refused from now on (invalid_scope), and its consents are deleted. Issued tokens keep it until they expire.',
-      'Claims and rules whose conditions name it must be changed first.',
+      phrase(
+        'This deletes {consents}. Requests for the scope are refused from now on (invalid_scope). Issued tokens keep it until they expire.',
+        {
+          consents: affectedCount(consents, 'consent'),
+        },
+      ),
+      uses.claims.length + uses.rules.length === 0
+        ? 'No claim and no access rule names it.'
+        : phrase('It is used by {claims} and {rules}: {names}. Remove it there first.', {
+            claims: countOf(uses.claims.length, 'claim'),
+            rules: countOf(uses.rules.length, 'rule'),
+            names: series([...uses.claims, ...uses.rules]),
+          }),
       'This cannot be undone.',
     ];
     const page = { title: phrase('Delete the scope “{name}”?', { name }), crumbs: crumbs(subject), facts };

@@ -103,6 +103,9 @@ export async function deleteServerScope(services: Services, serverId: string, id
   });
 }
 
+/** Names of the claims and of the access rules, active or not, whose conditions name a scope of the server. */
+export const scopeUses = ({ database }: Services, serverId: string, name: string) => findScopeUses(database.knex, serverId, name);
+
 /** No reference to a deleted name may remain: a later scope with the same name would inherit it. */
 async function abandonName(trx: Executor, serverId: string, { name, system }: Scope, how: 'renamed' | 'deleted'): Promise<void> {
   if (system) throw wrongState(`a standard scope cannot be ${how}`);

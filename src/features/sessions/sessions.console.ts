@@ -1,12 +1,14 @@
 /** The browser sessions of a user. One or all of them can be ended. */
 
 import { z } from 'zod';
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { applicationNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
@@ -79,7 +81,11 @@ const endAll: ConsolePage = {
   async show(visit, typed) {
     const { user, name, crumbs } = await subjectToChange(visit);
     const title = phrase('End all sessions of {name}?', { name });
-    const facts = ['The user must sign in again everywhere.', 'This cannot be undone.'];
+    const { sessions } = await affectedBy(visit.services, 'signIns', { id: user.id });
+    const facts = [
+      phrase('This ends {sessions}. The user must sign in again everywhere.', { sessions: affectedCount(sessions, 'session') }),
+      'This cannot be undone.',
+    ];
     return formPage({ title, crumbs, facts, fields: [TOKENS], submit: 'End all sessions', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit, form) {

@@ -223,12 +223,16 @@ const remove: ConsolePage = {
   access: 'service',
   verb: 'write',
   async show(visit, typed) {
-    const { rule } = await ruleOf(visit);
+    const { rule, rules } = await ruleOf(visit);
+    const next = rules.slice(rules.indexOf(rule) + 1);
+    const facts = [
+      phrase('After it, {rules} and the rest of the sign-in policy decide the sign-ins that it matched.', {
+        rules: counted(next.length, '{count} rule', '{count} rules'),
+      }),
+      'This cannot be undone.',
+    ];
     const title = phrase('Delete the rule “{rule}”?', { rule: rule.name });
-    return formPage(
-      { title, crumbs: CRUMBS, facts: ['This cannot be undone.'], submit: 'Delete rule', danger: true, cancel: POLICY },
-      typed,
-    );
+    return formPage({ title, crumbs: CRUMBS, facts, submit: 'Delete rule', danger: true, cancel: POLICY }, typed);
   },
   async receive(visit) {
     const { rule } = await ruleOf(visit);

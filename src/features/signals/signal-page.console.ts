@@ -1,11 +1,12 @@
 /** The page of a signal stream: its paths, status, form and lifecycle actions. */
 import { applicationsIn } from '../../pages/console/candidates.ts';
-import { confirmationPages } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import { type Field, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Status, Typed } from '../../pages/console/page.ts';
 import { pickField } from '../../pages/console/picker.ts';
-import { verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { operatorStream } from './signal-fields.service.ts';
 import type { SignalStream, StreamStatus } from './signal-streams.resource.ts';
 import { deleteSignalStream, getSignalStream, type StreamInput, setStreamStatus, verifySignalStream } from './signal-streams.service.ts';
@@ -147,7 +148,13 @@ export const signalStreamSteps: readonly ConsolePage[] = [
   step({
     path: '/api/signal-streams/:id/delete',
     label: 'Delete',
-    facts: ['Its settings and undelivered events are deleted.', 'This cannot be undone.'],
+    async facts({ services, params }) {
+      const { events } = await affectedBy(services, 'signalStream', { id: params.id ?? '' });
+      return [
+        phrase('Its settings and {events} that were not delivered yet are deleted.', { events: affectedCount(events, 'event') }),
+        'This cannot be undone.',
+      ];
+    },
     danger: true,
     notice: 'stream-deleted',
     goTo: STREAMS_PATH,

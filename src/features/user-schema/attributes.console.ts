@@ -1,10 +1,13 @@
 /** Directory → Attributes: those that operators add to users. */
+
+import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { attributeTyped, fieldsOfAttribute, rulesInWords, SELF_WORDS, TYPE_WORDS } from './attribute-form.console.ts';
 import type { Attribute } from './attributes.resource.ts';
 import { changeUserSchema, readUserSchema } from './user-schema.service.ts';
@@ -101,15 +104,17 @@ const remove: ConsolePage = {
   verb: 'write',
   async show(visit, typed) {
     const { name } = await attributeOf(visit);
+    const { users } = await affectedBy(visit.services, 'attribute', { id: name });
     const facts = [
-      'Every user loses the value. This cannot be undone.',
+      phrase('This erases the value of {users}. This cannot be undone.', { users: affectedCount(users, 'user') }),
       'The values are erased in the background. Until then the name cannot be used again.',
     ];
     const page = { title: phrase('Remove the attribute “{name}”?', { name }), crumbs: CRUMBS, facts };
-    return formPage({ ...page, submit: 'Remove attribute', danger: true, cancel: HOME }, typed);
+    return formPage({ ...page, fields: nameFields(name, users), submit: 'Remove attribute', danger: true, cancel: HOME }, typed);
   },
-  async receive(visit) {
+  async receive(visit, form) {
     const { name } = await attributeOf(visit);
+    requireTypedName(form, name, (await affectedBy(visit.services, 'attribute', { id: name })).users);
     await changeUserSchema(visit.services, new Map([[name, null]]), visit.request);
     return { goTo: HOME, notice: 'attribute-removed' };
   },

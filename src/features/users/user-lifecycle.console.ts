@@ -1,12 +1,15 @@
 /** Changes of a user's status, a new password, and the end of the account. */
 
 import { z } from 'zod';
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { formKey } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
+import { affectedBy } from '../affected/affected.service.ts';
 import { passwordRules } from '../passwords/passwords.console.ts';
 import { isByMail, linkOnce, waysTo } from '../passwords/secret-link.console.ts';
 import type { LifecycleStep } from './user-lifecycle.policy.ts';
@@ -24,11 +27,21 @@ const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): 
 /** Steps with an optional notification e-mail. */
 const TELL: Readonly<Partial<Record<LifecycleStep, typeof activateUser>>> = { activate: activateUser, refuse: refuseSignUp };
 
+const ENDS_SESSIONS: readonly LifecycleStep[] = ['expire_password', 'reset_password', 'suspend', 'deactivate'];
+
 /** @throws {ApiError} not found when there is no such step */
 function stepIn({ params }: ConsoleRequest): LifecycleStep {
   const step = ORDER.find((one) => one === params.step);
   if (step === undefined) throw notFound(params.step ?? '', 'Step');
   return step;
+}
+
+/** Numbers of the sessions, and of the API tokens, that a step ends. */
+async function whatEnds({ services }: ConsoleRequest, step: LifecycleStep, id: string): Promise<readonly Phrase[]> {
+  if (!ENDS_SESSIONS.includes(step)) return [];
+  const { sessions, tokens } = await affectedBy(services, 'signIns', { id });
+  const numbers = { sessions: affectedCount(sessions, 'session'), tokens: affectedCount(tokens, 'API token') };
+  return [step === 'deactivate' ? phrase('This ends {sessions} and {tokens}.', numbers) : phrase('This ends {sessions}.', numbers)];
 }
 
 const takeOne: ConsolePage = {
@@ -44,7 +57,7 @@ const takeOne: ConsolePage = {
     const page = {
       title: phrase('{step}: {name}?', { step: phrase(label), name }),
       crumbs,
-      facts: [does, ...ways.facts],
+      facts: [does, ...(await whatEnds(visit, step, user.id)), ...ways.facts],
       fields: ways.fields,
       hidden: formKey(),
     };
@@ -117,8 +130,23 @@ const remove: ConsolePage = {
     // Otherwise the step would deactivate the user.
     if (status !== 'DEPROVISIONED') throw notFound('delete', 'Step');
     const title = phrase('Delete {name}?', { name });
+    const affected = await affectedBy(visit.services, 'user', { id: user.id });
     const facts = [
-      'The account is deleted with its profile, memberships, groups, assignments, consents, factors and links. Its personal data is removed from the audit log; the events stay.',
+      phrase('The account is deleted with its profile, its factors and {consents}, and removed from {organizations}.', {
+        consents: affectedCount(affected.consents, 'consent'),
+        organizations: affectedCount(affected.organizations, 'organization'),
+      }),
+      // Groups and applications are of the service, not of an organization.
+      ...(mayCall(visit.request.roles, 'service', 'read')
+        ? [
+            phrase('It also loses {groups}, {applications} and {links}.', {
+              groups: affectedCount(affected.groups, 'group'),
+              applications: affectedCount(affected.applications, 'application'),
+              links: affectedCount(affected.links, 'linked account'),
+            }),
+          ]
+        : []),
+      'Its personal data is removed from the audit log; the events stay.',
       'This cannot be undone.',
     ];
     return formPage({ title, crumbs, facts, submit: 'Delete user', danger: true, cancel: addressOfUser(user.id) }, typed);

@@ -1,6 +1,9 @@
 /** Pages that ask whether one thing is to be done with something, say what follows, and do it. */
-import { phrase, type Text } from '../../platform/i18n/phrase.ts';
-import { formPage } from './form.ts';
+import { countedUpTo } from '../../features/affected/affected.service.ts';
+import { validation } from '../../platform/errors/errors.ts';
+import { type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
+import { type Field, formPage } from './form.ts';
+import { countOf } from './list-state.ts';
 import type { PageNotice } from './notices.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from './page.ts';
 
@@ -23,13 +26,15 @@ export interface Confirmation {
   readonly notice: PageNotice;
   /** Next page; absent: the subject. */
   readonly goTo?: string;
+  /** How many are affected: with many, the name is typed. Absent: few. */
+  affected?(visit: ConsoleRequest): Promise<number>;
   carryOut(visit: ConsoleRequest, id: string): Promise<unknown>;
 }
 
 /** @param subjectOf of the address @throws {ApiError} not found */
 export const confirmationPages =
   (subjectOf: (visit: ConsoleRequest) => Promise<Subject>) =>
-  ({ path, label, facts, danger = false, notice, goTo, carryOut }: Confirmation): ConsolePage => ({
+  ({ path, label, facts, danger = false, notice, goTo, affected = async () => 0, carryOut }: Confirmation): ConsolePage => ({
     path,
     access: 'service',
     verb: 'write',
@@ -39,12 +44,37 @@ export const confirmationPages =
         title: phrase(`${label} “{name}”?`, { name }),
         crumbs,
         facts: typeof facts === 'function' ? await facts(visit) : facts,
+        fields: nameFields(name, await affected(visit)),
       };
       return formPage({ ...page, submit: label, danger, cancel: address }, typed);
     },
-    async receive(visit) {
-      const { address } = await subjectOf(visit);
+    async receive(visit, form) {
+      const { name, address } = await subjectOf(visit);
+      requireTypedName(form, name, await affected(visit));
       await carryOut(visit, visit.params.id ?? '');
       return { goTo: goTo ?? address, notice };
     },
   });
+
+/** A deletion that affects more than these is confirmed by typing the name. */
+const MANY = 20;
+const TYPED_NAME = 'confirmed-name';
+
+/** Where the name is typed; none for a deletion that affects few. */
+export const nameFields = (name: string, affected: number): readonly Field[] =>
+  affected > MANY
+    ? [{ name: TYPED_NAME, label: 'Name', required: true, hint: phrase('Many are affected. Enter “{name}” to confirm.', { name }) }]
+    : [];
+
+/** @throws {ApiError} validation: the deletion affects many, and the name was not typed */
+export function requireTypedName(form: URLSearchParams, name: string, affected: number): void {
+  if (affected > MANY && form.get(TYPED_NAME)?.trim() !== name.trim())
+    throw validation([{ field: TYPED_NAME, message: 'is not the name that is shown. Enter it exactly as shown' }]);
+}
+
+/** The number of something that a confirmation affects: “3 users”, or “more than 10,000 users” where no more were counted. */
+export function affectedCount(counted: number, singular: string, plural?: string): Phrase {
+  const { count, isMore } = countedUpTo(counted);
+  const words = countOf(count, singular, plural);
+  return isMore ? phrase('more than {number}', { number: words }) : words;
+}

@@ -100,9 +100,12 @@ test('a server is created with what was typed, found, changed, deactivated, acti
   assert.equal(await answers(), 200);
   assert.match(
     wordsOf(await agent.visit(`${HOME}/orders/delete`)),
-    /This deletes [1-9]\d* scopes, 0 claims, 1 access policy and its keys\. This cannot be undone/,
+    /This deletes [1-9]\d* scopes, 0 claims, 1 access policy, 0 consents, its keys and its tokens/,
   );
-  const gone = await fill(agent, `${HOME}/orders/delete`);
+  const kept = await fill(agent, `${HOME}/orders/delete`, { 'confirmed-name': 'orders' });
+  assert.deepEqual([kept.status, await answers()], [400, 200], 'the name has to be typed');
+  assert.match(problemOf(kept, 'confirmed-name') ?? '', /is not the name that is shown/i);
+  const gone = await fill(agent, `${HOME}/orders/delete`, { 'confirmed-name': ' Orders ' });
   assert.equal(gone.url.pathname, HOME);
   assert.equal(await answers(), 404);
   assert.equal((await agent.visit(`${HOME}/orders`)).status, 404);

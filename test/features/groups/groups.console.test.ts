@@ -43,6 +43,20 @@ test('a group is created, changed and deleted; the list is searched and has page
   assert.equal(event?.actor.displayName, 'admin');
 });
 
+test('a group with many members is deleted by typing its name', async (t) => {
+  const service = await startService(t);
+  const { id } = (await service.api('POST', '/groups', { profile: { name: 'Sales' } })).body;
+  for (let n = 0; n < 21; n += 1) await service.api('PUT', `/groups/${id}/users/${(await service.createUser()).id}`);
+  const { agent } = await enter(service);
+  const form = await agent.visit(`/admin/groups/${id}/delete`);
+  assert.match(wordsOf(form), /This removes 21 members and 0 applications.*Enter “Sales” to confirm/);
+  const refused = await agent.submit(form, 'console-form', { 'confirmed-name': 'sales' });
+  assert.equal(refused.status, 400);
+  assert.match(wordsOf(refused), /is not the name that is shown/);
+  assert.equal((await service.api('GET', `/groups/${id}`)).status, 200);
+  assert.match(wordsOf(await agent.submit(refused, 'console-form', { 'confirmed-name': 'Sales' })), /The group is deleted/);
+});
+
 test('members are chosen from a search and removed; the list has pages; the applications of a group are told', async (t) => {
   const service = await startService(t);
   const group = (await service.api('POST', '/groups', { profile: { name: 'Editors' } })).body;

@@ -6,6 +6,24 @@ import { startService } from '../../support/service.ts';
 import { enter } from './administrators.ts';
 import { everyStop, pageAt } from './tours.ts';
 
+/** Nothing else depends on these, or the tour has nothing that does and the page says so in words. */
+const AFFECTS_NOTHING_ELSE: readonly string[] = [
+  '/api/inline-hooks/:id/delete',
+  '/api/servers/:serverId/claims/:claimId/delete',
+  '/api/servers/:serverId/registration/:tokenId/revoke',
+  '/api/tokens/:id/revoke',
+  '/applications/:id/assignments/:kind/:assigneeId/remove',
+  '/applications/:id/credentials/federated/:key/remove',
+  '/organizations/:orgId/domains/:domain/remove',
+  '/organizations/:orgId/invitations/:invitationId/revoke',
+  '/security/identity-providers/:id/users/:userId/unlink',
+  '/settings/branding/links/:at/remove',
+  '/users/:id/applications/:applicationId/remove',
+  '/users/:id/consents/:grantId/revoke',
+  '/users/:id/roles/:roleId/take',
+];
+const DELETES = /\/(delete|remove|revoke|take|unlink)$/;
+
 const navIn = (text: string, name: string): string => new RegExp(`<nav class="${name}"[\\s\\S]*?</nav>`).exec(text)?.[0] ?? '';
 
 test('every page of the console', async (t) => {
@@ -43,6 +61,10 @@ test('every page of the console', async (t) => {
       const isTop = `/admin${stop.split('?', 1)[0]}` === entry || tabs.includes(`href="${entry}"`) || stop.startsWith('/search');
       if (!isTop) assert.match(crumbs, /<a href="\/admin\//, `${stop}: the way back to the list`);
       assert.ok([...tabs.matchAll(/<li>/g)].length <= 6, `${stop}: at most six tabs`);
+      if (DELETES.test(stop) && !AFFECTS_NOTHING_ELSE.includes(pageAt(stop)?.path ?? '')) {
+        const facts = /<form class="sheet"[\s\S]*?<div class="row">/.exec(text)?.[0].match(/<p>[^<]*<\/p>/g) ?? [];
+        assert.match(facts.join(' '), /\d/, `${stop}: what the deletion affects, in numbers`);
+      }
       assert.doesNotMatch(text, />\s*(undefined|null|NaN|\[object Object\])\s*</, stop);
     }
   });
