@@ -35,7 +35,7 @@ import { InteractionGone } from './features/sign-in/interactions.hosted.ts';
 import { hostedPages } from './features/sign-in/routes.hosted.ts';
 import { mailSignUp } from './features/sign-up/sign-up.service.ts';
 import { signalDelivery } from './features/signals/signal-delivery.service.ts';
-import { SIGNAL } from './features/signals/signal-queue.store.ts';
+import { SIGNAL } from './features/signals/signal-sets.store.ts';
 import { signalTransmitter } from './features/signals/transmitter.api.ts';
 import { accountPages } from './pages/account/routes.ts';
 import { adminConsole } from './pages/console/console.ts';

@@ -3,7 +3,7 @@
  * service or without it. The user becomes a SUPER_ADMIN who can sign in; printed is a link by which they choose a password, once. Ends with 0, else 1.
  */
 import { recoverAdministrator } from '../features/administrators/lost-administrator.service.ts';
-import { isFirstStartDone } from '../features/settings/first-start.store.ts';
+import { isFirstStartDone } from '../features/settings/settings.store.ts';
 import { command, onDatabase, print } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 import { hearChanges } from './startup.ts';

@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { SYSTEM } from '../features/audit/audit-event.policy.ts';
 import { type PortableOptions, portableUsers } from '../features/import/portable-users.service.ts';
-import { isFirstStartDone } from '../features/settings/first-start.store.ts';
+import { isFirstStartDone } from '../features/settings/settings.store.ts';
 import { command, type Output, onDatabase } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
 import { hearChanges } from './startup.ts';

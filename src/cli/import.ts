@@ -10,7 +10,7 @@ import { IMPORT_FORMATS, type ImportFormat } from '../features/import/formats.se
 import { UnreadableSource } from '../features/import/import-source.service.ts';
 import { type ImportCounts, importItems } from '../features/import/imports.service.ts';
 import type { ImportRefusal } from '../features/import/user-batches.service.ts';
-import { isFirstStartDone } from '../features/settings/first-start.store.ts';
+import { isFirstStartDone } from '../features/settings/settings.store.ts';
 import { loadConfig } from '../platform/config/config.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import { type CommandContext, command, type Output, onDatabase, print } from './command.ts';

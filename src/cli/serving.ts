@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import { Server as NetServer, type Socket } from 'node:net';
 import { type App, createApp } from '../app.ts';
 import { sealAuditLog } from '../features/audit/audit-seals.service.ts';
-import { rotateInTime } from '../features/authorization-servers/key-rotation.service.ts';
+import { rotateInTime } from '../features/authorization-servers/signing-keys.service.ts';
 import { rollUpInTime } from '../features/dashboard/activity-counts.service.ts';
 import { sweepExpired } from '../features/expiry/expiry.service.ts';
 import type { Config } from '../platform/config/config.ts';

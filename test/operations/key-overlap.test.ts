@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { pino } from 'pino';
-import { tendAllSigningKeys } from '../../src/features/authorization-servers/key-rotation.service.ts';
+import { tendAllSigningKeys } from '../../src/features/authorization-servers/signing-keys.service.ts';
 import { Keyring } from '../../src/platform/crypto/secrets.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { openNotifications } from '../../src/platform/database/notifications.ts';

@@ -90,7 +90,7 @@ test('no sealed column is forgotten: each that is named so is known, and whateve
     'features/message-factors/message-enrolment.service.ts',
     'features/passwords/forgotten-password.service.ts',
     'features/provisioning/provisioning.service.ts',
-    'features/second-factors/totp.service.ts',
+    'features/second-factors/one-time-codes.service.ts',
     'features/secret-keys/resealing.service.ts',
     'features/signals/signal-streams.service.ts',
     'features/subjects/pairwise-subjects.service.ts',

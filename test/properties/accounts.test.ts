@@ -9,7 +9,7 @@ import { isMailable, languageOf } from '../../src/features/mail/mail.policy.ts';
 import { verifyImportedHash } from '../../src/features/passwords/imported-passwords.service.ts';
 import { foldPassword, isTooOld, MOST_CHARACTERS, passwordProblem } from '../../src/features/passwords/password.policy.ts';
 import { encodeImportedHash, type ImportedHash, importedHash } from '../../src/features/passwords/password-hashes.service.ts';
-import { newTotpSecret, stepOfCode, totpUri } from '../../src/features/second-factors/totp.service.ts';
+import { newTotpSecret, stepOfCode, totpUri } from '../../src/features/second-factors/one-time-codes.service.ts';
 import { decideAttempt, type FailedAttempts, isLocked, NO_FAILURES } from '../../src/features/sign-in/lockout.policy.ts';
 import { userProfile } from '../../src/features/users/user-profile.service.ts';
 import { anyText, endless, of, tried } from './checking.ts';

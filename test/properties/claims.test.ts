@@ -10,12 +10,11 @@ import {
   publicForm,
   withoutParts,
 } from '../../src/features/audit/audit-chain.policy.ts';
-import { isRotationDue, nextRotation } from '../../src/features/authorization-servers/key-rotation.policy.ts';
+import { isRotationDue, nextRotation } from '../../src/features/authorization-servers/signing-keys.policy.ts';
 import { fitIntoToken, LARGEST_PAYLOAD, membersSize } from '../../src/features/authorization-servers/token-size.policy.ts';
 import { claimProblems, isProtocolClaim, scopeNameProblem } from '../../src/features/claims/claim-settings.policy.ts';
-import { idTokenClaims, USER_CLAIMS, userClaims } from '../../src/features/claims/claims.policy.ts';
+import { idTokenClaims, opensUserinfo, USER_CLAIMS, userClaims, userinfoClaims } from '../../src/features/claims/claims.policy.ts';
 import { type ClaimFacts, claimNeeds, decideClaims, type ServerClaim } from '../../src/features/claims/custom-claims.policy.ts';
-import { opensUserinfo, userinfoClaims } from '../../src/features/claims/token-claims.policy.ts';
 import { GIVEN_UP_AFTER, pauseBeforeNext } from '../../src/features/event-hooks/event-hook-retries.policy.ts';
 import { groupFilter, patternProblem } from '../../src/features/groups/group-filter.policy.ts';
 import { inPreOrder } from '../../src/features/organizations/department-tree.policy.ts';

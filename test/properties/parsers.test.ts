@@ -19,7 +19,7 @@ import {
   transactionPath,
   type UpstreamPlace,
 } from '../../src/features/identity-providers/upstream-transaction.hosted.ts';
-import { spaceSeparated } from '../../src/features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../src/features/scopes/granted-scopes.policy.ts';
 import { browserName } from '../../src/features/sessions/browser-name.policy.ts';
 import { ConfigurationError, loadConfig } from '../../src/platform/config/config.ts';
 import { randomToken } from '../../src/platform/crypto/secrets.ts';

@@ -1,9 +1,8 @@
 /** The audit log for tests: events written by hand, sealed without waiting, and verified. */
 
 import { insertAuditEvent } from '../../src/features/audit/audit.store.ts';
-import { eraseDue } from '../../src/features/audit/audit-erasure.service.ts';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
-import { removeOldEvents } from '../../src/features/audit/audit-retention.service.ts';
+import { eraseDue, removeOldEvents } from '../../src/features/audit/audit-retention.service.ts';
 import { sealBatch } from '../../src/features/audit/audit-seals.service.ts';
 import { type AuditVerification, type NotedSeal, verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
 import type { Executor } from '../../src/platform/database/database.ts';

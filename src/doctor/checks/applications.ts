@@ -1,9 +1,9 @@
 /** Do the documents that applications keep elsewhere still serve their settings: keys to encrypt to, and members of a sector? */
 import type { Application } from '../../features/applications/applications.resource.ts';
 import { listApplicationsWithSetting } from '../../features/applications/applications.store.ts';
+import { ENCRYPTION_SETTINGS } from '../../features/applications/settings/algorithms.policy.ts';
 import { readEncryptionProblems } from '../../features/applications/settings/encryption-keys.service.ts';
-import { ENCRYPTION_SETTINGS } from '../../features/applications/settings/response-algorithms.policy.ts';
-import { readSectorDocument, sectorDocumentProblem } from '../../features/subjects/sector-identifier.service.ts';
+import { readSectorDocument, sectorDocumentProblem } from '../../features/subjects/pairwise-subjects.service.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';

@@ -9,8 +9,7 @@ import { statusAt } from '../users/user-lifecycle.policy.ts';
 import { findNamedUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { Role } from './administration.policy.ts';
-import { findRights } from './rights.store.ts';
-import { type Administrator, type AdministratorSelection, selectAdministrators as listRows } from './roles.store.ts';
+import { type Administrator, type AdministratorSelection, findRights, selectAdministrators as listRows } from './roles.store.ts';
 
 export interface ConsoleUser {
   readonly id: string;

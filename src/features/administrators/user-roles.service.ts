@@ -11,9 +11,8 @@ import { LAST_SUPER_ADMIN } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import type { Role } from './administration.policy.ts';
-import { findRights } from './rights.store.ts';
 import type { AssignedRole } from './roles.resource.ts';
-import { deleteRole, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from './roles.store.ts';
+import { deleteRole, findRights, findRole, findRoles, insertRole, isLastSuperAdmin, lockSuperAdmins } from './roles.store.ts';
 
 /** @throws {ApiError} not found */
 export async function listRoles(services: Services, idOrLogin: string, request: RequestContext): Promise<AssignedRole[]> {

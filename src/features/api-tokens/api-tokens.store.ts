@@ -4,7 +4,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { Role } from '../administrators/administration.policy.ts';
-import { RIGHTS_OF_USER, roleOfRight, type StoredRight } from '../administrators/rights.store.ts';
+import { RIGHTS_OF_USER, roleOfRight, type StoredRight } from '../administrators/roles.store.ts';
 import type { ApiToken, ApiTokenType } from './api-tokens.resource.ts';
 
 /** Result of authenticating a token. */

@@ -9,8 +9,7 @@ import { CIBA_GRANT, DEVICE_GRANT, JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from
 import type { ApplicationRegistration } from '../sign-up/sign-up.policy.ts';
 import { pairwiseProblems, type SubjectSettings } from '../subjects/pairwise.policy.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
-import { type RequestAlgSettings, requestAlgProblems } from './settings/request-algorithms.policy.ts';
-import { encryptionProblems, type ResponseSettings } from './settings/response-algorithms.policy.ts';
+import { encryptionProblems, type RequestAlgSettings, type ResponseSettings, requestAlgProblems } from './settings/algorithms.policy.ts';
 
 /** The service's own applications, by id; no other one may be called so. */
 export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;

@@ -14,8 +14,8 @@ import { appSecrets } from './application-secrets.api.ts';
 import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from './application-settings.service.ts';
 import type { Application, ApplicationStatus } from './applications.resource.ts';
 import { createApplication, deleteApplication, getApplication, setApplicationStatus, updateApplication } from './applications.service.ts';
+import { RESPONSE_SETTINGS } from './settings/algorithms.policy.ts';
 import { applicationIdToken, OKTA_CLIENT, OKTA_CLIENT_DEFAULTS, withoutOktaDefaults } from './settings/okta-client.api.ts';
-import { RESPONSE_SETTINGS } from './settings/response-algorithms.policy.ts';
 
 const noAddress = z.null().optional();
 

@@ -9,7 +9,7 @@ import { deleteClientState, deleteLeftOverClientState } from '../../protocol/sto
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { takeOutClient } from '../policies/policy-names.service.ts';
-import { readSectorDocument, requireSector } from '../subjects/sector-identifier.service.ts';
+import { readSectorDocument, requireSector } from '../subjects/pairwise-subjects.service.ts';
 import { requireProviders } from './application-providers.service.ts';
 import type { ApplicationOrigin } from './application-settings.policy.ts';
 import {

@@ -2,7 +2,7 @@
  * Requirements of the FAPI 2.0 Security Profile (Final, section 5.3.2) for an application's settings. Checked when such an application is saved, when
  * an application is used at a server with the profile, and by the simulator.
  */
-import type { SigningAlg } from '../authorization-servers/signing-algs.policy.ts';
+import type { SigningAlg } from '../authorization-servers/signing-keys.policy.ts';
 import type { ApplicationSettings, Profile, SettingProblem } from './application-settings.policy.ts';
 
 /** Section 5.4.1: of client assertions and request objects. */

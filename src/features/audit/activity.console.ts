@@ -7,8 +7,7 @@ import { mayCall } from '../administrators/administration.policy.ts';
 import { LOG } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { LOG_COLUMNS, plainRowOf, rowOf } from './log.console.ts';
-import { listObjectActivity } from './logs.service.ts';
-import { readOrganizationLog } from './organization-log.service.ts';
+import { listObjectActivity, readOrganizationLog } from './logs.service.ts';
 
 /** @param path of the tab */
 export async function activityOf({ services, query, request }: ConsoleRequest, id: string, path: string): Promise<TablePart> {

@@ -9,8 +9,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { namesIn } from './audit-chain.policy.ts';
 import { AuditSigner, contentDigest, eventDigest, newCommitments, sealHash } from './audit-digests.service.ts';
-import { eraseDue } from './audit-erasure.service.ts';
-import { removeOldEvents } from './audit-retention.service.ts';
+import { eraseDue, removeOldEvents } from './audit-retention.service.ts';
 import { beTheSealer, findHead, findSealNews, insertSeal, markSealed, nameInEvents, unsealedEvents } from './audit-seals.store.ts';
 
 /** Milliseconds between two looks for what was kept long enough. */

@@ -5,7 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { PROVISIONING_NEWS } from '../provisioning/provisioning-queue.store.ts';
-import { SIGNAL_NEWS } from '../signals/signal-queue.store.ts';
+import { SIGNAL_NEWS } from '../signals/signal-sets.store.ts';
 import type { EventType } from './event-types.policy.ts';
 import type { AuditEvent, StoredEvent } from './events.resource.ts';
 

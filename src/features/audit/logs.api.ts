@@ -4,8 +4,7 @@ import { type Endpoint, listing } from '../../api/endpoint.ts';
 import { moment } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { describeEvent, logEvent } from './log-events.service.ts';
-import { readLogs } from './logs.service.ts';
-import { readOrganizationLog } from './organization-log.service.ts';
+import { readLogs, readOrganizationLog } from './logs.service.ts';
 
 export const logs: readonly Endpoint[] = [
   listing({

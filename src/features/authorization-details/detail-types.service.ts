@@ -1,11 +1,13 @@
 /**
  * Operations on authorization details types of a server (RFC 9396). A change takes effect with the next request, in other processes within a second.
  */
+
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { jsonProblem } from '../../platform/validation/json-value.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
@@ -21,6 +23,7 @@ import {
   readDetailTypes,
   updateDetailType,
 } from './detail-types.store.ts';
+import { type AuthorizationDetail, isListOfTexts, isText, LISTS } from './details.policy.ts';
 import { templateProblem } from './shown-details.policy.ts';
 
 /** Oldest first. @param q what the name begins with @throws {ApiError} not found */
@@ -120,3 +123,44 @@ function record(
 
 const nameTaken = () =>
   conflict({ field: 'name', message: 'another authorization detail type of this authorization server has this name. Choose another name' });
+
+// The parameter authorization_details (RFC 9396 section 2), read and bounded before anything looks at it.
+
+/** Characters of the parameter. */
+const LONGEST_DETAILS = 8192;
+export const MOST_DETAILS = 20;
+/** Levels of objects and lists in one of them. */
+const DEPTH = 10;
+
+type Read = { readonly details: readonly AuthorizationDetail[] } | { readonly problem: string };
+
+/** @param value of the parameter; undefined: it is not there @returns the details, or why they are none */
+export function readDetails(value: unknown): Read {
+  if (value === undefined || value === '') return { details: [] };
+  if (typeof value !== 'string') return { problem: 'must not be there twice' };
+  if (value.length > LONGEST_DETAILS) return { problem: `must not be longer than ${LONGEST_DETAILS} characters` };
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch {
+    return { problem: 'must be JSON' };
+  }
+  if (!Array.isArray(parsed)) return { problem: 'must be a JSON array' };
+  if (parsed.length > MOST_DETAILS) return { problem: `must not have more than ${MOST_DETAILS} objects` };
+  for (const [index, one] of parsed.entries()) {
+    const problem = shapeProblem(one);
+    if (problem !== undefined) return { problem: `${index}: ${problem}` };
+  }
+  return { details: parsed as AuthorizationDetail[] };
+}
+
+function shapeProblem(one: unknown): string | undefined {
+  if (typeof one !== 'object' || one === null || Array.isArray(one)) return 'must be a JSON object';
+  const problem = jsonProblem(one, DEPTH);
+  if (problem !== undefined) return problem;
+  const fields = one as Readonly<Record<string, unknown>>;
+  if (!isText(fields.type)) return 'type must be a string';
+  if ('identifier' in fields && !isText(fields.identifier)) return 'identifier must be a string';
+  const list = LISTS.find((name) => name in fields && !isListOfTexts(fields[name]));
+  return list === undefined ? undefined : `${list} must be a list of strings`;
+}

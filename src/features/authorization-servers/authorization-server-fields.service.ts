@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { ACCESS_GRANT_TYPES, ANY } from '../policies/access-policy.policy.ts';
 import { MOST_AUDIENCES } from './audience.policy.ts';
-import { ADDITIONAL_ALGS, SIGNING_ALGS } from './signing-algs.policy.ts';
+import { ADDITIONAL_ALGS, SIGNING_ALGS } from './signing-keys.policy.ts';
 
 /** Minutes: a day. */
 const LONGEST_ACCESS = 1440;

@@ -18,8 +18,8 @@ import {
   setServerStatus,
   updateAuthorizationServer,
 } from './authorization-servers.service.ts';
-import { nextRotation } from './key-rotation.policy.ts';
 import { BUILT_IN, DEFAULT, issuerOf } from './server-id.policy.ts';
+import { nextRotation } from './signing-keys.policy.ts';
 import type { KeyInUse } from './signing-keys.resource.ts';
 import { keysInUse } from './signing-keys.service.ts';
 

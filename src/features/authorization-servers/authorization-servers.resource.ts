@@ -4,8 +4,7 @@ import type { ClientIdMetadataSettings } from '../client-documents/client-id.pol
 import type { AccessPolicy } from '../policies/access-policy.policy.ts';
 import type { RegistrationSettings } from '../registration/registration.policy.ts';
 import type { Scope } from '../scopes/scopes.resource.ts';
-import type { RotationMode } from './key-rotation.policy.ts';
-import type { SigningChoice } from './signing-algs.policy.ts';
+import type { RotationMode, SigningChoice } from './signing-keys.policy.ts';
 import type { SigningKey } from './signing-keys.resource.ts';
 
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';

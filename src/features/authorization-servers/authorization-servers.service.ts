@@ -30,7 +30,7 @@ import {
   updateServer,
 } from './authorization-servers.store.ts';
 import { BUILT_IN, serverIdProblem } from './server-id.policy.ts';
-import { algsOf } from './signing-algs.policy.ts';
+import { algsOf } from './signing-keys.policy.ts';
 import { createSigningKeys, fitKeys, insertSigningKeys } from './signing-keys.service.ts';
 
 type Settings = Pick<

@@ -9,8 +9,8 @@ import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import { nextRotation } from './key-rotation.policy.ts';
 import { crumbsBelow, serverPage, serverSubject } from './server-page.console.ts';
+import { nextRotation } from './signing-keys.policy.ts';
 import type { SigningKey } from './signing-keys.resource.ts';
 import { keysInUse, listServerKeys, rotateSigningKeys } from './signing-keys.service.ts';
 

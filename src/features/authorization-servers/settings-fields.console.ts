@@ -5,7 +5,7 @@ import type { Field, Option } from '../../pages/console/form.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { audiencesOf } from './audience.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
-import { ADDITIONAL_ALGS } from './signing-algs.policy.ts';
+import { ADDITIONAL_ALGS } from './signing-keys.policy.ts';
 
 /** undefined: of a server to be made. */
 type Now = AuthorizationServer | undefined;

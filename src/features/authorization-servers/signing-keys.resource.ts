@@ -1,5 +1,5 @@
 /** Signing keys: the fields of a record. */
-import type { SigningAlg } from './signing-algs.policy.ts';
+import type { SigningAlg } from './signing-keys.policy.ts';
 
 export interface SigningKey {
   readonly kid: string;

@@ -2,6 +2,7 @@
  * Signing keys of an authorization server (RFC 7517): made here, sealed at rest, rotated. For each algorithm, one key is
  * ACTIVE and one NEXT, so that relying parties know it before it signs; a RETIRED one stays for the tokens that it signed.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -9,21 +10,65 @@ import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound } from '../../platform/errors/errors.ts';
+import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { findServer, lockServer } from './authorization-servers.store.ts';
-import { isRotationDue } from './key-rotation.policy.ts';
-import { algsOf, type SigningAlg, type SigningChoice } from './signing-algs.policy.ts';
+import { algsOf, isRotationDue, type SigningAlg, type SigningChoice } from './signing-keys.policy.ts';
 import type { KeyInUse, SigningKey } from './signing-keys.resource.ts';
 import {
   activateSigningKey,
   deleteSigningKey,
   insertSigningKey,
   listKeysInUse,
+  listServersToTend,
   listSigningKeys,
   retireSigningKey,
 } from './signing-keys.store.ts';
+
+// Rotates signing keys in time, behind the requests: every process looks, and of several that find the same key due one replaces it.
+
+/** Milliseconds between two looks. */
+const EVERY = 3_600_000;
+/** … and after one that failed, as while the database is away. */
+const AFTER_FAILURE = 60_000;
+
+type Parts = Pick<Services, 'database' | 'notifications' | 'keyring' | 'log'>;
+
+/** Announces a next key where there is none, and rotates what is due. */
+export async function tendAllSigningKeys(services: Parts): Promise<void> {
+  const before = (seconds: number): Date => new Date(present().getTime() - seconds * 1000);
+  const ids = await listServersToTend(services.database.knex, {
+    activatedBefore: before(LIFETIMES.signingKey),
+    announcedBefore: before(LIFETIMES.nextKeyKnown),
+  });
+  for (const id of ids) await tendSigningKeys(services, id);
+}
+
+/** Begins to look. @returns a way to end it */
+export function rotateInTime(services: Parts): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const pause = (milliseconds: number) => wait(milliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+  const done = (async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await inTrace({ name: 'tend signing keys', kind: 'internal' }, () => tendAllSigningKeys(services));
+        await pause(EVERY);
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        services.log.warn({ err: error }, 'could not rotate signing keys; trying again');
+        await pause(AFTER_FAILURE);
+      }
+    }
+  })();
+  return {
+    stop() {
+      stopping.abort();
+      return done;
+    },
+  };
+}
 
 /** Key maintenance runs in the background, without configuration. */
 type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;
@@ -133,7 +178,7 @@ export async function rotateSigningKeys(services: Services, serverId: string, re
  * Looks after a server's keys: rotates those that are due, and makes those that are missing. Of several who do so at once one does it, the
  * others find it done.
  */
-export async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
+async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
   const { keyring } = services;
   await changeKeys(
     services,

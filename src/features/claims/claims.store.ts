@@ -4,7 +4,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { rolesOfMember } from '../organization-roles/member-roles.store.ts';
+import { rolesOfMember } from '../organization-roles/organization-roles.store.ts';
 import type { Belongings } from './claims.resource.ts';
 import type { ClaimMembership, ServerClaim } from './custom-claims.policy.ts';
 

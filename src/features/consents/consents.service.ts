@@ -1,17 +1,30 @@
 /** A user's consent to an application at one authorization server: given on the dialog, remembered with its audit event. */
+
 import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { findApplicationById } from '../applications/applications.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
+import { findServer } from '../authorization-servers/authorization-servers.store.ts';
 import { keptScopes } from '../policies/decisions.policy.ts';
 import type { ScopeDecision } from './consent.policy.ts';
-import { consentTargets } from './consent-targets.service.ts';
 import type { ConsentKey } from './consents.resource.ts';
 import { forgetScopes, rememberDetails, rememberScopes } from './consents.store.ts';
 
+/** Targets of a consent event: application and authorization server, with searchable names. */
+export async function consentTargets(executor: Executor, { applicationId, serverId }: Pick<ConsentKey, 'applicationId' | 'serverId'>) {
+  const application = await findApplicationById(executor, applicationId);
+  const server = await findServer(executor, serverId);
+  return [
+    { id: applicationId, type: 'AppInstance', displayName: application?.label ?? applicationId },
+    { id: serverId, type: 'AuthorizationServer', displayName: server?.name ?? serverId },
+  ];
+}
+
 /** The requested and the allowed items of the consent page. */
-export interface ConsentAnswer {
+interface ConsentAnswer {
   readonly asked: readonly string[];
   readonly allowed: readonly string[];
   /** Allowed authorization details; absent: none requested. */

@@ -7,12 +7,11 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { DetailType } from '../authorization-details/detail-types.resource.ts';
 import { listDetailTypes } from '../authorization-details/detail-types.store.ts';
 import type { AuthorizationDetail } from '../authorization-details/details.policy.ts';
-import { USERINFO_SCOPES } from '../claims/token-claims.policy.ts';
+import { USERINFO_SCOPES } from '../claims/claims.policy.ts';
 import { endTokensOfConsent } from '../users/account-state.store.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import { lockUser } from '../users/users.store.ts';
-import { forgetScopes, rememberedScopes } from './consents.store.ts';
-import { listPermittedScopes, type PermittedScope } from './own-permissions.store.ts';
+import { forgetScopes, listPermittedScopes, type PermittedScope, rememberedScopes } from './consents.store.ts';
 
 /** An application at one authorization server. */
 export interface OwnPermission extends Pick<PermittedScope, 'applicationId' | 'label' | 'settings' | 'serverId' | 'serverName'> {

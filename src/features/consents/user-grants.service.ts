@@ -11,8 +11,8 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { endTokensOfConsent } from '../users/account-state.store.ts';
 import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
-import { consentTargets } from './consent-targets.service.ts';
 import type { Consent } from './consents.resource.ts';
+import { consentTargets } from './consents.service.ts';
 import { deleteConsents, findConsent, listConsents } from './consents.store.ts';
 
 /** @throws {ApiError} not found, forbidden */

@@ -2,12 +2,13 @@
  * Pages of an e-mail code: entering it, and opening its link. In the requesting browser the link continues at once; elsewhere it only shows the code,
  * because e-mail scanners follow every link.
  */
+
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { logoOf } from '../../pages/hosted/page-models.ts';
 import { visitor } from '../../pages/hosted/visitor.ts';
-import { deviceOf } from '../../platform/http/device-cookie.ts';
+import { browserDevice, deviceOf, keepDevice } from '../../platform/http/device-cookie.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -17,9 +18,22 @@ import { continueElsewhere, continueSignIn } from '../sign-in/continue-sign-in.h
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from '../sign-in/sign-in-place.hosted.ts';
 import { completeSignUp, requestSignUpAgain, type SignUpOutcome } from '../sign-up/sign-up.service.ts';
-import { codePlaceOf, waitForCode } from './code-place.hosted.ts';
-import { checkCode, type OpenCode, openLink, readCode } from './email-codes.service.ts';
+import { type CodePlace, checkCode, type OpenCode, openLink, readCode } from './email-codes.service.ts';
 import { isEmailMethod, requestSignInCode, signInByCode } from './email-sign-in.service.ts';
+
+// Where a sign-in continues after an e-mail code, and the address of the page for the code.
+
+export const codePlaceOf = (ctx: Koa.Context, place: SignInPlace): CodePlace => {
+  const path = pathOfPlace(place);
+  return { path, query: carryOn(ctx, path).slice(path.length) };
+};
+
+/** Leads on to the page on which the code is typed. @param stateToken of the code */
+export async function waitForCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<void> {
+  keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
+  keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
+  seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
+}
 
 /** The link was used or replaced, has expired, or there never was one; the page does not say which. */
 export class CodeGone extends Error {

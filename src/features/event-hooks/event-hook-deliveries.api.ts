@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
-import type { Delivery } from './event-hook-deliveries.resource.ts';
 import { getDelivery, listHookDeliveries, sendAgain, sendTestEvent } from './event-hook-deliveries.service.ts';
+import type { Delivery } from './event-hooks.resource.ts';
 import { getEventHook } from './event-hooks.service.ts';
 
 const deliveryParams = z.object({ ...idParams.shape, deliveryId: z.string().min(1) });

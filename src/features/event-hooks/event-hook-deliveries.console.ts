@@ -7,9 +7,9 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { LOG } from '../audit/event-links.console.ts';
-import type { Delivery } from './event-hook-deliveries.resource.ts';
 import { getDelivery, listHookDeliveries, sendAgain } from './event-hook-deliveries.service.ts';
 import { eventHookCrumbs, eventHookPath, eventHookTabs, hookIn, standingOf } from './event-hook-page.console.ts';
+import type { Delivery } from './event-hooks.resource.ts';
 
 const pathOf = (hookId: string, id: string): string => `${eventHookPath(hookId)}/deliveries/${encodeURIComponent(id)}`;
 

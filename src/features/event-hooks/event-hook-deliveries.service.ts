@@ -8,11 +8,10 @@ import { recordEvent } from '../audit/audit.service.ts';
 import { EVENT_HOOK, findAuditEvent } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { insertEntry } from '../outbox/outbox.store.ts';
-import type { Delivery } from './event-hook-deliveries.resource.ts';
-import { findDelivery, listDeliveries } from './event-hook-deliveries.store.ts';
-import { eventHookMessage } from './event-hook-message.service.ts';
-import type { EventHook } from './event-hooks.resource.ts';
+import { eventHookMessage } from './event-hook-delivery.service.ts';
+import type { Delivery, EventHook } from './event-hooks.resource.ts';
 import { changeEventHook, hookEvent } from './event-hooks.service.ts';
+import { findDelivery, listDeliveries } from './event-hooks.store.ts';
 
 /** The last fifty, the newest first. */
 export const listHookDeliveries = ({ database }: Services, { id }: EventHook): Promise<readonly Delivery[]> =>

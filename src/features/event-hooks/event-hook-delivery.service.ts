@@ -3,19 +3,36 @@
  * of a message is the same at every attempt, so that a receiver knows what it has had. What was noted with the event (features/audit/audit.store.ts) refers to it:
  * it is read when it is sent.
  */
+
 import { z } from 'zod';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { findAuditEvent } from '../audit/audit.store.ts';
+import type { StoredEvent } from '../audit/events.resource.ts';
+import { describeEvent, logEvent } from '../audit/log-events.service.ts';
 import { type Carrier, reasonOf } from '../outbox/outbox.service.ts';
-import type { Delivery } from './event-hook-deliveries.resource.ts';
-import { noteDelivery } from './event-hook-deliveries.store.ts';
-import { eventHookMessage } from './event-hook-message.service.ts';
 import { pauseBeforeNext } from './event-hook-retries.policy.ts';
+import type { Delivery, EventHook } from './event-hooks.resource.ts';
 import type { OutboundCall } from './event-hooks.service.ts';
-import { findEventHook } from './event-hooks.store.ts';
+import { findEventHook, noteDelivery } from './event-hooks.store.ts';
 import { openHeaders, signMessage } from './hook-secrets.service.ts';
+
+// The body of a delivery: the event as `logs` shows it, in the envelope of Okta's event hooks, so that receivers made for it find what
+// they know.
+
+/** The same whenever it is made, as long as nothing is erased from the event. @returns JSON */
+export const eventHookMessage = (event: StoredEvent, { id }: EventHook, deliveryId: string, baseUrl: string): string =>
+  JSON.stringify({
+    eventType: 'com.okta.event_hook',
+    eventTypeVersion: '1.0',
+    cloudEventsVersion: '0.1',
+    source: `${baseUrl}/api/v1/eventHooks/${id}`,
+    eventId: deliveryId,
+    data: { events: [logEvent.parse(describeEvent(event))] },
+    eventTime: event.published.toISOString(),
+    contentType: 'application/json',
+  });
 
 const notice = z.object({ hookId: z.string(), eventId: z.string(), deliveryId: z.string() });
 

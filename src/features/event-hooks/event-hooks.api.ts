@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, time, unlessEmpty, writeTime } from '../../api/fields.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
-import { eventHookFields, eventHookInput } from './event-hook-fields.service.ts';
 import type { EventHook, HookStatus } from './event-hooks.resource.ts';
 import {
   createEventHook,
   deleteEventHook,
+  eventHookFields,
+  eventHookInput,
   getEventHook,
   listEventHooks,
   renewSigningSecret,

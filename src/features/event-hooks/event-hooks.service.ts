@@ -2,6 +2,7 @@
  * Operations on event hooks: addresses that receive events, compatible with Okta's Event Hooks API. Only active and verified hooks receive events.
  * Delivery is in event-hook-delivery.service.ts.
  */
+import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import { newId, randomToken } from '../../platform/crypto/secrets.ts';
@@ -10,10 +11,11 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { PrivateAddress } from '../../platform/http/outbound.ts';
+import { text } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { EVENT_HOOK } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import type { EventType, HookEventType } from '../audit/event-types.policy.ts';
+import { type EventType, HOOK_EVENT_TYPES, type HookEventType } from '../audit/event-types.policy.ts';
 import { hurryEntries, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { EventHook, HookStatus } from './event-hooks.resource.ts';
 import {
@@ -24,8 +26,33 @@ import {
   lockEventHook,
   updateEventHookRow as updateRow,
 } from './event-hooks.store.ts';
-import { describedChannel, type GivenChannel, sealChannel } from './hook-channel.service.ts';
+import { describedChannel, type GivenChannel, givenChannel, hookChannel, sealChannel } from './hook-channel.service.ts';
 import { newSigningSecret, openHeaders, replacedSecret, sealSigningSecret } from './hook-secrets.service.ts';
+
+export const eventHookFields = {
+  name: text({ least: 1 }),
+  description: text({ most: 1024 }).nullable().exactOptional(),
+  events: z.strictObject({
+    type: z.literal('EVENT_TYPE'),
+    /** Okta's has an expression here; ignored, it would let pass what its owner keeps out. */
+    filter: z.null('must be null: hooks receive all events of their types').exactOptional(),
+    items: z
+      .array(z.enum(HOOK_EVENT_TYPES, { error: 'is not an event type that hooks can receive' }))
+      .min(1)
+      .max(HOOK_EVENT_TYPES.length),
+  }),
+  channel: hookChannel,
+};
+
+const hookBody = z.strictObject(eventHookFields);
+
+/** A body as the service takes it. */
+export const eventHookInput = ({ name, description, events, channel }: z.output<typeof hookBody>) => ({
+  name,
+  description: description ?? '',
+  eventTypes: events.items,
+  ...givenChannel(channel),
+});
 
 export interface EventHookInput extends GivenChannel {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Form of an event hook: fields and conversion to service input (features/event-hooks/event-hook-fields.service.ts). */
+/** Form of an event hook: fields and conversion to service input (features/event-hooks/event-hooks.service.ts). */
 
 import { z } from 'zod';
 import { type Field, typedValues } from '../../pages/console/form.ts';
@@ -6,9 +6,8 @@ import { verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { HOOK_EVENT_AREAS } from '../audit/event-types.policy.ts';
 import { EVENT_WORDS } from '../audit/event-words.console.ts';
-import { eventHookFields, eventHookInput } from './event-hook-fields.service.ts';
 import type { EventHook } from './event-hooks.resource.ts';
-import type { EventHookInput } from './event-hooks.service.ts';
+import { type EventHookInput, eventHookFields, eventHookInput } from './event-hooks.service.ts';
 import { channelFields, channelIn } from './hook-channel.console.ts';
 
 const POSTED =

@@ -18,14 +18,14 @@ import { deleteExpiredCalls } from '../idempotency/idempotent-calls.store.ts';
 import { deleteExpiredMails } from '../mail/dev-inbox.store.ts';
 import { deleteExpiredInvitations } from '../organization-invitations/organization-invitations.store.ts';
 import { deleteExpiredSetups } from '../organization-setup/organization-setup.store.ts';
-import { foldMemberCounts } from '../organizations/member-counts.store.ts';
+import { foldMemberCounts } from '../organizations/memberships.store.ts';
 import { deleteExpiredRegistrationTokens } from '../registration/registration-tokens.store.ts';
 import { deleteExpiredDevices } from '../sign-in/failed-sign-ins.store.ts';
 import { deleteExpiredLinks } from '../sign-in/one-time-links.store.ts';
 import { deleteExpiredStates } from '../sign-in/sign-in-states.store.ts';
 import { deleteUnwantedSignals } from '../signals/signal-streams.service.ts';
 import { deleteExpiredTrustedBrowsers } from '../trusted-browsers/trusted-browsers.store.ts';
-import { eraseRemovedAttributes } from '../user-schema/attribute-removal.service.ts';
+import { eraseRemovedAttributes } from '../user-schema/attribute-definitions.service.ts';
 import { USER_SCHEMA } from '../user-schema/user-schema.store.ts';
 import { deleteExpiredVerifications } from '../users/email-verifications.store.ts';
 

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
-import { IDP_EXAMPLES } from './examples.api.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
 import { identityProviderBody, identityProviderId, identityProviderInput } from './identity-provider-settings.service.ts';
 import type { IdentityProvider, IdentityProviderStatus } from './identity-providers.resource.ts';
@@ -17,6 +16,27 @@ import {
 } from './identity-providers.service.ts';
 import { idpUsers } from './linked-users.api.ts';
 import { upstreamRedirectUri } from './upstream-exchange.service.ts';
+
+/** One body for each kind of identity provider. Where Google, GitHub and Microsoft are is known; the redirect URI to register there is in the answer. */
+const client = { client_id: 'the client ID that the provider gave', client_secret: 'the secret that it gave' };
+const policy = { provisioning: { action: 'AUTO' } };
+
+const IDP_EXAMPLES: Readonly<Record<string, object>> = {
+  OIDC: {
+    name: 'Example Login',
+    type: 'OIDC',
+    protocol: { issuer: { url: 'https://login.example.com' }, credentials: { client } },
+    policy,
+  },
+  GOOGLE: { name: 'Google', type: 'GOOGLE', protocol: { credentials: { client } }, policy },
+  GITHUB: { name: 'GitHub', type: 'GITHUB', protocol: { credentials: { client } }, policy },
+  MICROSOFT: {
+    name: 'Microsoft',
+    type: 'MICROSOFT',
+    protocol: { issuer: { url: 'https://login.microsoftonline.com/00000000-0000-0000-0000-000000000000/v2.0' }, credentials: { client } },
+    policy,
+  },
+};
 
 const address = z.object({ url: z.string() });
 const endpointAddress = z.object({ url: z.string(), binding: z.enum(['HTTP-REDIRECT', 'HTTP-POST']) }).optional();

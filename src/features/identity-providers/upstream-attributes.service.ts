@@ -3,9 +3,8 @@
  * the audit log; the sign-in continues.
  */
 import type { Executor } from '../../platform/database/database.ts';
-import { isEmptyValue, sizeProblem, valueOfText, valueProblem } from '../user-schema/attribute-values.service.ts';
+import { addedValues, isEmptyValue, sizeProblem, valueOfText, valueProblem } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue } from '../user-schema/attributes.resource.ts';
-import { addedValues } from '../user-schema/user-attributes.service.ts';
 import { findTakenValues, holdUserSchema } from '../user-schema/user-schema.store.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import type { User } from '../users/users.resource.ts';

@@ -3,17 +3,42 @@
  * requested it (RFC 9700 sections 4.4, 4.5 and 4.7; RFC 9207).
  */
 import type Koa from 'koa';
-import { parameterOf } from '../../pages/hosted/carried-parameters.ts';
+import { beginningAt, carryOn, parameterOf } from '../../pages/hosted/carried-parameters.ts';
 import type { HostedDeps } from '../../pages/hosted/deps.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
 import { claimAnswer } from './upstream-exchange.service.ts';
+import { offeredProviders } from './upstream-offers.service.ts';
 import type { AskedOfUpstream } from './upstream-request.policy.ts';
 import { type KeptTransaction, randomOf, stateFor, transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
+
+// The external providers that a sign-in page offers, each as a link that begins a sign-in there; which they are is the application's to
+// narrow.
+
+export interface ProviderLink {
+  readonly name: string;
+  readonly href: string;
+}
+
+export async function providerLinks(services: Services, ctx: Koa.Context, place: SignInPlace): Promise<readonly ProviderLink[]> {
+  const offered = await offeredProviders(services, place === 'standalone' ? undefined : place.upstream);
+  return linksTo(ctx, place, offered);
+}
+
+/** @param domain that has led to them @returns a link for each, that begins a sign-in there */
+export const linksTo = (
+  ctx: Koa.Context,
+  place: SignInPlace,
+  providers: readonly { readonly id: string; readonly name: string }[],
+  domain?: string,
+): readonly ProviderLink[] =>
+  providers.map(({ id, name }) => ({ name, href: carryOn(ctx, beginningAt(`${transactionPath(place)}/upstream/${id}`, domain)) }));
 
 /** Parameters of a response (RFC 6749 section 4.1.2, RFC 9207). Free text from the provider is ignored. */
 export const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error'] as const;

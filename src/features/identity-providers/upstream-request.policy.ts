@@ -2,7 +2,7 @@
  * Authorization request to an external provider: the parameters that come from its settings and the application's request (OpenID Connect Core 1.0
  * section 3.1.2.1). State, nonce, PKCE and the redirect URI are added elsewhere.
  */
-import { spaceSeparated } from '../scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../scopes/granted-scopes.policy.ts';
 import type { IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
 /** Parts of the application's request that are passed to the provider. */

@@ -1,8 +1,7 @@
 /** Attributes of users under the names that another service gave them. */
 
-import { isEmptyValue, valueOfText } from '../user-schema/attribute-values.service.ts';
+import { isBaseAttribute, isEmptyValue, valueOfText } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue } from '../user-schema/attributes.resource.ts';
-import { isBaseAttribute } from '../user-schema/user-attributes.service.ts';
 import { OWN_ATTRIBUTES } from '../users/own-profile.service.ts';
 
 /**

@@ -3,7 +3,7 @@ import { CsvError, parse } from 'csv-parse';
 import { validation } from '../../platform/errors/errors.ts';
 import { valueOfText } from '../user-schema/attribute-values.service.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
-import { EXPORT_ONLY, PROFILE_COLUMNS } from '../users/user-export.service.ts';
+import { EXPORT_ONLY, PROFILE_COLUMNS } from '../users/user-data.service.ts';
 
 const MEMBERSHIP: readonly string[] = ['orgId', 'depId'];
 const PASSED_OVER: readonly string[] = EXPORT_ONLY;

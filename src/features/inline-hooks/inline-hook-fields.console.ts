@@ -3,9 +3,8 @@
 import { type Field, typedValues } from '../../pages/console/form.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { channelFields, channelIn } from '../event-hooks/hook-channel.console.ts';
-import { inlineHookBody, inlineHookInput } from './inline-hook-fields.service.ts';
 import { INLINE_HOOK_TYPES, type InlineHook, type InlineHookType, PASSWORD_IMPORT } from './inline-hooks.resource.ts';
-import type { InlineHookInput } from './inline-hooks.service.ts';
+import { type InlineHookInput, inlineHookBody, inlineHookInput } from './inline-hooks.service.ts';
 
 export const TYPES: Readonly<Record<InlineHookType, string>> = {
   'com.okta.oauth2.tokens.transform': 'Change tokens',

@@ -6,8 +6,7 @@ import type { HookProblem } from '../policies/decisions.policy.ts';
 import { type CallFacts, callInlineHook, type HookResponse, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
 import { type InlineHook, PASSWORD_IMPORT, TOKENS_TRANSFORM } from './inline-hooks.resource.ts';
 import { getInlineHook } from './inline-hooks.service.ts';
-import { tokenHookData } from './token-hook.service.ts';
-import { readTokenCommands } from './token-hook-commands.service.ts';
+import { readTokenCommands, tokenHookData } from './token-hook.service.ts';
 
 export type TriedHook =
   | { readonly kind: 'answered'; readonly told: CallFacts; readonly commands: NonNullable<HookResponse['commands']> }

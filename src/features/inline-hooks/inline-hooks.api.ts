@@ -4,13 +4,16 @@ import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint
 import { idParams, time, writeTime } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
 import { presentChannel, shownHookChannel } from '../event-hooks/hook-channel.service.ts';
-import { inlineHookBody, inlineHookChange, inlineHookChangeInput, inlineHookInput } from './inline-hook-fields.service.ts';
 import { tryInlineHook } from './inline-hook-trial.service.ts';
 import { INLINE_HOOK_TYPES, type InlineHook } from './inline-hooks.resource.ts';
 import {
   createInlineHook,
   deleteInlineHook,
   getInlineHook,
+  inlineHookBody,
+  inlineHookChange,
+  inlineHookChangeInput,
+  inlineHookInput,
   listInlineHooks,
   renewInlineHookSecret,
   setInlineHookStatus,

@@ -2,19 +2,29 @@
  * Operations on inline hooks: endpoints that are called during a request, compatible with Okta's Inline Hooks API. Calls are in
  * inline-hook-call.service.ts, permitted changes in token-hook.policy.ts and its siblings.
  */
+import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { text } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
-import { describedChannel, type GivenChannel, sealChannel } from '../event-hooks/hook-channel.service.ts';
+import { describedChannel, type GivenChannel, givenChannel, hookChannel, sealChannel } from '../event-hooks/hook-channel.service.ts';
 import { newSigningSecret, replacedSecret, sealSigningSecret } from '../event-hooks/hook-secrets.service.ts';
 import { listRulesWithHook } from '../policies/policies.store.ts';
-import { type HookFailure, type InlineHook, type InlineHookType, MUST_BE_CLOSED, PASSWORD_IMPORT } from './inline-hooks.resource.ts';
+import {
+  type HookFailure,
+  INLINE_HOOK_TYPES,
+  type InlineHook,
+  type InlineHookType,
+  MUST_BE_CLOSED,
+  PASSWORD_IMPORT,
+  TOKENS_TRANSFORM,
+} from './inline-hooks.resource.ts';
 import {
   deleteInlineHookRow,
   findInlineHook,
@@ -24,6 +34,43 @@ import {
   updateInlineHookRow,
 } from './inline-hooks.store.ts';
 
+/** Like Okta: tokens are issued unchanged, a registration is refused, a password counts as wrong. */
+const defaultFailure = (type: InlineHookType): HookFailure => (type === TOKENS_TRANSFORM ? 'OPEN' : 'CLOSED');
+
+const inlineHookFields = {
+  name: text({ least: 1 }),
+  type: z.enum(INLINE_HOOK_TYPES),
+  version: z.enum(['1.0.0', '1.0.1', '1.0.2', '1.0.3']).exactOptional(),
+  failure: z.enum(['OPEN', 'CLOSED']).exactOptional().meta({
+    description:
+      'What happens when the hook cannot be reached or answers wrongly. OPEN: go on without it; CLOSED: refuse. Absent: OPEN for tokens.transform, CLOSED for the others',
+  }),
+  channel: hookChannel,
+};
+
+export const inlineHookBody = z
+  .strictObject(inlineHookFields)
+  .refine(({ type, failure }) => type !== PASSWORD_IMPORT || failure !== 'OPEN', {
+    path: ['failure'],
+    message: MUST_BE_CLOSED,
+  });
+
+/** The body of a change. What Okta's has no field for stays where it is absent. */
+export const inlineHookChange = z.strictObject({ ...inlineHookFields, type: inlineHookFields.type.exactOptional() });
+
+export const inlineHookChangeInput = ({ name, type, failure, channel }: z.output<typeof inlineHookChange>) => ({
+  ...{ name, type, failure },
+  ...givenChannel(channel),
+});
+
+/** A body as the service takes it. */
+export const inlineHookInput = ({ name, type, failure, channel }: z.output<typeof inlineHookBody>) => ({
+  name,
+  type,
+  failure: failure ?? defaultFailure(type),
+  ...givenChannel(channel),
+});
+
 export interface InlineHookInput extends GivenChannel {
   readonly name: string;
   readonly type: InlineHookType;
@@ -31,7 +78,7 @@ export interface InlineHookInput extends GivenChannel {
 }
 
 /** Absent: as it is. */
-export interface InlineHookChange extends GivenChannel {
+interface InlineHookChange extends GivenChannel {
   readonly name: string;
   /** It cannot be changed. */
   readonly type?: InlineHookType | undefined;

@@ -1,12 +1,34 @@
 /** Asks the hook of a rule before the rule's tokens are issued (Okta's token inline hook). */
+import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Actor, RequestContext } from '../audit/audit-event.policy.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import { callInlineHook, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
 import { type InlineHook, TOKENS_TRANSFORM } from './inline-hooks.resource.ts';
 import { findInlineHook } from './inline-hooks.store.ts';
-import type { ProposedToken, TokenChanges } from './token-hook.policy.ts';
-import { readTokenCommands } from './token-hook-commands.service.ts';
+import { decideTokenChanges, type ProposedToken, type TokenChanges, type TokenDecision } from './token-hook.policy.ts';
+
+// Reads the commands of a hook for tokens; what they may change decides token-hook.policy.ts.
+
+const operation = z.object({ op: z.enum(['add', 'replace', 'remove']), path: z.string().max(512), value: z.unknown().optional() });
+const operations = z.array(operation).max(100);
+const command = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('com.okta.access.patch'), value: operations }),
+  z.object({ type: z.literal('com.okta.identity.patch'), value: operations }),
+]);
+
+const problem = 'a command is neither com.okta.access.patch nor com.okta.identity.patch with a list of operations';
+
+/** @param commands of the response @param proposed the tokens that would be issued @returns what changes, or what is wrong with the commands */
+export function readTokenCommands(
+  commands: readonly { readonly type: string; readonly value?: unknown }[],
+  proposed: Parameters<typeof decideTokenChanges>[1],
+): TokenDecision {
+  const { success, data } = z.array(command).safeParse(commands);
+  if (!success) return { problem };
+  const of = (wanted: string) => data.flatMap(({ type, value }) => (type === wanted ? value : []));
+  return decideTokenChanges({ access: of('com.okta.access.patch'), identity: of('com.okta.identity.patch') }, proposed);
+}
 
 /** The tokens to be issued and the reason. */
 export interface TokenHookFacts {

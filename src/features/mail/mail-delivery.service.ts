@@ -2,6 +2,7 @@
  * Sends queued e-mails (features/mail/mail.service.ts) in the user's language with the current branding. The audit log records each one, without the
  * link, and each one given up. E-mails with an expired link or for a deleted user are not sent.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
 import type { MailPatience } from '../../platform/clock/timings.ts';
@@ -10,11 +11,13 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { MAIL_TAKEN_FOR, type Mailer, MailRefused, MOST_CONNECTIONS, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
 import { recordEvent } from '../audit/audit.service.ts';
+import { countFailures } from '../audit/audit.store.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { findCodeOfLink } from '../email-codes/email-codes.store.ts';
 import { brandedFor } from '../organization-branding/organization-branding.resource.ts';
 import { findOrganizationLook } from '../organization-branding/organization-branding.service.ts';
 import { type Carrier, Undeliverable } from '../outbox/outbox.service.ts';
+import { kindLoad } from '../outbox/outbox.store.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
 import { currentSettings, currentTexts } from '../settings/settings-cache.service.ts';
 import { findOneTimeLink } from '../sign-in/one-time-links.store.ts';
@@ -23,12 +26,43 @@ import { userTarget } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import { inboxMailer } from './dev-inbox.service.ts';
 import { isMailable, type MailKind } from './mail.policy.ts';
-import { letter, mailNote, sealContext } from './mail.service.ts';
+import { letter, MAIL, mailNote, sealContext } from './mail.service.ts';
 import { mailRoute } from './mail-route.service.ts';
 import { renderMail } from './templates.ts';
 
+// State of e-mail: queued messages and recent failures.
+
+const LATELY_MS = 7 * 86_400_000;
+/** Larger numbers are shown as “at least”. */
+const MOST_WAITING = 1000;
+/** Failures are searched in the newest events only, because the log may be long. */
+const AMONG = 1000;
+
+export interface MailState {
+  readonly waiting: { readonly count: number; readonly isMore: boolean; readonly oldest: Date | null; readonly lastError: string | null };
+  /** In the last seven days. */
+  readonly failed: {
+    readonly count: number;
+    /** Its event in the audit log, when, and why; undefined: there is none. */
+    readonly last: { readonly uuid: string; readonly at: Date; readonly reason: string } | undefined;
+  };
+}
+
+export async function readMailState({ database: { knex } }: Pick<Services, 'database'>): Promise<MailState> {
+  const { count, oldest, lastError } = await kindLoad(knex, MAIL, MOST_WAITING + 1);
+  const failures = await countFailures(knex, 'system.email.delivery', new Date(present().getTime() - LATELY_MS), AMONG);
+  const { last } = failures;
+  return {
+    waiting: { count: Math.min(count, MOST_WAITING), isMore: count > MOST_WAITING, oldest, lastError },
+    failed: {
+      count: failures.count,
+      last: last === null ? undefined : { uuid: last.uuid, at: new Date(last.published), reason: last.reason ?? '' },
+    },
+  };
+}
+
 /** The mailer of the server that is set now: another one from the next mail on after it was changed. */
-export interface CurrentMailer {
+interface CurrentMailer {
   /** @returns undefined where mail goes nowhere */
   now(): Promise<Mailer | undefined>;
   /** Messages in progress fail and are retried later. */

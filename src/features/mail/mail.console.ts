@@ -15,11 +15,11 @@ import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfEntry } from '../audit/event-links.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { hasMailAddress } from './mail.service.ts';
+import { type MailState, readMailState } from './mail-delivery.service.ts';
 import { type MailRoute, mailRoute } from './mail-route.service.ts';
 import { editMailServer, SECURITY } from './mail-server.console.ts';
 import { portOf } from './mail-settings.resource.ts';
 import { readMailSettings, type ShownMailSettings } from './mail-settings.service.ts';
-import { type MailState, readMailState } from './mail-state.service.ts';
 import { sendTestMail, type TestMail } from './test-mail.service.ts';
 
 const HOME = '/admin/settings/mail';

@@ -9,7 +9,7 @@ import { negotiateLanguage } from '../../platform/i18n/page-language.ts';
 import { paletteOf, type Scheme } from '../settings/brand-colours.policy.ts';
 import { surroundingsOf } from '../settings/brand-css.policy.ts';
 import { accentsOf } from '../settings/brand-stylesheet.service.ts';
-import { type FootLink, footLinks } from '../settings/foot-links.resource.ts';
+import { type FootLink, footLinks } from '../settings/branding.resource.ts';
 import type { Branding } from '../settings/settings.service.ts';
 import type { MailKind } from './mail.policy.ts';
 

@@ -8,9 +8,10 @@ import type { AuthorizationServer, AuthorizationServerParts } from '../authoriza
 import { loadServer } from '../authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN, issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { crumbsBelow, mayChangeServers, serverStatus, serverSubject } from '../authorization-servers/server-page.console.ts';
-import { acceptsUnknownClients, admitsUnknownClients } from './admission.policy.ts';
 import { PROTECT_MCP_SERVER } from './mcp-server-form.console.ts';
 import {
+  acceptsUnknownClients,
+  admitsUnknownClients,
   documentAddress,
   mcpServerUrl,
   type ProtectedResource,

@@ -20,7 +20,7 @@ import { createRule, listRules, updateRule } from '../policies/policy-rules.serv
 import { NO_REGISTRATION } from '../registration/registration.policy.ts';
 import { createServerScope } from '../scopes/scopes.service.ts';
 import { listScopes } from '../scopes/scopes.store.ts';
-import { admitsUnknownClients, CODE_GRANT } from './admission.policy.ts';
+import { admitsUnknownClients, CODE_GRANT } from './protected-resource.policy.ts';
 
 interface ToolScope {
   readonly name: string;

@@ -7,7 +7,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { described, isMessageFactor } from '../second-factors/factors.service.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
-import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
+import { newRecoveryCodes } from '../second-factors/one-time-codes.service.ts';
 import { isByEmailAlone, isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { countFailedSignIn, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';

@@ -1,7 +1,17 @@
-/** Home-realm discovery: the providers that a user name leads to, by its domain alone. */
+/**
+ * Home-realm discovery: the providers that the domain of a user name leads to, and the provider that a domain requires: every other way to sign
+ * in leads there, or is refused (docs/decisions/0081).
+ */
+
 import type { Services } from '../../platform/database/dependencies.ts';
+import { recordEvent } from '../audit/audit.service.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { identityProviderTarget } from '../identity-providers/identity-providers.service.ts';
 import { hasOrganizationProviders } from '../identity-providers/upstream-offers.service.ts';
-import { type DomainProvider, findDomainProviders } from './home-realm.store.ts';
+import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
+import { userTarget } from '../users/user-reach.service.ts';
+import type { User } from '../users/users.resource.ts';
+import { type DomainProvider, findDomainProviders, findRequiredProvider, type RequiredProvider } from './home-realm.store.ts';
 
 /**
  * Active ones; the required one is the first. Nobody is looked up. Where no organization has a provider, nothing is read.
@@ -9,3 +19,32 @@ import { type DomainProvider, findDomainProviders } from './home-realm.store.ts'
  */
 export const providersOfDomain = async (services: Services, domain: string | undefined): Promise<readonly DomainProvider[]> =>
   (await hasOrganizationProviders(services)) ? findDomainProviders(services.database.pool, domain) : [];
+
+/** The user has proved who they are, but must do so at this provider. */
+export class ProviderRequired extends SignInDenied {
+  constructor(readonly provider: RequiredProvider) {
+    super();
+  }
+}
+
+/** The authenticated user and the provider. */
+interface Proved {
+  readonly user: Pick<User, 'id' | 'login'>;
+  readonly amr: readonly string[];
+  readonly idp?: string | null | undefined;
+}
+
+/** @throws {ProviderRequired} the user must sign in by another provider; that is in the audit log then */
+export async function demandProvider({ database }: Services, { user, amr, idp }: Proved, request: RequestContext): Promise<void> {
+  const required = await findRequiredProvider(database.knex, user.id);
+  if (required === undefined || required.id === idp) return;
+  await recordEvent(database.knex, {
+    eventType: 'policy.evaluate_sign_on',
+    displayMessage: 'Evaluation of sign-on policy',
+    request,
+    targets: [userTarget(user), identityProviderTarget(required)],
+    failure: 'PROVIDER_REQUIRED',
+    decision: { kind: 'provider-required', provider: required.name, amr },
+  });
+  throw new ProviderRequired(required);
+}

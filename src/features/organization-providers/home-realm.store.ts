@@ -1,7 +1,7 @@
 /** Providers of a domain, and the provider that a user must use. One indexed read each. */
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
-import { administersOrganization } from '../administrators/rights.store.ts';
+import { administersOrganization } from '../administrators/roles.store.ts';
 
 /** A provider that addresses of a domain lead to. */
 export interface DomainProvider {

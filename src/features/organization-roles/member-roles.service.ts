@@ -5,9 +5,8 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText } from '../../platform/validation/text.ts';
-import { findRights } from '../administrators/rights.store.ts';
 import type { AssignedRole } from '../administrators/roles.resource.ts';
-import { deleteRole, findRoles, insertRole } from '../administrators/roles.store.ts';
+import { deleteRole, findRights, findRoles, insertRole } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
@@ -16,10 +15,9 @@ import { endApiTokens } from '../users/account-state.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
-import { findMemberRoles, isLastOwnerAmongOthers, replaceMemberRoles } from './member-roles.store.ts';
 import { BUILT_IN_ROLES, isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
 import { refuseBeyondOwn } from './organization-roles.service.ts';
-import { listOrganizationRoles } from './organization-roles.store.ts';
+import { findMemberRoles, isLastOwnerAmongOthers, listOrganizationRoles, replaceMemberRoles } from './organization-roles.store.ts';
 
 export const memberRolesBody = z.strictObject({
   roles: z

@@ -14,12 +14,12 @@ import { checkReadable, lockForChange, target as organizationTarget } from '../o
 import { type Organization, organizationExists } from '../organizations/organizations.store.ts';
 import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
 import { mayGrant } from './grantable-roles.policy.ts';
-import { listHolders } from './member-roles.store.ts';
 import { isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
 import {
   deleteOrganizationRoleRow,
   findOrganizationRole,
   insertOrganizationRole,
+  listHolders,
   listOrganizationRoles,
   readOrganizationRoles,
   updateOrganizationRoleRow,

@@ -1,4 +1,5 @@
-/** Roles that organizations have defined. The only SQL that writes that table. */
+/** Roles that organizations have defined, and the roles of members. The only SQL that writes these tables and marks owners. */
+
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
@@ -45,3 +46,53 @@ export const readOrganizationRoles = (executor: Executor, orgId: string, window:
 /** All of them, oldest first. */
 export const listOrganizationRoles = (executor: Executor, orgId: string): Promise<OrganizationRole[]> =>
   executor('organization_roles').where({ org_id: orgId }).orderBy('seq').select<OrganizationRole[]>(ROLE);
+
+/**
+ * The names of a member's roles in SQL, as a JSON array: the built-in ones first, then the organization's own in alphabetical order.
+ * @param m the alias of the membership's row
+ */
+export const rolesOfMember = (m: string): string => `(SELECT jsonb_agg(held.name ORDER BY held.place, held.name COLLATE "C") FROM (
+    SELECT 0 AS place, 'owner' AS name WHERE ${m}.is_owner
+    UNION ALL SELECT 1, 'admin' WHERE EXISTS (SELECT FROM roles WHERE roles.user_id = ${m}.user_id AND roles.org_id = ${m}.org_id AND roles.type = 'ORG_ADMIN')
+    UNION ALL SELECT 2, 'member'
+    UNION ALL SELECT 3, r.name FROM member_roles x JOIN organization_roles r ON r.org_id = x.org_id AND r.id = x.role_id
+      WHERE x.org_id = ${m}.org_id AND x.user_id = ${m}.user_id) held)`;
+
+/** Are there other members but no other owner? */
+export async function isLastOwnerAmongOthers(executor: Executor, orgId: string, userId: string): Promise<boolean> {
+  const others = executor('memberships').where({ org_id: orgId }).whereNot({ user_id: userId });
+  if ((await others.clone().where({ is_owner: true }).first('user_id')) !== undefined) return false;
+  return (await others.first('user_id')) !== undefined;
+}
+
+/** The names of a member's roles; undefined: they are no member. */
+export async function findMemberRoles(executor: Executor, orgId: string, userId: string): Promise<readonly string[] | undefined> {
+  const { rows } = await executor.raw<{ rows: { roles: string[] }[] }>(
+    `SELECT ${rolesOfMember('m')} AS roles FROM memberships m WHERE m.org_id = ? AND m.user_id = ?`,
+    [orgId, userId],
+  );
+  return rows[0]?.roles;
+}
+
+/** Replaces the roles that the organization has defined, and says whether the member owns it. Needs the lock of the organization. */
+export async function replaceMemberRoles(
+  trx: Executor,
+  { orgId, userId }: { readonly orgId: string; readonly userId: string },
+  { isOwner: owns, roleIds }: { readonly isOwner: boolean; readonly roleIds: readonly string[] },
+): Promise<void> {
+  const member = { org_id: orgId, user_id: userId };
+  await trx('memberships').where(member).update({ is_owner: owns });
+  await trx('member_roles')
+    .where(member)
+    .whereNotIn('role_id', [...roleIds])
+    .delete();
+  if (roleIds.length > 0)
+    await trx('member_roles')
+      .insert(roleIds.map((role_id) => ({ ...member, role_id })))
+      .onConflict()
+      .ignore();
+}
+
+/** Holders of a custom role, in the order of row locks. @param most maximum number */
+export const listHolders = (executor: Executor, orgId: string, roleId: string, most: number): Promise<string[]> =>
+  executor('member_roles').where({ org_id: orgId, role_id: roleId }).orderBy('user_id').limit(most).pluck('user_id');

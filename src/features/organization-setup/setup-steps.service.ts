@@ -10,7 +10,7 @@ import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { findRights } from '../administrators/rights.store.ts';
+import { findRights } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import { identityProviderBody, identityProviderInput } from '../identity-providers/identity-provider-settings.service.ts';

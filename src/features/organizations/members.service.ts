@@ -5,7 +5,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
 import { forbidden, notFound, validation } from '../../platform/errors/errors.ts';
 import { isWithin, reachOf, type Verb } from '../administrators/administration.policy.ts';
-import { findRights } from '../administrators/rights.store.ts';
+import { findRights } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { revokeInvitationsBy } from '../organization-invitations/organization-invitations.service.ts';

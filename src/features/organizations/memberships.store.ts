@@ -3,6 +3,7 @@
 import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { foldCounts, type KeptCounts, keptCount } from '../../platform/database/kept-counts.ts';
 import {
   type NumberedPage,
   type NumberedWindow,
@@ -16,6 +17,14 @@ import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
 import { applyUserWords, composedName, selectedUsers, USER_AMONG_OTHERS, USER_COLUMNS, USER_ORDERS } from '../users/users.store.ts';
 import type { SignInOrganization } from './sign-in-organization.policy.ts';
+
+const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_id' };
+
+/** @param o the alias of the organization's row @returns an expression: the number of its members */
+export const memberCountOf = (o: string): string => keptCount(MEMBER_COUNTS, `${o}.id`);
+
+/** @returns of how many organizations, at most `limit` */
+export const foldMemberCounts = (executor: Executor, limit: number): Promise<number> => foldCounts(executor, MEMBER_COUNTS, limit);
 
 export interface Membership {
   readonly orgId: string;
@@ -44,7 +53,7 @@ const FIELDS = new Map([
 ] as const);
 
 /** Reference of a membership that does not exist. */
-export type Missing = 'orgId' | 'userId' | 'depId';
+type Missing = 'orgId' | 'userId' | 'depId';
 
 /**
  * @param isJoined the user brings an account that existed before, which the organization's administrators may not change

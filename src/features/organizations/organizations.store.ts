@@ -6,7 +6,7 @@ import { violatedConstraint } from '../../platform/database/database-failures.ts
 import { type NumberedPage, type NumberedWindow, readNumberedPage } from '../../platform/database/paging.ts';
 import { applyWordsOrId } from '../../platform/database/words.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
-import { memberCountOf } from './member-counts.store.ts';
+import { memberCountOf } from './memberships.store.ts';
 import type { OrganizationOrder, OrganizationType } from './organizations.resource.ts';
 
 export interface Organization {

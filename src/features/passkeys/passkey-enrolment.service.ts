@@ -10,7 +10,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { fullName } from '../claims/claims.policy.ts';
 import { described } from '../second-factors/factors.service.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
-import { newRecoveryCodes } from '../second-factors/recovery-codes.service.ts';
+import { newRecoveryCodes } from '../second-factors/one-time-codes.service.ts';
 import { isMultiFactor, passkeyMethods, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';

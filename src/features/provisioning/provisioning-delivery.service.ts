@@ -2,19 +2,34 @@
  * Carries users and groups to the SCIM targets of applications. While a target is away, only a probe asks for it, every 20 seconds or when the target says; when it
  * answers, all that waited is due, users who leave first. A resource that the target refuses is marked as failed and holds nobody else up.
  */
+
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import { findGroup } from '../groups/groups.store.ts';
 import { type Carrier, Postponed, Undeliverable } from '../outbox/outbox.service.ts';
+import { hurryEntries } from '../outbox/outbox.store.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { ProvisionedKind, ProvisioningTarget } from './provisioning.resource.ts';
 import { findProvisioned, findProvisioningTarget, markAway, markBack, saveProvisioned } from './provisioning.store.ts';
 import { planUser, provisioningTargets, pushGroup, pushUser } from './provisioning-push.service.ts';
-import { queueAll, TAKEN_FOR } from './provisioning-queue.service.ts';
-import { queueOne } from './provisioning-queue.store.ts';
+import { PROVISIONING, putLeaversFirst, queueDifferences, queueOne } from './provisioning-queue.store.ts';
 import { type ScimTarget, scimTarget, TargetAway, TargetRefusal } from './scim-target.service.ts';
+
+// Everyone of an application, queued: who is not at the target as they should be, users who leave first.
+
+/** Seconds that a delivery may take: some calls of up to five seconds each. */
+const TAKEN_FOR = 90;
+
+/** Ends the pauses of what waits; what is under way is left alone. */
+export async function queueAll(trx: Executor, applicationId: string): Promise<void> {
+  const now = present();
+  await queueDifferences(trx, applicationId, now);
+  await hurryEntries(trx, { kind: PROVISIONING, orderingKey: applicationId }, now, new Date(now.getTime() + TAKEN_FOR * 1000));
+  await putLeaversFirst(trx, applicationId, now);
+}
 
 /** Seconds between two probes of a target that is away. */
 const PROBE = 20;

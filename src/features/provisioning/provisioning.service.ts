@@ -27,9 +27,9 @@ import {
   selectProvisioned,
   selectProvisioningTargets,
 } from './provisioning.store.ts';
+import { queueAll } from './provisioning-delivery.service.ts';
 import type { ProvisioningInput } from './provisioning-fields.service.ts';
 import { findRemoteUser, planUser } from './provisioning-push.service.ts';
-import { queueAll } from './provisioning-queue.service.ts';
 import { PROVISIONING, queueOne } from './provisioning-queue.store.ts';
 import { mergedRemoteUser } from './remote-user.policy.ts';
 import { scimTarget, TargetAway, TargetRefusal, targetSecretContext } from './scim-target.service.ts';

@@ -5,6 +5,10 @@
 import type { ApplicationOrigin } from '../applications/application-settings.policy.ts';
 import type { ConsentMethod, RequestedScope } from '../consents/consent.policy.ts';
 
+/** @returns the words of a space-separated parameter such as `scope`, `prompt` or `response_type` (RFC 6749 section 3.3); none of what is no text */
+export const spaceSeparated = (value: unknown): string[] =>
+  typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : [];
+
 export interface OfferedScope extends RequestedScope {
   readonly isDefault: boolean;
 }

@@ -13,7 +13,7 @@ import { type MessageType, shownAddress } from '../message-factors/message-facto
 import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
 import type { PendingStep } from '../sign-in/sign-in-steps.service.ts';
 import { isMessageFactor } from './factors.service.ts';
-import { totpUri } from './totp.service.ts';
+import { totpUri } from './one-time-codes.service.ts';
 
 /** Place of the pages. */
 export interface StepFrame {

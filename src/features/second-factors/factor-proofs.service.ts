@@ -16,8 +16,7 @@ import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { isMessageFactor, listUsableFactors } from './factors.service.ts';
 import { findFailedCodes, listFactors, saveFailedCodes, useStep } from './factors.store.ts';
-import { useRecoveryCode } from './recovery-codes.service.ts';
-import { openTotpSecret, stepOfCode } from './totp.service.ts';
+import { openTotpSecret, stepOfCode, useRecoveryCode } from './one-time-codes.service.ts';
 
 export type Proof =
   | {

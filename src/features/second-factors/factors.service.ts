@@ -26,8 +26,8 @@ import {
   replaceRecoveryCodes,
   saveFailedCodes,
 } from './factors.store.ts';
+import { sealTotpSecret } from './one-time-codes.service.ts';
 import { isByEmailAlone } from './second-factor.policy.ts';
-import { sealTotpSecret } from './totp.service.ts';
 
 /** @param secret base32 */
 export function newTotpFactor(keyring: Keyring, userId: string, secret: string): Factor {

@@ -15,7 +15,7 @@ export interface Factor {
   readonly name: string;
   readonly created: Date;
   readonly lastUsed: Date | null;
-  /** See features/second-factors/totp.service.ts. */
+  /** See features/second-factors/one-time-codes.service.ts. */
   readonly sealedSecret: string;
 }
 

@@ -19,8 +19,7 @@ import type { User } from '../users/users.resource.ts';
 import { findUserById, lockUser } from '../users/users.store.ts';
 import { described, isMessageFactor, listSecondFactors, removeFactor, type SecondFactor } from './factors.service.ts';
 import { countRecoveryCodes, hasFactor } from './factors.store.ts';
-import { newRecoveryCodes } from './recovery-codes.service.ts';
-import { newTotpSecret, sealTotpSecret } from './totp.service.ts';
+import { newRecoveryCodes, newTotpSecret, sealTotpSecret } from './one-time-codes.service.ts';
 
 export interface OwnFactors {
   readonly user: User;

@@ -2,7 +2,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { findRights } from '../administrators/rights.store.ts';
+import { findRights } from '../administrators/roles.store.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { SecondFactorRecord } from '../policies/decisions.policy.ts';

@@ -1,14 +1,69 @@
 /** `users/{id}/factors`: the second factors of a user, their reset when they are lost, and codes that are sent, set up and proved by API; as Okta's Factors API has it. Users set up apps and passkeys themselves. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
-import { idParams, links } from '../../api/fields.ts';
+import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { activateUserFactor, enrolUserFactor, verifyUserFactor } from '../message-factors/managed-message-factors.service.ts';
-import { MESSAGE_FACTORS, typeOfPolicyName } from '../message-factors/message-factors.policy.ts';
+import { MESSAGE_FACTORS, policyNameOf, typeOfPolicyName } from '../message-factors/message-factors.policy.ts';
 import type { User } from '../users/users.resource.ts';
-import { factorFields, factorStates, presentFactor, presentStates } from './factor-fields.api.ts';
-import { getUserFactor, listUserFactors, resetUserFactor, resetUserFactors, type SecondFactor } from './factors.service.ts';
+import {
+  getUserFactor,
+  isMessageFactor,
+  listUserFactors,
+  resetUserFactor,
+  resetUserFactors,
+  type SecondFactor,
+} from './factors.service.ts';
+
+// A second factor as Okta's Factors API shows it: an authenticator app is a `token:software:totp` of Google, no matter who made it, a
+// passkey `webauthn` of FIDO, codes that are sent are of OKTA.
+
+export const factorFields = {
+  id: z.string(),
+  factorType: z.enum(['token:software:totp', ...MESSAGE_FACTORS, 'webauthn']),
+  provider: z.enum(['GOOGLE', 'FIDO', 'OKTA']),
+  vendorName: z.enum(['GOOGLE', 'FIDO', 'OKTA']),
+  profile: z.object({
+    credentialId: z.string().optional(),
+    authenticatorName: z.string().optional(),
+    email: z.string().optional().meta({ description: 'Where the codes go, masked' }),
+    phoneNumber: z.string().optional().meta({ description: 'Where the codes go: its last digits' }),
+  }),
+};
+
+const factorStates = {
+  status: z
+    .enum(['ACTIVE', 'PENDING_ACTIVATION', 'DISABLED'])
+    .meta({ description: 'PENDING_ACTIVATION: its first code has not been entered; DISABLED: the sign-in policy does not allow it' }),
+  created: time,
+  lastUpdated: time,
+};
+
+/** @param login of the user, for the name of the account in apps */
+export function presentFactor(factor: SecondFactor, login: string) {
+  const { id, name } = factor;
+  if (factor.type === 'PASSKEY') return { id, ...PASSKEY, profile: { credentialId: factor.credentialId, authenticatorName: name } };
+  if (isMessageFactor(factor))
+    return {
+      id,
+      factorType: policyNameOf(factor.type),
+      ...OWN,
+      profile: factor.type === 'EMAIL' ? { email: name } : { phoneNumber: name },
+    };
+  return { id, ...APP, profile: { credentialId: login, authenticatorName: name } };
+}
+
+const APP = { factorType: 'token:software:totp', provider: 'GOOGLE', vendorName: 'GOOGLE' } as const;
+const OWN = { provider: 'OKTA', vendorName: 'OKTA' } as const;
+const PASSKEY = { factorType: 'webauthn', provider: 'FIDO', vendorName: 'FIDO' } as const;
+
+/** A factor does not change but by use. */
+const presentStates = (factor: SecondFactor) => ({
+  status: isMessageFactor(factor) ? factor.status : ('ACTIVE' as const),
+  created: writeTime(factor.created),
+  lastUpdated: writeTime(factor.lastUsed ?? factor.created),
+});
 
 const factor = z.object({ ...factorFields, ...factorStates, _links: links.extend({ user: z.object({ href: z.url() }) }) });
 const factorParams = idParams.extend({ factorId: z.string().min(1) });

@@ -23,7 +23,7 @@ import { MAIL_PASSWORD_CONTEXT } from '../mail/mail-settings.resource.ts';
 import { phoneNumberContext } from '../message-factors/factor-codes.service.ts';
 import { resetRequestContext } from '../passwords/forgotten-password.service.ts';
 import { targetSecretContext } from '../provisioning/scim-target.service.ts';
-import { totpSecretContext as totpContext } from '../second-factors/totp.service.ts';
+import { totpSecretContext as totpContext } from '../second-factors/one-time-codes.service.ts';
 import { findSettings, lockSettings, updateSettings } from '../settings/settings.store.ts';
 import { streamAuthorizationContext } from '../signals/signal-streams.service.ts';
 import { PAIRWISE_SALT_CONTEXT, PAIRWISE_SETTING } from '../subjects/pairwise-subjects.service.ts';

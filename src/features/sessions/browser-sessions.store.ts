@@ -1,6 +1,7 @@
 /** The browser sessions of one user, read for them and for those who look after them. How a session begins, is used and ends is in protocol-state.ts and account-state.ts. */
+import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
-import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
+import { ALL_SERVERS, MODELS } from '../../protocol/storage/protocol-state.store.ts';
 
 export interface BrowserSession {
   readonly uid: string;
@@ -27,4 +28,46 @@ const SESSIONS = `SELECT s.uid, to_timestamp((s.payload->>'loginTs')::float8) AS
 /** The newest first. @param now those that have ended by then are left out */
 export async function listBrowserSessions(executor: Executor, userId: string, now: Date): Promise<BrowserSession[]> {
   return (await executor.raw<{ rows: BrowserSession[] }>(SESSIONS, { userId, now })).rows;
+}
+
+// One-time session tokens: a sign-in over the API that waits for its browser. Stored under the SHA-256 of the value with oidc-
+// provider's data, so that whatever ends a user's tokens ends them too.
+
+export interface SessionToken {
+  readonly userId: string;
+  /** Authentication methods (RFC 8176). */
+  readonly amr: readonly string[];
+  /** Epoch seconds. */
+  readonly authenticatedAt: number;
+}
+
+/** @param id SHA-256 of the value @param expiresAt epoch seconds */
+export async function insertSessionToken(executor: Executor, id: string, token: SessionToken, expiresAt: number): Promise<void> {
+  await executor('oidc_payload').insert({
+    id,
+    model: MODELS.SessionToken,
+    server_key: ALL_SERVERS,
+    payload: { amr: token.amr, authenticatedAt: token.authenticatedAt },
+    account_id: token.userId,
+    expires_at: new Date(expiresAt * 1000),
+    exp_hour: Math.ceil(expiresAt / 3600),
+  });
+}
+
+const TAKE = {
+  name: 'take-session-token',
+  text: `DELETE FROM oidc_payload p USING users u
+    WHERE p.id = $1 AND p.model = ${MODELS.SessionToken} AND p.server_key = ${ALL_SERVERS} AND p.expires_at > to_timestamp($2)
+      AND u.id = p.account_id COLLATE "default" AND u.status = 'ACTIVE'
+    RETURNING p.account_id, p.payload`,
+};
+
+/** Uses a token up: of many at once one succeeds. @returns undefined when it is unknown, used or expired, or its user is not active */
+export async function takeSessionToken(pool: pg.Pool, id: string, now: number): Promise<SessionToken | undefined> {
+  const { rows } = await pool.query<{ account_id: string; payload: { amr: string[]; authenticatedAt: number } }>({
+    ...TAKE,
+    values: [id, now],
+  });
+  const [row] = rows;
+  return row && { userId: row.account_id, amr: row.payload.amr, authenticatedAt: row.payload.authenticatedAt };
 }

@@ -36,7 +36,7 @@ import {
 import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
-import { insertSessionToken, type SessionToken, takeSessionToken } from './session-tokens.store.ts';
+import { insertSessionToken, type SessionToken, takeSessionToken } from './browser-sessions.store.ts';
 
 interface IssuedSessionToken {
   readonly status: 'SUCCESS';

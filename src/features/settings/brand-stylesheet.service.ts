@@ -15,8 +15,7 @@ import {
   SURROUNDINGS,
 } from './brand-colours.policy.ts';
 import { type BrandCss, cssDeclarations, cssProblems, surroundingsOf } from './brand-css.policy.ts';
-import { brandCss } from './brand-css.resource.ts';
-import { footLinks } from './foot-links.resource.ts';
+import { brandCss, footLinks } from './branding.resource.ts';
 import type { Branding } from './settings.service.ts';
 
 const PATH = '/assets/brand.css';

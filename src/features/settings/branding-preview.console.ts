@@ -8,7 +8,7 @@ import { renderMail } from '../mail/templates.ts';
 import { checkContrast, type Scheme, writeRatio } from './brand-colours.policy.ts';
 import { surroundingsOf } from './brand-css.policy.ts';
 import { accentsOf, previewStylesheet } from './brand-stylesheet.service.ts';
-import { footLinks } from './foot-links.resource.ts';
+import { footLinks } from './branding.resource.ts';
 import type { Branding } from './settings.service.ts';
 
 interface Pictured {

@@ -19,8 +19,8 @@ import { firstMfaSettings } from '../second-factors/second-factor.policy.ts';
 import type { User } from '../users/users.resource.ts';
 import { createUser } from '../users/users.service.ts';
 import { findUserByLogin, updatePasswordHash } from '../users/users.store.ts';
-import { alone, isFirstStartDone, markFirstStartDone } from './first-start.store.ts';
 import { changeSettings } from './settings.service.ts';
+import { alone, isFirstStartDone, markFirstStartDone } from './settings.store.ts';
 
 /** Credentials of the first administrator, shown once. */
 export interface FirstAdministrator {

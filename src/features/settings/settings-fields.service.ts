@@ -11,8 +11,7 @@ import { signInRules } from '../sign-in-rules/sign-in-rules.resource.ts';
 import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
 import { colourProblem, completeColours, isColour, nearestReadable, type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
 import { type BrandCss, cssProblems, surroundingsOf } from './brand-css.policy.ts';
-import { brandCss } from './brand-css.resource.ts';
-import { footerLinksField } from './foot-links.resource.ts';
+import { brandCss, footerLinksField } from './branding.resource.ts';
 import { type Branding, type Settings, type SettingsName, SIGN_IN_METHODS } from './settings.service.ts';
 
 const link = text({ most: 2048 }).refine(isHttpsAddress, 'must be a URL that begins with https://').nullable().exactOptional();

@@ -8,7 +8,7 @@ import { BREACHED_POLICIES } from '../passwords/password.policy.ts';
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
 import { signInRule } from '../sign-in-rules/sign-in-rules.resource.ts';
 import type { BrandCss } from './brand-css.policy.ts';
-import { brandCss } from './brand-css.resource.ts';
+import { brandCss } from './branding.resource.ts';
 import { readSettings, replaceSettings, type Settings, type SettingsName, SIGN_IN_METHODS } from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
 

@@ -17,7 +17,7 @@ import type { SignUpSettings } from '../sign-up/sign-up.policy.ts';
 import { NO_SIGN_UP } from '../sign-up/sign-up.resource.ts';
 import { NO_TELEPHONY, type TelephonySettings } from '../telephony/telephony-settings.resource.ts';
 import type { BrandCss } from './brand-css.policy.ts';
-import type { FooterLink } from './foot-links.resource.ts';
+import type { FooterLink } from './branding.resource.ts';
 import { findCommittedSettings, findSettings, lockSettings, updateSettings } from './settings.store.ts';
 
 /** `email`: a code or link that is sent by e-mail. */

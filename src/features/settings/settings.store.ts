@@ -1,6 +1,7 @@
 /** Settings of the whole service, stored by name. The only SQL on that table except the mark of the first start. */
 import type pg from 'pg';
-import type { Executor } from '../../platform/database/database.ts';
+import { whileLocked } from '../../platform/database/advisory-lock.ts';
+import type { Database, Executor } from '../../platform/database/database.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
@@ -31,4 +32,23 @@ export async function updateSettings(executor: Executor, name: string, value: Va
   await executor('settings')
     .where({ name })
     .update({ value: JSON.stringify(value), last_updated: now });
+}
+
+// The mark that a first start was carried to its end, and the lock under which one process carries it out while others wait.
+
+const LOCK = 0x66697273;
+const MARK = 'first-start';
+
+/** Runs `work` while no other process runs any. */
+export const alone = <T>({ pool }: Database, work: () => Promise<T>): Promise<T> => whileLocked(pool, LOCK, work);
+
+export async function isFirstStartDone(executor: Executor): Promise<boolean> {
+  return (await executor('settings').where({ name: MARK }).first('name')) !== undefined;
+}
+
+export async function markFirstStartDone(executor: Executor, now: Date): Promise<void> {
+  await executor('settings')
+    .insert({ name: MARK, value: JSON.stringify({ done: true }), last_updated: now })
+    .onConflict('name')
+    .ignore();
 }

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { idParams, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
-import { factorFields, presentFactor } from '../second-factors/factor-fields.api.ts';
+import { factorFields, presentFactor } from '../second-factors/user-factors.api.ts';
 import { authenticateByApi, changePasswordByApi, verifyByApi } from '../sessions/session-tokens.service.ts';
 
 /** Any input: problems with it are not reported. */

@@ -6,7 +6,7 @@ import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts'
 import { seeOther } from '../../platform/http/forms.ts';
 import { keepTrustToken } from '../../platform/http/trust-cookie.ts';
 import { isAdministrator } from '../administrators/administrators.service.ts';
-import { ProviderRequired } from '../organization-providers/required-provider.service.ts';
+import { ProviderRequired } from '../organization-providers/home-realm.service.ts';
 import { offerPasskey } from '../passkeys/passkey-offer.service.ts';
 import { adoptLanguage } from '../users/own-language.hosted.ts';
 import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from './fresh-sign-in.hosted.ts';

@@ -5,7 +5,7 @@
 
 import type { Executor } from '../../platform/database/database.ts';
 import { type Gain, risesAbove } from '../administrators/administration.policy.ts';
-import { findRights } from '../administrators/rights.store.ts';
+import { findRights } from '../administrators/roles.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { recordLink } from '../identity-providers/identity-provider-links.service.ts';
 import { deleteLink, listLinksOf, listLinksOfOtherOrganizations, type NamedLink } from '../identity-providers/identity-providers.store.ts';

@@ -11,7 +11,7 @@ import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { askingForProof, proofIn } from '../bots/bots.hosted.ts';
 import { limitUnproved } from '../bots/bots.service.ts';
-import type { ProviderLink } from '../identity-providers/upstream-links.hosted.ts';
+import type { ProviderLink } from '../identity-providers/upstream-redirect.hosted.ts';
 import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
 import type { SignInMethod } from '../settings/settings.service.ts';

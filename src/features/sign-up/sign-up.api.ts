@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { registrationBody } from './sign-up.resource.ts';
-import { replaceRegistration } from './sign-up-settings.service.ts';
+import { replaceRegistration } from './sign-up-fields.service.ts';
 
 const response = z.object({
   enabled: z.boolean(),

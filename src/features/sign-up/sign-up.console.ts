@@ -16,7 +16,7 @@ import { ATTRIBUTE_GROUPS } from '../users/profile-fields.console.ts';
 import { WAITING } from '../users/user-status.console.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
 import { registrationBody } from './sign-up.resource.ts';
-import { askableAttributes, changeRegistration, waitingSignUps } from './sign-up-settings.service.ts';
+import { askableAttributes, changeRegistration, waitingSignUps } from './sign-up-fields.service.ts';
 
 const HOME = '/admin/security/sign-up';
 const CRUMBS = [{ label: 'Security' }, { label: 'Sign-up', href: HOME }];

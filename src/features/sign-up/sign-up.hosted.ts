@@ -12,7 +12,7 @@ import { readForm } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { askingForProof, proofIn, proofLocals } from '../bots/bots.hosted.ts';
-import { codePlaceOf, waitForCode } from '../email-codes/code-place.hosted.ts';
+import { codePlaceOf, waitForCode } from '../email-codes/email-code.hosted.ts';
 import { isMailable } from '../mail/mail.policy.ts';
 import { passkeyRelyingParty } from '../passkeys/passkeys.service.ts';
 import { MOST_CHARACTERS } from '../passwords/password.policy.ts';

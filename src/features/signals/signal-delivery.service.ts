@@ -14,8 +14,7 @@ import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { pauseBeforeNext, pausesOf } from '../event-hooks/event-hook-retries.policy.ts';
 import { type Carrier, Postponed, reasonOf, Undeliverable } from '../outbox/outbox.service.ts';
 import { removeEntriesOf } from '../outbox/outbox.store.ts';
-import { SIGNAL, SIGNAL_TAKEN_FOR } from './signal-queue.store.ts';
-import { insertSignalSets } from './signal-sets.store.ts';
+import { insertSignalSets, SIGNAL, SIGNAL_TAKEN_FOR } from './signal-sets.store.ts';
 import {
   RECEIVER_GONE,
   type SecurityEvent,
@@ -25,8 +24,7 @@ import {
   VERIFICATION,
 } from './signal-streams.resource.ts';
 import { hurryStream, SIGNAL_KEPT, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
-import { findSignalStream, isPolled, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
-import { findRemovedSubjects } from './signal-subjects.store.ts';
+import { findRemovedSubjects, findSignalStream, isPolled, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
 import { signalsOf } from './signals.policy.ts';
 
 /** Seconds for which an entry of a paused stream, or of an inactive application, waits; it is due at once when the stream is enabled. */

@@ -13,11 +13,11 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
 import { deleteSurplusEntries, hurryEntries, insertEntry, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { GivenDelivery } from './signal-fields.service.ts';
-import { requeueSignalSets, SIGNAL, SIGNAL_TAKEN_FOR } from './signal-queue.store.ts';
-import { deleteUnwantedSets, removeSignalSetsOf, waitingSets } from './signal-sets.store.ts';
+import { deleteUnwantedSets, removeSignalSetsOf, requeueSignalSets, SIGNAL, SIGNAL_TAKEN_FOR, waitingSets } from './signal-sets.store.ts';
 import type { SignalStream, StreamStatus } from './signal-streams.resource.ts';
 import {
   countSignalStreams,
+  deleteGoneSubjects,
   deleteSignalStreamRow,
   findSignalStream,
   insertSignalStream,
@@ -25,7 +25,6 @@ import {
   selectSignalStreams,
   updateSignalStreamRow,
 } from './signal-streams.store.ts';
-import { deleteGoneSubjects } from './signal-subjects.store.ts';
 import { knownTypes, sourcesOf } from './signals.policy.ts';
 
 /** Limit per application. */

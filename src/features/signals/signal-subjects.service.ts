@@ -9,8 +9,7 @@ import { findUser } from '../users/users.service.ts';
 import { removeSignalSetsAbout } from './signal-sets.store.ts';
 import type { SignalStream } from './signal-streams.resource.ts';
 import { changeSignalStream, streamEvent } from './signal-streams.service.ts';
-import { updateSignalStreamRow } from './signal-streams.store.ts';
-import { countRemovedSubjects, deleteRemovedSubject, insertRemovedSubject } from './signal-subjects.store.ts';
+import { countRemovedSubjects, deleteRemovedSubject, insertRemovedSubject, updateSignalStreamRow } from './signal-streams.store.ts';
 
 /** Limit per stream. */
 const MOST_REMOVED_SUBJECTS = 10_000;

@@ -1,9 +1,17 @@
-/** The webhook of `settings/telephony`, read and changed; its secret is sealed, and never leaves. */
+/**
+ * The webhook of `settings/telephony`: read, changed, and tried with a number of the administrator’s own. Its secret is sealed and never
+ * returned.
+ */
+
+import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { sealSigningSecret } from '../event-hooks/hook-secrets.service.ts';
+import type { HookProblem } from '../policies/decisions.policy.ts';
 import { decideSettings, readSettings } from '../settings/settings.service.ts';
+import { countPhoneMessage, notePhoneMessage, type PhoneChannel, type PhoneProblem, sendToPhone } from './phone-messages.service.ts';
+import { readPhoneNumber } from './phone-numbers.policy.ts';
 import {
   NO_TELEPHONY,
   TELEPHONY,
@@ -44,4 +52,42 @@ export async function replaceTelephony(services: Services, body: TelephonySettin
     request,
   );
   return shown(after);
+}
+
+export interface TriedTelephony {
+  readonly outcome: 'SENT' | PhoneProblem;
+  /** Why it failed. */
+  readonly problem?: HookProblem | 'REFUSED' | undefined;
+  /** HTTP status of the response. */
+  readonly status?: number | undefined;
+  /** The beginning of its body. */
+  readonly body?: string | undefined;
+}
+
+/** Sample code that works nowhere. */
+const SAMPLE_CODE = '00000000';
+
+/**
+ * Sends a code that opens nothing. It counts as any message.
+ * @param typed the number
+ * @throws {ApiError} validation
+ */
+export async function tryTelephony(
+  services: Services,
+  typed: string,
+  channel: PhoneChannel,
+  request: RequestContext,
+): Promise<TriedTelephony> {
+  const number = readPhoneNumber(typed);
+  if (number === undefined)
+    throw validation([{ field: 'phoneNumber', message: 'must be a number with its country code, such as +49 30 901820' }]);
+  const { id, displayName: login } = request.actor;
+  const refused = await countPhoneMessage(services, id, number, request);
+  const message = { channel, number, code: SAMPLE_CODE, expiresAt: present() };
+  const sent = refused === undefined ? await sendToPhone(services, { login, profile: {} }, message, request) : { problem: refused };
+  await notePhoneMessage(services, { id, login }, message, sent, request);
+  return {
+    outcome: sent.problem ?? 'SENT',
+    ...('told' in sent && { problem: sent.reason, status: sent.told?.status, body: sent.told?.body }),
+  };
 }

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { telephonySettingsBody } from './telephony-settings.resource.ts';
-import { readTelephony, replaceTelephony } from './telephony-settings.service.ts';
-import { tryTelephony } from './telephony-trial.service.ts';
+import { readTelephony, replaceTelephony, tryTelephony } from './telephony-settings.service.ts';
 
 const response = z.object({
   url: z.string().nullable(),

@@ -6,8 +6,7 @@ import { phrase, series, type Text } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { telephonySettingsBody } from './telephony-settings.resource.ts';
-import { readTelephony, replaceTelephony, type ShownTelephony } from './telephony-settings.service.ts';
-import { type TriedTelephony, tryTelephony } from './telephony-trial.service.ts';
+import { readTelephony, replaceTelephony, type ShownTelephony, type TriedTelephony, tryTelephony } from './telephony-settings.service.ts';
 
 const HOME = '/admin/settings/telephony';
 const CRUMBS = [{ label: 'Settings' }, { label: 'Telephony', href: HOME }];

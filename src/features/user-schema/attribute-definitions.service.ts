@@ -1,9 +1,12 @@
 /** Rules for custom attributes that the schema of a body cannot express. */
+import { present } from '../../platform/clock/clock.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
 import type { FieldProblem } from '../../platform/errors/errors.ts';
 import { regularExpressionProblem } from '../../platform/validation/patterns.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import { LONGEST_VALUE, valueProblem } from './attribute-values.service.ts';
 import type { Attribute, UserSchema } from './attributes.resource.ts';
+import { eraseValues, findUserSchema, lockUserSchema, releaseValues, USER_SCHEMA, updateUserSchema } from './user-schema.store.ts';
 
 export const MOST_ATTRIBUTES = 200;
 /** Each costs a row of an index for every user. Okta has the same limit. */
@@ -84,4 +87,28 @@ export function changeProblems(before: UserSchema, changes: ReadonlyMap<string, 
     const wrong = attributeNameProblem(name) ?? (twin && `differs from ${twin} only in case. Choose another name`);
     return [...(wrong === undefined ? [] : [{ field: name, message: wrong }]), ...definitionProblems(wanted).map(within)];
   });
+}
+
+// Erases the values of attributes that were removed, in bounded batches, each a transaction of its own; any number of processes may do
+// so at once.
+
+type Parts = Pick<Services, 'database' | 'notifications'>;
+
+/**
+ * One batch. Until nothing is left of an attribute, no other one may have its name: it would come with values that nobody has judged.
+ * @returns its size; less than `limit` when nothing is left
+ */
+export async function eraseRemovedAttributes({ database, notifications }: Parts, limit: number): Promise<number> {
+  const { removing } = await findUserSchema(database.knex);
+  const [name] = removing;
+  if (name === undefined) return 0;
+  const erased = await eraseValues(database.knex, name, limit);
+  const released = await releaseValues(database.knex, name, limit);
+  if (Math.max(erased, released) === limit) return limit;
+  await database.transaction(async (trx) => {
+    const schema = await lockUserSchema(trx, present());
+    await updateUserSchema(trx, { ...schema, removing: schema.removing.filter((one) => one !== name) }, present());
+    await notifications.publish(trx, { kind: 'settings', id: USER_SCHEMA });
+  });
+  return removing.length > 1 ? limit : 0;
 }

@@ -112,7 +112,7 @@ function changed({ attributes, removing }: UserSchema, changes: ReadonlyMap<stri
   return { attributes: [...kept, ...added], removing: [...removing, ...removed] };
 }
 
-/** Uniqueness begins and ends here; values of removed attributes are erased later (attribute-removal.service.ts). @throws {ApiError} conflict */
+/** Uniqueness begins and ends here; values of removed attributes are erased later (attribute-definitions.service.ts). @throws {ApiError} conflict */
 async function carryThrough(trx: Executor, before: UserSchema, changes: ReadonlyMap<string, Attribute | null>): Promise<void> {
   const wasUnique = new Set(before.attributes.filter(({ unique }) => unique).map(({ name }) => name));
   const known = new Set(before.attributes.map(({ name }) => name));

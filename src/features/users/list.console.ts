@@ -20,7 +20,7 @@ import { addressOfDraft } from '../bulk/bulk.console.ts';
 import { draftForUsers } from '../bulk/bulk-jobs.service.ts';
 import { choosingAction, chosenAction } from '../bulk/choose-action.console.ts';
 import { fullName } from '../claims/claims.policy.ts';
-import { exportUsers } from './user-export.service.ts';
+import { exportUsers } from './user-data.service.ts';
 import { awaitsApproval, statusAt, type UserStatus } from './user-lifecycle.policy.ts';
 import { searchUsers, type UserQuery } from './user-lists.service.ts';
 import { addressOfUser, USERS_HOME } from './user-page.console.ts';

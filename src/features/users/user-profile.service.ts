@@ -12,8 +12,7 @@ import { encodeImportedHash, importedHash } from '../passwords/password-hashes.s
 import { type PasswordOwner, refusePoorPassword } from '../passwords/password-policy.service.ts';
 import { hashPassword } from '../passwords/passwords.service.ts';
 import { LONGEST_STRING } from '../user-schema/attribute-definitions.service.ts';
-import { isEmptyValue, LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
-import { isBaseAttribute } from '../user-schema/user-attributes.service.ts';
+import { isBaseAttribute, isEmptyValue, LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
 import type { BaseAttribute, ProfileValues, User } from './users.resource.ts';
 import { composedName } from './users.store.ts';
 

@@ -7,7 +7,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { forbidden, notFound } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { isPersonWithin, mayChangeOwners, type Reach, reachOf } from '../administrators/administration.policy.ts';
-import { findRights } from '../administrators/rights.store.ts';
+import { findRights } from '../administrators/roles.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findMemberNamed, findOrgIds, isJoinedOnly } from '../organizations/memberships.store.ts';
 import type { User } from './users.resource.ts';

@@ -4,7 +4,7 @@
  */
 import * as client from 'openid-client';
 import { BUILT_IN, issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
-import { SIGNING_ALGS } from '../../features/authorization-servers/signing-algs.policy.ts';
+import { SIGNING_ALGS } from '../../features/authorization-servers/signing-keys.policy.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { inProtocolTerms } from '../../platform/http/protocol-problem.ts';
 import { backChannel } from './back-channel.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import {
   acrOf,
   type DemandReason,

@@ -6,12 +6,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { audiencesOf, decideAudiences } from '../../features/authorization-servers/audience.policy.ts';
-import { fullName } from '../../features/claims/claims.policy.ts';
-import { USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
+import { fullName, USERINFO_SCOPES } from '../../features/claims/claims.policy.ts';
 import { hostOf } from '../../features/client-documents/client-id.policy.ts';
 import type { ScopeDecision } from '../../features/consents/consent.policy.ts';
 import { recordDenial, rememberConsent } from '../../features/consents/consents.service.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';

@@ -2,7 +2,7 @@
 
 import type { Profile } from '../../features/applications/application-settings.policy.ts';
 import { areScopes } from '../../features/identity-providers/upstream-request.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';

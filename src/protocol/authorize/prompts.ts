@@ -16,8 +16,8 @@ import {
 } from '../../features/consents/consent.policy.ts';
 import type { ConsentKey } from '../../features/consents/consents.resource.ts';
 import { keptScopes } from '../../features/policies/decisions.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';

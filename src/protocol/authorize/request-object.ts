@@ -14,8 +14,8 @@ import {
   errors as joseErrors,
 } from 'jose';
 import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
-import { REQUEST_OBJECT_ALGS, signsBySecret } from '../../features/applications/settings/request-algorithms.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { REQUEST_OBJECT_ALGS, signsBySecret } from '../../features/applications/settings/algorithms.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import { verifyByAny } from '../client-authentication/foreign-jwt.ts';
 import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';

@@ -6,9 +6,8 @@ import { parse } from 'node:querystring';
 import { decodeJwt } from 'jose';
 
 import type { Context } from 'koa';
-import { defaultScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import { defaultScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';

@@ -4,9 +4,8 @@
  */
 
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
-import { authorizationScopes, offeredTo } from '../../features/scopes/granted-scopes.policy.ts';
+import { authorizationScopes, offeredTo, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 

@@ -3,7 +3,7 @@
  * authentication that prompt=login asks for; its value is used up here and travels no further.
  */
 
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { useSessionToken } from '../../features/sessions/session-tokens.service.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';

@@ -5,8 +5,8 @@
 import type { IncomingMessage } from 'node:http';
 import { deviceAnswer, signInRequestAnswer } from '../../features/audit/device-answers.service.ts';
 import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
+import { readDetails } from '../../features/authorization-details/detail-types.service.ts';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
-import { readDetails } from '../../features/authorization-details/read-details.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { REQUESTS_PAGE } from '../../features/backchannel-requests/request-mails.service.ts';

@@ -1,6 +1,6 @@
 /** Additions to oidc-provider's discovery documents (RFC 8414, OpenID Connect Discovery 1.0). */
 import { FAPI2_ALGS } from '../../features/applications/fapi2.policy.ts';
-import { RESPONSE_KINDS } from '../../features/applications/settings/response-algorithms.policy.ts';
+import { RESPONSE_KINDS } from '../../features/applications/settings/algorithms.policy.ts';
 import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
 import { audiencesOf } from '../../features/authorization-servers/audience.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';

@@ -3,11 +3,10 @@
  * An ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant) is such a JWT, made for one application here.
  */
 import type { JWTPayload } from 'jose';
-import { readDetails } from '../../features/authorization-details/read-details.service.ts';
+import { readDetails } from '../../features/authorization-details/detail-types.service.ts';
 import { JWT_BEARER_GRANT } from '../../features/policies/access-policy.policy.ts';
-import { assertedScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import { assertedScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { assertionAudiences } from '../client-authentication/client-authentication.ts';
 import { jwtType, unverifiedClaims } from '../client-authentication/foreign-jwt.ts';
 import { type AccessToken, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';

@@ -5,8 +5,8 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
+import { readDetails } from '../../features/authorization-details/detail-types.service.ts';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
-import { readDetails } from '../../features/authorization-details/read-details.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import { errors } from '../library/oidc-provider.ts';

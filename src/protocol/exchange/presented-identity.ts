@@ -6,7 +6,7 @@ import type { JWTPayload } from 'jose';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import type { IdentityProvider } from '../../features/identity-providers/identity-providers.resource.ts';
 import type { AccessGrantType } from '../../features/policies/access-policy.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { unverifiedClaims } from '../client-authentication/foreign-jwt.ts';

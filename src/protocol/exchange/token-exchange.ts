@@ -5,9 +5,8 @@
 import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
-import { exchangedScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import { exchangedScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { type AccessToken, type Client, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { checkFapi2Client } from '../servers/fapi2.ts';

@@ -4,13 +4,13 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIFETIMES } from '../../../config/defaults.ts';
-import { CLIENT_ASSERTION_ALGS, REQUEST_OBJECT_ALGS } from '../../features/applications/settings/request-algorithms.policy.ts';
+import { CLIENT_ASSERTION_ALGS, REQUEST_OBJECT_ALGS } from '../../features/applications/settings/algorithms.policy.ts';
 import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { openSigningKeys } from '../../features/authorization-servers/signing-keys.service.ts';
 import { USER_CLAIMS } from '../../features/claims/claims.policy.ts';
 import { announcedClaims } from '../../features/claims/custom-claims.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { ACR_VALUES } from '../../features/second-factors/second-factor.policy.ts';
 import type { SignInSettings } from '../../features/settings/settings.service.ts';
 import { networkOf } from '../../features/sign-in/failure-limits.service.ts';

@@ -10,7 +10,7 @@ import {
   MOST_SCOPES,
   type RequestRefused,
 } from '../../features/policies/decisions.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { DemandReason } from '../../features/second-factors/second-factor.policy.ts';
 import { ID_JAG } from '../exchange/token-types.ts';
 import { type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';

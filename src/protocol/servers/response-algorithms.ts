@@ -1,6 +1,6 @@
 /** Algorithms that a server can use for clients, in oidc-provider's configuration. Signatures are limited to those with a key. */
-import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from '../../features/applications/settings/response-algorithms.policy.ts';
-import { algsOf, type SigningChoice } from '../../features/authorization-servers/signing-algs.policy.ts';
+import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from '../../features/applications/settings/algorithms.policy.ts';
+import { algsOf, type SigningChoice } from '../../features/authorization-servers/signing-keys.policy.ts';
 
 const [keys, contents] = [[...ENCRYPTION_ALGS], [...ENCRYPTION_ENCS]];
 

@@ -1,6 +1,6 @@
 /** Signal receivers: applications with an access token of the built-in authorization server, issued to themselves. */
 import { isForServer } from '../../features/authorization-servers/audience.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { findOwnToken } from '../introspection/short-path.ts';
 import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 import { clientSettings } from '../servers/client-settings.ts';

@@ -9,13 +9,8 @@ import type { Application } from '../../features/applications/applications.resou
 import { findApplicationById, findApplicationWithSecrets } from '../../features/applications/applications.store.ts';
 import { FAPI2_ALGS, fapi2Refusal, fapi2SigningAlg, profileInForce } from '../../features/applications/fapi2.policy.ts';
 import { applicationSecretContext } from '../../features/applications/sealed-secrets.service.ts';
-import {
-  encryptedAlg,
-  RESPONSE_KINDS,
-  RESPONSE_SETTINGS,
-  signedAlg,
-} from '../../features/applications/settings/response-algorithms.policy.ts';
-import type { SigningAlg } from '../../features/authorization-servers/signing-algs.policy.ts';
+import { encryptedAlg, RESPONSE_KINDS, RESPONSE_SETTINGS, signedAlg } from '../../features/applications/settings/algorithms.policy.ts';
+import type { SigningAlg } from '../../features/authorization-servers/signing-keys.policy.ts';
 import { ClientDocumentRefused } from '../../features/client-documents/client-document.service.ts';
 import type { Asker, ClientDocuments } from '../../features/client-documents/client-documents.service.ts';
 import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '../../features/client-documents/client-id.policy.ts';

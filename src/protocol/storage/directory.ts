@@ -2,7 +2,7 @@
  * Reads users, roles, groups, assignments, consents, identity providers and keys for the protocol. Every lookup reports "temporarily unavailable" if
  * the database is down.
  */
-import { findRights } from '../../features/administrators/rights.store.ts';
+import { findRights } from '../../features/administrators/roles.store.ts';
 import { isAssigned } from '../../features/applications/application-assignments.store.ts';
 import { findSigningKey } from '../../features/authorization-servers/signing-keys.store.ts';
 import { readBelongings } from '../../features/claims/claims.store.ts';

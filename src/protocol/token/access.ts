@@ -22,9 +22,8 @@ import {
   type TokenLifetimes,
 } from '../../features/policies/access-policy.policy.ts';
 import { keptSteps } from '../../features/policies/decisions.policy.ts';
-import { clientCredentialsScopes, type OfferedScope } from '../../features/scopes/granted-scopes.policy.ts';
+import { clientCredentialsScopes, type OfferedScope, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { scopesOfRequestedClaims } from '../authorize/claims.ts';
 import { ASSERTED, EXCHANGED } from '../exchange/delegated-tokens.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';

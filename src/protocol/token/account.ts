@@ -3,9 +3,8 @@
  * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
  */
 
-import { idTokenClaims, USER_CLAIMS, userClaims } from '../../features/claims/claims.policy.ts';
-import { USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { idTokenClaims, USER_CLAIMS, USERINFO_SCOPES, userClaims } from '../../features/claims/claims.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Configuration } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { Account } from '../storage/protocol-state.store.ts';

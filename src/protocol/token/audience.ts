@@ -4,7 +4,7 @@
  */
 import { audiencesOf, decideAudiences } from '../../features/authorization-servers/audience.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { grantSource, isTokenRequest } from './grant-source.ts';
 

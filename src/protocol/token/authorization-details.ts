@@ -5,11 +5,11 @@
 
 import { mismatchIn } from '../../features/authorization-details/detail-schema.service.ts';
 import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
+import { readDetails } from '../../features/authorization-details/detail-types.service.ts';
 import { type AuthorizationDetail, decideDetails, type OfferedType } from '../../features/authorization-details/details.policy.ts';
-import { readDetails } from '../../features/authorization-details/read-details.service.ts';
 import type { RequestedDetail } from '../../features/consents/consent.policy.ts';
 import { keyOfDetail } from '../../features/consents/consents.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { ASSERTED } from '../exchange/delegated-tokens.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';

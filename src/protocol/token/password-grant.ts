@@ -3,9 +3,8 @@
  * tokens as the code grant gives them. There is no browser and nobody to ask for consent, or for a second factor: who needs one is refused.
  */
 
-import { passwordScopes } from '../../features/scopes/granted-scopes.policy.ts';
+import { passwordScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
 import { ONE_FACTOR } from '../../features/second-factors/second-factor.policy.ts';
 import { TooManyFailures } from '../../features/sign-in/failure-limits.service.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';

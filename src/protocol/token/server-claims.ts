@@ -5,6 +5,7 @@
 
 import type { Logger } from 'pino';
 import { type Fitted, fitIntoToken, jsonSize } from '../../features/authorization-servers/token-size.policy.ts';
+import { idTokenContent, userinfoClaims } from '../../features/claims/claims.policy.ts';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
 import {
   type ClaimDecision,
@@ -14,8 +15,7 @@ import {
   hasClaimsFor,
   type ServerClaim,
 } from '../../features/claims/custom-claims.policy.ts';
-import { idTokenContent, userinfoClaims } from '../../features/claims/token-claims.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { Account } from '../storage/protocol-state.store.ts';
 import { currentRequest } from '../storage/request-state.ts';

@@ -7,7 +7,7 @@ import type { AuthorizationServer } from '../../features/authorization-servers/a
 import { isProtocolClaim } from '../../features/claims/claim-settings.policy.ts';
 import { type TokenChanges, withChanges } from '../../features/inline-hooks/token-hook.policy.ts';
 import type { TokenHookFacts, TokenHookOutcome } from '../../features/inline-hooks/token-hook.service.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';

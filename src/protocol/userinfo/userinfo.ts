@@ -6,9 +6,8 @@
  */
 import type { Profile } from '../../features/applications/application-settings.policy.ts';
 import { isForServer } from '../../features/authorization-servers/audience.policy.ts';
-import { userClaims } from '../../features/claims/claims.policy.ts';
-import { opensUserinfo, USERINFO_SCOPES } from '../../features/claims/token-claims.policy.ts';
-import { spaceSeparated } from '../../features/scopes/space-separated.policy.ts';
+import { opensUserinfo, USERINFO_SCOPES, userClaims } from '../../features/claims/claims.policy.ts';
+import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { type Client, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { effectiveProfile } from '../servers/client-settings.ts';
 import type { Account, FoundModel } from '../storage/protocol-state.store.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TLS_SUBJECTS } from '../../../src/features/applications/application-settings.policy.ts';
 import { clientFields, credentialFields } from '../../../src/features/applications/application-settings.service.ts';
-import { RESPONSE_SETTINGS } from '../../../src/features/applications/settings/response-algorithms.policy.ts';
+import { RESPONSE_SETTINGS } from '../../../src/features/applications/settings/algorithms.policy.ts';
 import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { onServer } from '../../support/database.ts';
 import { type ServiceCalls, startService } from '../../support/service.ts';

@@ -1,7 +1,7 @@
 /** When a signing key is replaced by itself (decisions, "signing"; OpenID Connect Core section 10.1.1). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRotationDue, nextRotation } from '../../../src/features/authorization-servers/key-rotation.policy.ts';
+import { isRotationDue, nextRotation } from '../../../src/features/authorization-servers/signing-keys.policy.ts';
 
 const TIMES = { signingKey: 1000, nextKeyKnown: 100 };
 const at = (seconds: number): Date => new Date(seconds * 1000);

@@ -1,8 +1,8 @@
-/** What an ID token and userinfo tell, put together of standard claims and the server's own (features/claims/token-claims.policy.ts). */
+/** What an ID token and userinfo tell, put together of standard claims and the server's own (features/claims/claims.policy.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LARGEST_PAYLOAD } from '../../../src/features/authorization-servers/token-size.policy.ts';
-import { idTokenContent, userinfoClaims } from '../../../src/features/claims/token-claims.policy.ts';
+import { idTokenContent, userinfoClaims } from '../../../src/features/claims/claims.policy.ts';
 
 const standard = { sub: 'usr_1', name: 'Ada', email: 'ada@example.com' };
 

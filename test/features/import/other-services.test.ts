@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { LEFT_BY_AUTH0 } from '../../../src/features/import/formats/auth0.service.ts';
 import { LEFT_BY_KEYCLOAK } from '../../../src/features/import/formats/keycloak-left.service.ts';
 import { LEFT_BY_OKTA } from '../../../src/features/import/formats/okta.service.ts';
-import { LEFT_BY_ZITADEL } from '../../../src/features/import/formats/zitadel-left.service.ts';
+import { LEFT_BY_ZITADEL } from '../../../src/features/import/formats/zitadel-applications.service.ts';
 import { codeOf } from '../../support/factors.ts';
 import { assertSignsIn, authn, fileWith, fixture, serviceToImportInto } from './importing.ts';
 

@@ -1,7 +1,7 @@
 /** The number of members is exact: after every way in and out, for requests at once, before and after the rows are added up. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { foldMemberCounts } from '../../../src/features/organizations/member-counts.store.ts';
+import { foldMemberCounts } from '../../../src/features/organizations/memberships.store.ts';
 import { organization, person } from '../../api/people.ts';
 import { type ManagementApi, startManagementApi } from '../../support/management-api.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eraseRemovedAttributes } from '../../../src/features/user-schema/attribute-removal.service.ts';
+import { eraseRemovedAttributes } from '../../../src/features/user-schema/attribute-definitions.service.ts';
 import { eventsAbout, person, type User, unique } from '../../api/people.ts';
 import { causes, type ManagementApi, startManagementApi } from '../../support/management-api.ts';
 

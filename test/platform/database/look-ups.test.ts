@@ -8,7 +8,7 @@ import { findDomainProviders, findRequiredProvider } from '../../../src/features
 import { findDomainConnection } from '../../../src/features/organization-providers/organization-providers.store.ts';
 import { findMemberNamed, listSignInOrganizations } from '../../../src/features/organizations/memberships.store.ts';
 import { findOrganization } from '../../../src/features/organizations/organizations.store.ts';
-import { takeSessionToken } from '../../../src/features/sessions/session-tokens.store.ts';
+import { takeSessionToken } from '../../../src/features/sessions/browser-sessions.store.ts';
 import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { findModel, findSession } from '../../../src/protocol/storage/protocol-state.store.ts';

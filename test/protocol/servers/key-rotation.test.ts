@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import { pino } from 'pino';
-import { tendAllSigningKeys } from '../../../src/features/authorization-servers/key-rotation.service.ts';
+import { tendAllSigningKeys } from '../../../src/features/authorization-servers/signing-keys.service.ts';
 import { Keyring } from '../../../src/platform/crypto/secrets.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { openNotifications } from '../../../src/platform/database/notifications.ts';

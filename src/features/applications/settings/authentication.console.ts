@@ -4,7 +4,7 @@ import type { Piece } from '../../../pages/console/detail-page.ts';
 import type { Option } from '../../../pages/console/form.ts';
 import type { TLS_SUBJECTS } from '../application-settings.policy.ts';
 import { algOptions, code, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
-import { CLIENT_ASSERTION_ALGS } from './request-algorithms.policy.ts';
+import { CLIENT_ASSERTION_ALGS } from './algorithms.policy.ts';
 
 const METHODS: readonly Option[] = [
   { value: 'client_secret_basic', label: 'A secret, in the header (client_secret_basic)', hint: 'Most libraries do this.' },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../../platform/config/config.ts';
 import { sharedOutbound } from '../../../platform/http/outbound.ts';
 import type { ApplicationSettings } from '../application-settings.policy.ts';
-import { encryptedAlg, encryptionProblems, encryptsTo, RESPONSE_KINDS } from './response-algorithms.policy.ts';
+import { encryptedAlg, encryptionProblems, encryptsTo, RESPONSE_KINDS } from './algorithms.policy.ts';
 
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())).max(1000) });
 

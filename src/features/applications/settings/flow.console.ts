@@ -4,7 +4,7 @@ import type { Option } from '../../../pages/console/form.ts';
 import { series, verbatim } from '../../../platform/i18n/phrase.ts';
 import { CIBA_GRANT, DEVICE_GRANT, JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from '../../policies/access-policy.policy.ts';
 import { algOptions, code, codes, labelled, type SettingGroup, setting, yes } from '../setting-group.console.ts';
-import { REQUEST_OBJECT_ALGS } from './request-algorithms.policy.ts';
+import { REQUEST_OBJECT_ALGS } from './algorithms.policy.ts';
 
 const GRANTS: readonly Option[] = [
   {

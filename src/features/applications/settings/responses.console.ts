@@ -1,7 +1,7 @@
 /** Response settings: signing and encryption (OpenID Connect Core section 10, RFC 9701, JARM). */
 import type { Option } from '../../../pages/console/form.ts';
 import { verbatim } from '../../../platform/i18n/phrase.ts';
-import { SIGNING_ALGS } from '../../authorization-servers/signing-algs.policy.ts';
+import { SIGNING_ALGS } from '../../authorization-servers/signing-keys.policy.ts';
 import { labelled, type SettingGroup, setting } from '../setting-group.console.ts';
 import {
   ENCRYPTION_ALGS,
@@ -11,7 +11,7 @@ import {
   RESPONSE_KINDS,
   type ResponseKind,
   signedAlg,
-} from './response-algorithms.policy.ts';
+} from './algorithms.policy.ts';
 
 const named = (values: readonly string[]): readonly Option[] => values.map((value) => ({ value, label: verbatim(value) }));
 const SERVERS: Option = { value: '', label: 'As the authorization server' };

@@ -1,8 +1,7 @@
-/** Schemas of the signing and encryption settings (request- and response-algorithms.policy.ts). */
+/** Schemas of the signing and encryption settings (algorithms.policy.ts). */
 import { z } from 'zod';
-import { SIGNING_ALGS } from '../../authorization-servers/signing-algs.policy.ts';
-import { CLIENT_ASSERTION_ALGS, REQUEST_OBJECT_ALGS } from './request-algorithms.policy.ts';
-import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from './response-algorithms.policy.ts';
+import { SIGNING_ALGS } from '../../authorization-servers/signing-keys.policy.ts';
+import { CLIENT_ASSERTION_ALGS, ENCRYPTION_ALGS, ENCRYPTION_ENCS, REQUEST_OBJECT_ALGS } from './algorithms.policy.ts';
 
 const signed = (of: string, absent = "the authorization server's algorithm") =>
   z

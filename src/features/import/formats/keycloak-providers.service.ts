@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parse } from '../../../platform/validation/parsing.ts';
 import type { ImportItem } from '../import-record.service.ts';
 import { isHidden } from './keycloak-clients.service.ts';
-import { reasonsOf } from './reasons.service.ts';
+import { reasonsOf } from './left-behind.service.ts';
 
 const keycloakProvider = z.looseObject({
   alias: z.string(),

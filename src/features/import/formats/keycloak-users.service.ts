@@ -7,7 +7,7 @@ import { paddedBase64, pbkdf2Of } from '../hash-text.service.ts';
 import type { ImportItem } from '../import-record.service.ts';
 import { isOwnClient } from './keycloak-clients.service.ts';
 import { groupsAbove, isOwnRole, type PlacedGroup, roleGroup } from './keycloak-groups.service.ts';
-import { reasonsOf } from './reasons.service.ts';
+import { reasonsOf } from './left-behind.service.ts';
 
 const names = z.array(z.string()).default([]);
 

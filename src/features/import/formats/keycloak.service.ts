@@ -11,8 +11,7 @@ import { flatGroups, groupsAbove, isOwnRole, type KeycloakGroup, type PlacedGrou
 import { LEFT_BY_KEYCLOAK } from './keycloak-left.service.ts';
 import { providerItem } from './keycloak-providers.service.ts';
 import { isServiceAccount, userItem } from './keycloak-users.service.ts';
-import { leftBehind } from './left-behind.service.ts';
-import { reasonsOf } from './reasons.service.ts';
+import { leftBehind, reasonsOf } from './left-behind.service.ts';
 
 const list = <S extends z.ZodType>(schema: S) => z.array(schema).default([]);
 const rolesOfClients = z.record(z.string(), z.array(z.string())).default({});

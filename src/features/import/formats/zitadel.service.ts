@@ -6,10 +6,8 @@ import { z } from 'zod';
 import { parse } from '../../../platform/validation/parsing.ts';
 import type { ImportItem } from '../import-record.service.ts';
 import { documentOf, UnreadableSource } from '../import-source.service.ts';
-import { leftBehind } from './left-behind.service.ts';
-import { reasonsOf } from './reasons.service.ts';
-import { applicationValue, type ZitadelRole, zitadelApp, zitadelRole } from './zitadel-applications.service.ts';
-import { LEFT_BY_ZITADEL } from './zitadel-left.service.ts';
+import { leftBehind, reasonsOf } from './left-behind.service.ts';
+import { applicationValue, LEFT_BY_ZITADEL, type ZitadelRole, zitadelApp, zitadelRole } from './zitadel-applications.service.ts';
 import { type Grant, userValue, type ZitadelLink, zitadelUser } from './zitadel-users.service.ts';
 
 const list = <S extends z.ZodType>(schema: S) => z.array(schema).default([]);
