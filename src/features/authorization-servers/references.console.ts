@@ -10,8 +10,6 @@ import { getUser } from '../users/users.service.ts';
 export type NamedKind = 'application' | 'user' | 'group';
 
 interface Naming {
-  /** Message for an unknown name. */
-  readonly unknown: string;
   /** undefined: there is none of this id any more. */
   nameOf(visit: ConsoleRequest, id: string): Promise<string | undefined>;
   /** The ids of those that are called so; an id calls itself. */
@@ -29,7 +27,6 @@ const unlessMissing = async <T>(found: Promise<T>): Promise<T | undefined> => {
 
 const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
   application: {
-    unknown: 'is not the name or client ID of an application',
     nameOf: async ({ services }, id) => (await unlessMissing(getApplication(services, id)))?.label,
     async idsOf({ services }, name) {
       const byId = await unlessMissing(getApplication(services, name));
@@ -38,7 +35,6 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
     },
   },
   user: {
-    unknown: 'is not the user name of a user',
     nameOf: async ({ services, request }, id) => (await unlessMissing(getUser(services, id, request)))?.login,
     async idsOf({ services, request }, login) {
       const user = await unlessMissing(getUser(services, login, request));
@@ -46,7 +42,6 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
     },
   },
   group: {
-    unknown: 'is not the name of a group',
     nameOf: async ({ services }, id) => (await unlessMissing(getGroup(services, id)))?.name,
     async idsOf({ services }, name) {
       const byId = await unlessMissing(getGroup(services, name));
@@ -57,7 +52,12 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
   },
 };
 
-/** The names of these ids, in their order; of what is gone meanwhile the id. */
+function unknownName(kind: NamedKind, name: string): string {
+  if (kind === 'application') return `“${name}” is not the name or client ID of an application`;
+  return kind === 'user' ? `“${name}” is not the user name of a user` : `“${name}” is not the name of a group`;
+}
+
+/** The names of these ids, in their order; the id itself, if it no longer exists. */
 export const namesOf = (visit: ConsoleRequest, kind: NamedKind, ids: readonly string[]): Promise<string[]> =>
   inTurn(ids, async (id) => (await NAMINGS[kind].nameOf(visit, id)) ?? id);
 
@@ -66,7 +66,7 @@ export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: st
   const problems: FieldProblem[] = [];
   const ids = await inTurn(names, async (name) => {
     const found = await NAMINGS[kind].idsOf(visit, name);
-    if (found.length === 0) problems.push({ field, message: `“${name}” ${NAMINGS[kind].unknown}` });
+    if (found.length === 0) problems.push({ field, message: unknownName(kind, name) });
     if (found.length > 1)
       problems.push({
         field,

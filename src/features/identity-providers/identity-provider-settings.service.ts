@@ -129,7 +129,7 @@ const policy = z.strictObject({
         .array(
           text()
             .toLowerCase()
-            .refine((value) => z.regexes.domain.test(value), 'must be a domain, e.g. example.com'),
+            .refine((value) => z.regexes.domain.test(value), 'must be a domain, such as example.com'),
         )
         .min(1)
         .max(MOST)

@@ -131,7 +131,8 @@ export async function writeProvider(
     const within: Services = { ...services, database: { ...database, knex: trx, transaction: (inner) => trx.transaction(inner) } };
     if (provider !== undefined) {
       await lockIdentityProvider(trx, row.idpId);
-      if (await isUsedBeyond(trx, row.idpId, row.orgId)) throw wrongState('this identity provider is already in use');
+      if (await isUsedBeyond(trx, row.idpId, row.orgId))
+        throw wrongState('this identity provider is already in use. Ask an administrator to change it');
       await updateIdentityProvider(within, row.idpId, input, acting(request));
       return;
     }

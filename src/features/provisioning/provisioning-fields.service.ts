@@ -35,7 +35,7 @@ const mapping = z
       if (path === undefined)
         ctx.addIssue({ code: 'custom', path: [name], message: 'must be the path of an attribute, such as name.givenName' });
       else if (isList(path) && field !== null)
-        ctx.addIssue({ code: 'custom', path: [name], message: 'has several values. It must be null' });
+        ctx.addIssue({ code: 'custom', path: [name], message: 'has several values. Set it to null' });
     }
   })
   .meta({

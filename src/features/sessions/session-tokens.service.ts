@@ -149,7 +149,7 @@ async function challenge(
     requestFactorCode(services, { stateToken, place: DEMAND.place }, factor.id, request),
   );
   if (problem === 'TOO_MANY_REQUESTS') throw rateLimited(LIFETIMES.emailCode);
-  if (problem !== undefined) throw wrongState('no code can be sent to the user');
+  if (problem !== undefined) throw wrongState('no code can be sent to the user. Check their e-mail address or phone number');
   return { status: 'MFA_CHALLENGE', stateToken, expiresAt, factor, user };
 }
 

@@ -80,10 +80,10 @@ function schemeProblems(scheme: Scheme, css: BrandCss): readonly Problem[] {
     [['ink', 'tint'], 'text in notices', ink, tint, 4.5],
     [['soft', 'card'], 'secondary text on the card', soft, card, 4.5],
     [['soft', 'ground'], 'secondary text on the page', soft, ground, 4.5],
-    [['edge', 'card'], 'edges on the card', edge, card, 3],
+    [['edge', 'card'], 'borders on the card', edge, card, 3],
     ...MESSAGES[scheme].map((colour) => [['card'], 'messages on the card', colour, card, 4.5] as const),
-    [['card'], 'the mark of the focus on the card', FOCUS[scheme], card, 3],
-    [['ground'], 'the mark of the focus on the page', FOCUS[scheme], ground, 3],
+    [['card'], 'the focus outline on the card', FOCUS[scheme], card, 3],
+    [['ground'], 'the focus outline on the page', FOCUS[scheme], ground, 3],
   ];
   const told = new Map<string, string>();
   for (const [names, what, front, behind, needed] of pairs) {

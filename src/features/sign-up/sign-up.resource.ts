@@ -25,7 +25,7 @@ const MOST_DOMAINS = 500;
 
 const domain = text({ least: 1, most: 253 })
   .transform((value) => value.toLowerCase())
-  .refine((value) => /^(?=.{1,253}$)([^\s@/.]{1,63}\.)+[^\s@/.]{2,63}$/u.test(value), 'must be a domain like example.com');
+  .refine((value) => /^(?=.{1,253}$)([^\s@/.]{1,63}\.)+[^\s@/.]{2,63}$/u.test(value), 'must be a domain, such as example.com');
 const domains = z
   .array(domain)
   .max(MOST_DOMAINS)

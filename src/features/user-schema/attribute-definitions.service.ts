@@ -50,8 +50,9 @@ function definitionProblems(attribute: Attribute): FieldProblem[] {
   const { enum: _, oneOf: __, ...rules } = attribute;
   const choices = Object.entries({ enum: values, oneOf: oneOf?.map((choice) => choice.const) });
   for (const [field, given] of choices) {
-    const wrong = given?.find((value) => valueProblem(rules, type === 'array' ? [value] : value) !== undefined);
-    if (wrong !== undefined) refuse(field, `${wrong} ${valueProblem(rules, type === 'array' ? [wrong] : wrong)}`);
+    const wrong = (given ?? []).map((value) => valueProblem(rules, type === 'array' ? [value] : value));
+    const at = wrong.findIndex((problem) => problem !== undefined);
+    refuse(`${field}.${at}`, wrong[at]);
     if (new Set(given).size < (given?.length ?? 0)) refuse(field, 'must not contain a value twice');
   }
   if (values !== undefined && oneOf !== undefined && !oneOf.some((choice) => values.includes(choice.const)))

@@ -62,7 +62,7 @@ export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDeci
   const { from, to } = STEPS[step];
   if (!from.includes(facts.status)) return { refused: `the user is ${facts.status}, but ${step} requires ${from.join(' or ')}` };
   if (step === 'refuse' && !facts.awaitsApproval) return { refused: 'the user is not waiting for approval' };
-  if (step === 'expire_password' && !facts.hasPassword) return { refused: 'the user has no password' };
+  if (step === 'expire_password' && !facts.hasPassword) return { refused: 'the user has no password. Use reset_password instead' };
   if (facts.isSelf && NOT_ON_ONESELF.has(step)) return { refused: `you cannot ${step} yourself. Ask another administrator` };
   if (facts.isLastSuperAdmin && locksOut(step)) return { refused: LAST_SUPER_ADMIN };
   if (step === 'activate' && !facts.hasWayToSignIn) return { to: 'PROVISIONED' };

@@ -7,14 +7,14 @@ import de from '../../../views/locales/console.de.json' with { type: 'json' };
 import es from '../../../views/locales/console.es.json' with { type: 'json' };
 import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
 import type { Language } from './messages.ts';
-import { Phrase, type Text, type Value } from './phrase.ts';
+import { Phrase, refusalText, type Text, type Value } from './phrase.ts';
 
 /** A text that counts has a form for each category of the language (CLDR plural rules). */
 type Translation = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
 
 interface Catalog {
   readonly pages: Readonly<Record<string, Translation>>;
-  /** Service refusals with values filled in: a placeholder matches any text. */
+  /** Service refusals with values filled in: a placeholder matches any text. The value of one in `WORDED` is looked up as well. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
@@ -39,9 +39,13 @@ export interface Translator {
 }
 
 const PLACEHOLDER = /\{(\w+)\}/g;
+/** Placeholders of refusals whose values are words, not data. */
+const WORDED: ReadonlySet<string> = new Set(['problem', 'scheme', 'things', 'what']);
 /** Glue such as `{a}: {b}` needs no translation. */
 const hasWords = (template: string): boolean => /\p{L}/u.test(template.replace(PLACEHOLDER, ''));
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+const fixedLength = (template: string): number => template.replace(PLACEHOLDER, '').length;
 
 interface Pattern {
   readonly pattern: RegExp;
@@ -61,13 +65,14 @@ function patternOf([template, translation]: [string, string]): Pattern {
   return { pattern, names, translation };
 }
 
-/** Patterns of refusals with values, from the language's catalog. Shared by all translators of the language. */
+/** Patterns of refusals with values, from the language's catalog, the most specific first. Shared by all translators of the language. */
 const patternsOf = new Map<string, readonly Pattern[]>();
 function refusalPatterns(lang: string): readonly Pattern[] {
   let patterns = patternsOf.get(lang);
   if (patterns === undefined) {
     patterns = Object.entries(CATALOGS[lang]?.errors ?? {})
       .filter(([template]) => template.includes('{'))
+      .sort(([one], [other]) => fixedLength(other) - fixedLength(one))
       .map(patternOf);
     patternsOf.set(lang, patterns);
   }
@@ -130,7 +135,9 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
     if (whole !== undefined) return whole;
     for (const { pattern, names, translation } of refusalPatterns(lang)) {
       const found = pattern.exec(text);
-      if (found !== null) return filled(translation, Object.fromEntries(names.map((name, at) => [name, found[at + 1] ?? ''])));
+      if (found === null) continue;
+      const values = names.map((name, at) => [name, WORDED.has(name) ? refusalText(found[at + 1] ?? '') : (found[at + 1] ?? '')]);
+      return filled(translation, Object.fromEntries(values));
     }
     return missing(text);
   }

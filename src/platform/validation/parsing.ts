@@ -35,13 +35,15 @@ export function inWords(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_small':
       return issue.minimum === 1 && issue.origin !== 'number'
         ? 'must not be empty'
-        : `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`;
+        : sizeProblem(issue.origin, `at least ${issue.minimum}`);
     case 'too_big':
-      return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`;
+      return sizeProblem(issue.origin, `at most ${issue.maximum}`);
     default:
       return undefined;
   }
 }
 
-const measure = (origin: string): string => (origin === 'string' || origin === 'array' ? 'have' : 'be');
-const unit = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' elements' : '');
+function sizeProblem(origin: string, bound: string): string {
+  if (origin === 'string') return `must have ${bound} characters`;
+  return origin === 'array' ? `must have ${bound} elements` : `must be ${bound}`;
+}

@@ -341,7 +341,7 @@ describe('idps (management API, "Resources")', () => {
         'must be idpuser. and a claim name, such as idpuser.email',
         subject({ userNameTemplate: { template: 'user.login' } }),
       ],
-      ['policy.subject.emailDomains.0', 'must be a domain, e.g. example.com', subject({ emailDomains: ['@example.com'] })],
+      ['policy.subject.emailDomains.0', 'must be a domain, such as example.com', subject({ emailDomains: ['@example.com'] })],
       ['policy.attributeMap', 'favouriteColour is not an attribute of users', { policy: { attributeMap: { favouriteColour: 'colour' } } }],
       ['policy.attributeMap', 'login is not an attribute of users', { policy: { attributeMap: { login: 'sub' } } }],
       ['policy.attributeMap.a b', 'must be the name of an attribute', { policy: { attributeMap: { 'a b': 'sub' } } }],

@@ -69,7 +69,7 @@ describe('attributes of one’s own (management API, "meta/schemas/user/default"
       [{ a: { title: 'X', type: 'integer', maxLength: 3 } }, 'a.maxLength: cannot be used with type integer'],
       [{ a: { title: 'X', type: 'string', minLength: 9, maxLength: 3 } }, 'a.minLength: must not be greater than maxLength'],
       [{ a: { title: 'X', type: 'boolean', unique: 'UNIQUE_VALIDATED' } }, 'a.unique: cannot be used with type boolean'],
-      [{ a: { title: 'X', type: 'integer', enum: [1, 'two'] } }, 'a.enum: two must be a whole number'],
+      [{ a: { title: 'X', type: 'integer', enum: [1, 'two'] } }, 'a.enum.1: must be a whole number'],
       [{ a: { title: 'X', type: 'string', enum: ['b', 'b'] } }, 'a.enum: must not contain a value twice'],
     ] as const) {
       const answer = await change({ fine: { title: 'Fine', type: 'string' }, ...wanted });

@@ -52,7 +52,7 @@ describe('the life cycle of a user (management API, "users")', () => {
 
   it('expires only a password that there is', () => {
     assert.deepEqual(decideStep('expire_password', { ...SOMEBODY, status: 'ACTIVE', hasPassword: false }), {
-      refused: 'the user has no password',
+      refused: 'the user has no password. Use reset_password instead',
     });
   });
 

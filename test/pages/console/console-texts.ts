@@ -4,7 +4,7 @@ import { parseSync } from '@swc/core';
 
 const ROOT = new URL('../../../../', import.meta.url);
 
-interface SyntaxNode {
+export interface SyntaxNode {
   readonly type?: string;
   readonly value?: unknown;
   readonly quasis?: readonly { readonly cooked?: string }[];
@@ -36,12 +36,12 @@ function collect(node: unknown, literals: Set<string>, patterns: Set<string>): v
   for (const [key, child] of Object.entries(node)) if (key !== 'span') collect(child, literals, patterns);
 }
 
-const filesIn = (folder: string, ending: string): string[] =>
+export const filesIn = (folder: string, ending: string): string[] =>
   readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending))
     .map((file) => `${folder}${file.replaceAll('\\', '/')}`);
 
-const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
+export const read = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
 
 /** @param isWanted by the path of a file of the source */
 export function sourceTexts(isWanted: (file: string) => boolean): SourceTexts {

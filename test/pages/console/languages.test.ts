@@ -9,6 +9,7 @@ import { startService } from '../../support/service.ts';
 import type { UserAgent } from '../../support/user-agent.ts';
 import { enter } from './administrators.ts';
 import { isOfConsole, noticeTexts, sourceTexts, viewTexts } from './console-texts.ts';
+import { refusalTexts, VALUE } from './refusal-texts.ts';
 import { LONG } from './tour.ts';
 import { everyStop } from './tours.ts';
 
@@ -64,6 +65,46 @@ test('every sentence of an explanation is translated', () => {
 test('what views draw and what notices say is translated', () => {
   const missing = [...viewTexts(), ...noticeTexts()].filter((text) => !Object.hasOwn(de.pages, text));
   assert.deepEqual(missing, []);
+});
+
+/** What a placeholder of a refusal may stand for: a value, or a word of the protocol. */
+const WORD = `[\\w.:${VALUE}-]+`;
+/** What these stand for is translated by itself. */
+const WORDED = new Set(['problem', 'scheme', 'things', 'what']);
+
+function refusalPattern(key: string): RegExp {
+  const escaped = key.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
+  return new RegExp(
+    `^${escaped.replace(/\{(\w+)\}/g, (_, name: string) => (WORDED.has(name) ? '(.+?)' : WORD)).replace(/[{}]/g, '\\$&')}$`,
+  );
+}
+
+test('what services refuse with is translated, and no refusal of the catalogs is unused', () => {
+  const keys = Object.keys(de.errors);
+  const patterns = keys.map((key) => ({ key, pattern: refusalPattern(key) }));
+  const used = new Set<string>();
+  /** Only a text that is a value or words of a placeholder may be made of values alone. */
+  function isTranslated(text: string): boolean {
+    const found = patterns.flatMap(({ key, pattern }) => {
+      const [whole, ...words] = pattern.exec(text) ?? [];
+      return whole !== undefined && words.every((word) => word.startsWith(VALUE) || isTranslated(word)) ? [key] : [];
+    });
+    for (const key of found) used.add(key);
+    return found.length > 0;
+  }
+  const missing = [...refusalTexts()].filter(([text, file]) => {
+    const isDrawn = isOfConsole(file) && Object.hasOwn(de.pages, text);
+    return !isTranslated(text) && !isDrawn;
+  });
+  assert.equal(listed(new Map(missing.map(([text, file]) => [text.replaceAll(VALUE, '…'), file]))), '', 'without a translation');
+  const { literals, patterns: variable } = sourceTexts((file) => !file.endsWith('.api.ts'));
+  // A message may begin a text of a page with a small letter.
+  const isLiteral = (key: string): boolean => literals.has(key) || literals.has(key.charAt(0).toUpperCase() + key.slice(1));
+  assert.deepEqual(
+    keys.filter((key) => !used.has(key) && !isLiteral(key) && !variable.some((pattern) => pattern.test(key))),
+    [],
+    'unused',
+  );
 });
 
 const speak = (agent: UserAgent, language: string) => agent.visit(`/admin?language=${language}`);

@@ -52,6 +52,14 @@ test('a refusal comes with its values filled in', () => {
   assert.equal(german.t(refusalText('must have at most 255 characters')), 'darf höchstens 255 Zeichen lang sein');
 });
 
+test('words in a refusal are translated, and the most specific pattern counts', () => {
+  assert.equal(german.t(refusalText('must contain only code (profile fapi2)')), 'darf nur code enthalten (Profil fapi2)');
+  assert.equal(
+    german.t(refusalText('the limit of 50 zones is reached. Delete one first')),
+    'die Grenze von 50 Zonen ist erreicht. Löschen Sie zuerst etwas davon',
+  );
+});
+
 test('a text without a translation is drawn in English and reported; glue is not', () => {
   const missing: string[] = [];
   const { t } = translatorOf({ lang: 'de' }, (text) => missing.push(text));
