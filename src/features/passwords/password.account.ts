@@ -7,7 +7,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { deviceOf } from '../../platform/http/device-cookie.ts';
 import type { Language } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import { listLinksOf } from '../identity-providers/identity-providers.store.ts';
+import { ownLinks } from '../identity-providers/own-links.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';
@@ -22,11 +22,11 @@ type Wrong = PasswordProblem | 'missing' | 'wrong-current' | 'not-used';
 async function waysInstead(services: Services, refusal: PasswordRefusal, user: User, text: Language['text']): Promise<readonly string[]> {
   if (refusal.reason === 'PROVIDER') return [text('account.password.use-provider', { provider: refusal.provider.name })];
   const { methods } = await currentSettings(services, 'sign-in');
-  const links = await listLinksOf(services.database.knex, user.id);
+  const { connected } = await ownLinks(services, user.id);
   return [
     ...(methods.includes('passkey') ? [text('account.password.use-passkey')] : []),
     ...(methods.includes('email') && user.email !== null ? [text('account.password.use-email')] : []),
-    ...links.filter(({ status }) => status === 'ACTIVE').map(({ name }) => text('account.password.use-account', { provider: name })),
+    ...connected.filter(({ status }) => status === 'ACTIVE').map(({ name }) => text('account.password.use-account', { provider: name })),
   ];
 }
 
