@@ -59,11 +59,10 @@ import { backchannelPings } from './protocol/ciba/ping.ts';
 import { findDeviceRequest } from './protocol/device/device-flow.ts';
 import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
 import { findWayBack } from './protocol/logout/client-link.ts';
+import { sendJson } from './protocol/servers/answers.ts';
 import { destinationOf } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
-import { sendJson } from './protocol/servers/json-response.ts';
-import { signSecurityEvents } from './protocol/signals/security-event-tokens.ts';
-import { signalReceivers, signalSubjects } from './protocol/signals/signal-receivers.ts';
+import { signalReceivers, signalSubjects, signSecurityEvents } from './protocol/signals/signal-receivers.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
 import { createAuthorizationServers } from './protocol-host.ts';
 

@@ -29,12 +29,12 @@ import { isTrustedBrowser } from './features/trusted-browsers/trusted-browsers.s
 import { findUser } from './features/users/users.service.ts';
 import type { Services } from './platform/database/dependencies.ts';
 import { clientCertificates } from './platform/http/client-certificate.ts';
+import { trustTokensOf } from './platform/http/cookies.ts';
 import type { Outbound } from './platform/http/outbound.ts';
 import { clientAddress, logRefusal, requestId } from './platform/http/requests.ts';
-import { trustTokensOf } from './platform/http/trust-cookie.ts';
 import type { Pages } from './platform/http/views.ts';
 import { UnansweredRequests } from './protocol/authorize/unauthenticated-requests.ts';
-import { IssuerKeys } from './protocol/client-authentication/issuer-keys.ts';
+import { IssuerKeys } from './protocol/client-authentication/foreign-jwt.ts';
 import { WrongSecrets } from './protocol/client-authentication/wrong-secrets.ts';
 import { AuthorizationServers } from './protocol/servers/authorization-servers.ts';
 import { ClientDirectory } from './protocol/storage/client-adapter.ts';

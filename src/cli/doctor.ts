@@ -15,7 +15,7 @@ import { SecretsKept } from '../doctor/secrets-kept.ts';
 import { signalWithin } from '../platform/clock/timeout.ts';
 import { type Config, ConfigurationError, loadConfig } from '../platform/config/config.ts';
 import type { Database } from '../platform/database/database.ts';
-import { serversIn } from '../platform/database/database-url.ts';
+import { serversIn } from '../platform/database/writable-server.ts';
 import { command, print as printLine } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 import { connectToDatabase, findDatabase, openKeyring } from './startup.ts';

@@ -14,12 +14,11 @@ import type { Config } from '../platform/config/config.ts';
 import { Keyring, readSecretKeys } from '../platform/crypto/secrets.ts';
 import { type Database, migrate, openDatabase } from '../platform/database/database.ts';
 import { isUnavailable, wasHeldUp } from '../platform/database/database-failures.ts';
-import { isToTakeWrites, serversIn } from '../platform/database/database-url.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import { type Notifications, openNotifications } from '../platform/database/notifications.ts';
 import { pollNotifications } from '../platform/database/polled-notifications.ts';
 import { openReplica } from '../platform/database/read-replica.ts';
-import type { Connection } from '../platform/database/writable-server.ts';
+import { type Connection, isToTakeWrites, serversIn } from '../platform/database/writable-server.ts';
 import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
 

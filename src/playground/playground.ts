@@ -15,12 +15,11 @@ import type { Pages } from '../platform/http/views.ts';
 import { phrase, type Text } from '../platform/i18n/phrase.ts';
 import { act, readAction } from './actions.ts';
 import { type Choices, choiceFields, DEFAULT_CHOICES, readChoices } from './choices.ts';
-import { playgroundLanguages } from './language.ts';
 import { presentProblem, presentRequest, presentResult } from './presentation.ts';
 import { newTransaction, type PlaygroundCredentials, playgroundClient, type ServerAccess } from './relying-party.ts';
 import { isPresent, playgroundTransactions, sessionSeal } from './session.ts';
 import { finishSignIn, type Response } from './sign-in.ts';
-import { presentStart, type Server, serverPhrase } from './start-page.ts';
+import { playgroundLanguages, presentStart, type Server, serverPhrase } from './start-page.ts';
 
 export interface PlaygroundDependencies {
   readonly config: Config;

@@ -1,7 +1,7 @@
 /** How far an import is, where no terminal shows a bar. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { showProgress } from '../../src/cli/progress.ts';
+import { showProgress } from '../../src/cli/import.ts';
 
 test('without a terminal, a line every five seconds says how far it is', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });

@@ -1,7 +1,7 @@
 /** The playground with an application of one's own: public with PKCE (RFC 7636), or with a secret that no page shows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { standardAddress } from '../../src/playground/standards.ts';
+import { standardAddress } from '../../src/playground/presentation.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 import { press, textOf } from './story.ts';

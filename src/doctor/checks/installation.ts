@@ -4,18 +4,13 @@ import { applicationChecks } from './applications.ts';
 import type { CheckContext } from './check-context.ts';
 import { clock } from './clock.ts';
 import { configurationChecks } from './configuration.ts';
-import { countryChecks } from './countries.ts';
-import { dataChecks } from './data.ts';
-import { database } from './database.ts';
-import { hooks } from './hooks.ts';
+import { database, dataChecks } from './database.ts';
 import { keys } from './keys.ts';
 import { mail } from './mail.ts';
 import { mutualTls } from './mutual-tls.ts';
 import { organizations } from './organizations.ts';
-import { passwordChecks } from './passwords.ts';
-import { provisioning } from './provisioning.ts';
-import { signInChecks } from './sign-in.ts';
-import { signals } from './signals.ts';
+import { hooks, provisioning, signals } from './outbound.ts';
+import { countryChecks, passwordChecks, signInChecks } from './sign-in.ts';
 
 export const INSTALLATION: readonly Rule<CheckContext>[] = [
   ...configurationChecks,

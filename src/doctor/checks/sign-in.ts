@@ -1,8 +1,13 @@
-/** Do the ways to sign in and up that the settings offer have what they need? */
+/** Do the ways to sign in and up, the rules that look at countries, and the check for breached passwords have what they need? */
+
 import { isIP } from 'node:net';
+import { tryRangeServer } from '../../features/passwords/breached-passwords.service.ts';
+import { readPasswordPolicy, readSettings } from '../../features/settings/settings.service.ts';
+import { present } from '../../platform/clock/clock.ts';
 import { isLoopbackHost } from '../../platform/config/config.ts';
-import { must, type Rule, section } from '../rule.ts';
-import { type CheckContext, read } from './check-context.ts';
+import { openCountryDatabase } from '../../platform/geo/country-database.ts';
+import { Blocked, Broken, must, type Rule, Skipped, section } from '../rule.ts';
+import { type CheckContext, ownConfig, read } from './check-context.ts';
 
 interface SignInSettings {
   readonly messageFactors: readonly string[];
@@ -47,6 +52,71 @@ export const signInChecks: readonly Rule<CheckContext>[] = section('Sign-in', [
         !isOffered || isPossible,
         `browsers create passkeys only for host names with https, so not for ${ground.url}: change BASE_URL, or stop offering passkeys`,
       );
+    },
+  },
+]);
+
+const OLDEST_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+/** Other rules report a database that is away. @throws {Skipped} */
+async function isNeeded(ground: CheckContext): Promise<boolean> {
+  try {
+    const { rules } = await readSettings({ database: await ground.database() }, 'sign-in');
+    return rules.some(({ conditions }) => conditions.newCountry !== undefined);
+  } catch (error) {
+    if (error instanceof Skipped || error instanceof Blocked) throw error;
+    throw new Skipped('the settings cannot be read from the database');
+  }
+}
+
+export const countryChecks: readonly Rule<CheckContext>[] = section('Countries', [
+  {
+    id: 'countries.database',
+    sentence: `If a sign-in rule uses countries, GEO_DATABASE_FILE exists and is at most ${OLDEST_DAYS} days old.`,
+    async run(ground) {
+      const { geoDatabaseFile: file } = ownConfig(ground);
+      if (file === undefined) {
+        if (!(await isNeeded(ground))) throw new Skipped('no sign-in rule uses countries');
+        throw new Broken('a rule of settings/sign-in uses newCountry but never matches: set GEO_DATABASE_FILE');
+      }
+      const { built } = await openCountryDatabase(file).catch((error: Error) => {
+        throw new Broken(`${file} cannot be read: ${error.message}`);
+      });
+      const days = Math.floor((present().getTime() - built.getTime()) / DAY_MS);
+      must(days <= OLDEST_DAYS, `${file} was built ${days} days ago: replace it with a newer one; no restart is needed`);
+      return `built on ${built.toISOString().slice(0, 10)}`;
+    },
+  },
+]);
+
+// Checks that the breached-password server responds when the check is on. The requested range reveals nothing.
+
+/** Other rules report a database that is away. @throws {Skipped} */
+async function storedPolicy(ground: CheckContext) {
+  try {
+    return await readPasswordPolicy((await ground.database()).knex);
+  } catch (error) {
+    if (error instanceof Skipped || error instanceof Blocked) throw error;
+    throw new Skipped('the settings cannot be read from the database');
+  }
+}
+
+export const passwordChecks: readonly Rule<CheckContext>[] = section('Passwords', [
+  {
+    id: 'passwords.range-server',
+    sentence: 'The breached-password server responds. While it does not, breached passwords are accepted.',
+    async run(ground) {
+      const config = ownConfig(ground);
+      const policy = await storedPolicy(ground);
+      if (policy.breached === 'OFF') throw new Skipped('the check for breached passwords is off');
+      try {
+        await tryRangeServer(config, policy);
+      } catch (error) {
+        throw new Broken(
+          `check breachedRangeUrl of settings/password, and that this network allows outbound requests: ${(error as Error).message}`,
+        );
+      }
     },
   },
 ]);

@@ -1,9 +1,8 @@
 /** "Authentication": who proves what, and where. */
 
 import { jsonOf, type Reply } from '../http-client.ts';
-import { requestByKey, requestBySecret } from '../request-jwt.ts';
 import { must, mustEqual, type Rule, section } from '../rule.ts';
-import { basic, type RuleContext } from '../rule-context.ts';
+import { basic, type RuleContext, requestByKey, requestBySecret } from '../rule-context.ts';
 
 const ENDPOINTS = ['token', 'introspect', 'revoke'] as const;
 const ASKED = {

@@ -3,13 +3,12 @@ import { claimsOf, mustBeError } from '../answers.ts';
 import { fieldOf } from '../browser.ts';
 import { CALLBACK } from '../fixtures.ts';
 import { jsonOf } from '../http-client.ts';
-import { requestBySecret } from '../request-jwt.ts';
 import { must, mustEqual, mustMatch, type Rule, section } from '../rule.ts';
-import { challengeOf, type RuleContext } from '../rule-context.ts';
+import { challengeOf, type RuleContext, requestBySecret } from '../rule-context.ts';
 import { mustAskToSignIn, mustBePage } from './arrivals.ts';
+import { responseModes } from './authorization-response.ts';
 import { prompts } from './prompts.ts';
 import { requestObjectRules } from './request-objects.ts';
-import { responseModes } from './response-modes.ts';
 
 const TYPES = ['code', 'token', 'id_token', 'code token', 'id_token code', 'token id_token', 'token code id_token'];
 const FIELD_OF = { code: 'code', token: 'access_token', id_token: 'id_token' } as const;

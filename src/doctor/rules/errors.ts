@@ -2,9 +2,8 @@
 import { mustBeError, type ResponseParameters } from '../answers.ts';
 import { ASKED_SCOPE, CALLBACK } from '../fixtures.ts';
 import { jsonOf, type Reply } from '../http-client.ts';
-import { requestBySecret } from '../request-jwt.ts';
 import { must, mustEqual, mustMatch, type Rule, section, unseen } from '../rule.ts';
-import { basic, type RuleContext } from '../rule-context.ts';
+import { basic, type RuleContext, requestBySecret } from '../rule-context.ts';
 
 const NOBODY = { authorization: 'Basic bm9ib2R5Om5vYm9keQ==' };
 

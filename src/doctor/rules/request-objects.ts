@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { UnsecuredJWT } from 'jose';
 import { claimsOf } from '../answers.ts';
 import { jsonOf } from '../http-client.ts';
-import { requestByKey, requestBySecret, requestClaims } from '../request-jwt.ts';
 import { must, mustEqual, type Rule } from '../rule.ts';
-import type { RuleContext } from '../rule-context.ts';
+import { type RuleContext, requestByKey, requestBySecret, requestClaims } from '../rule-context.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 

@@ -6,8 +6,7 @@ import { authorizationResponse } from './authorization-response.ts';
 import { authorizeRules, endpoints } from './authorize.ts';
 import { byEndpoint, errorRules, oauthCodes, oidcCodes } from './errors.ts';
 import { extensions } from './extensions.ts';
-import { introspect } from './introspect.ts';
-import { introspectionResult } from './introspection-result.ts';
+import { introspect, introspectionResult } from './introspect.ts';
 import { limits } from './limits.ts';
 import { logoutRules } from './logout.ts';
 import { departmentNode, organizationDetail, organizationItem, organizationRules } from './organizations.ts';
@@ -15,11 +14,9 @@ import { revoke } from './revoke.ts';
 import { scimRules } from './scim.ts';
 import { addresses, does, versioning } from './service.ts';
 import { standards } from './standards.ts';
-import { token } from './token.ts';
-import { tokenResponse } from './token-response.ts';
+import { token, tokenResponse } from './token.ts';
 import { transitions } from './transitions.ts';
-import { userinfo } from './userinfo.ts';
-import { userinfoClaimRules } from './userinfo-claims.ts';
+import { userinfo, userinfoClaimRules } from './userinfo.ts';
 
 /** Parts that the specification marks "not shown" have no rule. */
 export const SPECIFICATION: readonly Rule<RuleContext>[] = [

@@ -3,7 +3,7 @@
  * written once a minute, so a loop of requests does not fill the log. Of requests that are carried out nothing is written.
  */
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../../platform/cache/cache-size.ts';
+import { atMost } from '../../platform/cache/cache.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
 import type { RequestRefused } from '../policies/decisions.policy.ts';

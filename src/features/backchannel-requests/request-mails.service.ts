@@ -1,5 +1,11 @@
-/** Tells users by mail that an application asks them to sign in (CIBA). Behind the request: neither the response nor its time reveals whether the user exists. */
+/**
+ * Users in backchannel requests (CIBA): hint lookup, pending requests, and the e-mail about an application’s request. The e-mail is sent behind
+ * the request: neither the response nor its time reveals whether the user exists.
+ */
+
 import { z } from 'zod';
+import { present } from '../../platform/clock/clock.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -9,7 +15,8 @@ import type { Carrier } from '../outbox/outbox.service.ts';
 import { laneOf } from '../outbox/outbox.store.ts';
 import { mayMailSignInRequest } from '../sign-in/failure-limits.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
-import { findUserById } from '../users/users.store.ts';
+import { findUserById, findUserByLogin, findUserByUniqueEmail } from '../users/users.store.ts';
+import { listWaitingRequests, type WaitingRequest } from './waiting-requests.store.ts';
 
 /** `outbox.kind` of a sign-in request that was stored. */
 export const SIGN_IN_REQUEST = 'sign-in-request';
@@ -83,3 +90,15 @@ async function reasonOfSilence(
   if (!(await isMailPossible(services, context))) return 'NO_MAIL';
   return (await mayMailSignInRequest(services, user.id)) ? undefined : 'TOO_MANY_REQUESTS';
 }
+
+export type { WaitingRequest };
+
+/** @param hint a user name or an e-mail address @returns the ID of its user; undefined: it is nobody's, or an address of several */
+export async function userNamedBy({ knex }: Database, hint: string): Promise<string | undefined> {
+  const name = hint.trim();
+  return ((await findUserByLogin(knex, name)) ?? (await findUserByUniqueEmail(knex, name)))?.id;
+}
+
+/** Pending requests of a user, newest first. */
+export const requestsWaitingFor = ({ knex }: Database, userId: string): Promise<WaitingRequest[]> =>
+  listWaitingRequests(knex, userId, present());

@@ -3,7 +3,7 @@ import { draw, ownPage, times } from '../../pages/account/page.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findApplication } from '../applications/application-lists.service.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
-import { requestsWaitingFor, type WaitingRequest } from './requests.service.ts';
+import { requestsWaitingFor, type WaitingRequest } from './request-mails.service.ts';
 
 /** GET /account/requests */
 export const requestsPage = ownPage('requests', async (deps, ctx, visit) => {

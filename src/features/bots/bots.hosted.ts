@@ -1,7 +1,6 @@
 /** The proof of work beside a form: views/partials/proof-of-work.ejs, filled in by views/public/proof-of-work.js. */
 import type Koa from 'koa';
-import type { HostedDeps } from '../../pages/hosted/deps.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { type HostedDeps, visitor } from '../../pages/hosted/deps.ts';
 import type { BotPurpose } from './bots.policy.ts';
 import { challengeFor, ProofMissing } from './bots.service.ts';
 

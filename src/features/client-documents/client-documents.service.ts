@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Response } from 'undici';
-import { atMost } from '../../platform/cache/cache-size.ts';
+import { atMost } from '../../platform/cache/cache.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
 import { Overloaded } from '../../platform/database/database-failures.ts';

@@ -2,8 +2,8 @@
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { logoOf } from '../../pages/hosted/page-models.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { applicationFacts } from '../applications/applications.account.ts';
 import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';

@@ -1,6 +1,6 @@
 /** `/activate`: where users type the code that a device shows (RFC 8628 section 3.3), and the pages that follow. */
 import type Koa from 'koa';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';

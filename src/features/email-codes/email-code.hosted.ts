@@ -6,9 +6,9 @@
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { logoOf } from '../../pages/hosted/page-models.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
-import { browserDevice, deviceOf, keepDevice } from '../../platform/http/device-cookie.ts';
+import { browserDevice, deviceOf, keepDevice } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';

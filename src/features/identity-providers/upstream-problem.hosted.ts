@@ -2,8 +2,7 @@
 import type Koa from 'koa';
 import { APPLICATION_PARAMETER, parameterOf, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import type { HostedDeps } from '../../pages/hosted/deps.ts';
-import type { DrawInFrame } from '../../pages/hosted/page-frame.ts';
-import { logoOf } from '../../pages/hosted/page-models.ts';
+import { type DrawInFrame, logoOf } from '../../pages/hosted/page-models.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { UpstreamProblem } from './upstream-failure.service.ts';
 import { transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';

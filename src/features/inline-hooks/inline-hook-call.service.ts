@@ -9,7 +9,7 @@ import { timings } from '../../platform/clock/timings.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { OutboundRefused, PrivateAddress, sharedOutbound } from '../../platform/http/outbound.ts';
-import { inlineHookSeconds } from '../../platform/metrics/inline-hooks.ts';
+import { inlineHookSeconds } from '../../platform/metrics/metrics.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { HookChannel, HookKind } from '../event-hooks/event-hooks.resource.ts';

@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith } from '../../pages/account/page.ts';
 import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { showFirstCode, showRecoveryCodes, type Wrong } from '../second-factors/factor-pages.hosted.ts';
 import { beginEnrolment } from '../second-factors/own-factors.service.ts';

@@ -1,7 +1,7 @@
 /** The forms of codes that are sent, at a sign-in: as its second factor, and where one is set up. */
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { showRecoveryCodes } from '../second-factors/factor-pages.hosted.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';

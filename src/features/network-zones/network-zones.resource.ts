@@ -1,6 +1,6 @@
 /** Network zones: the fields of a record. */
 
-import { isNetwork } from '../../platform/validation/networks.ts';
+import { isNetwork } from '../../platform/validation/addresses.ts';
 import { text } from '../../platform/validation/text.ts';
 
 export interface NetworkZone {

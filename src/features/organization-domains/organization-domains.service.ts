@@ -6,7 +6,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { txtRecords } from '../../platform/dns/txt-records.ts';
+import { txtRecords } from '../../platform/dns/dns.ts';
 import { conflict, notFound, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';

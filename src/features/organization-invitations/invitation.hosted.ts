@@ -5,9 +5,9 @@
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { present } from '../../platform/clock/clock.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findOrganizationLook, showOrganization } from '../organization-branding/organization-branding.service.ts';

@@ -1,7 +1,6 @@
 /** `account/org/{orgId}/tree` and `…/department`: the departments of an organization ("Department node"). */
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../../api/endpoint.ts';
-import { parameterized } from '../../api/parameters.ts';
+import { type Endpoint, endpoint, parameterized } from '../../api/endpoint.ts';
 import { text } from '../../platform/validation/text.ts';
 import { createDepartment, deleteDepartment, departmentTree, updateDepartment } from './departments.service.ts';
 

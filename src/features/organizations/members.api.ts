@@ -1,8 +1,7 @@
 /** `account/org/{orgId}/member`: who belongs to an organization, and to which of its departments. */
 import { z } from 'zod';
-import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { type Endpoint, endpoint, listing, parameterized } from '../../api/endpoint.ts';
 import { time, writeTime } from '../../api/fields.ts';
-import { parameterized } from '../../api/parameters.ts';
 import { text } from '../../platform/validation/text.ts';
 import { listMembers, putMember, removeMember } from './members.service.ts';
 

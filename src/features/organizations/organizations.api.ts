@@ -1,8 +1,7 @@
 /** `account/org`: organizations, as "Organization endpoints" has them, and their deletion. Departments and members are beside this file. */
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../../api/endpoint.ts';
+import { type Endpoint, endpoint, parameterized } from '../../api/endpoint.ts';
 import { wholeNumber } from '../../api/fields.ts';
-import { parameterized } from '../../api/parameters.ts';
 import { text } from '../../platform/validation/text.ts';
 import { createOrganization, deleteOrganization, getOrganization, listOrganizations, renameOrganization } from './organizations.service.ts';
 

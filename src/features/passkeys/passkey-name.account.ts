@@ -4,7 +4,7 @@ import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
 import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findOwnPasskey, renameOwnPasskey } from '../second-factors/own-factors.service.ts';
 import { change } from '../sign-in/fresh-sign-in.hosted.ts';

@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, type Show, showAgain } from '../../pages/account/page.ts';
 import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { showRecoveryCodes } from '../second-factors/factor-pages.hosted.ts';
 import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';

@@ -1,6 +1,6 @@
 /** Signing in by a passkey, without user name and password (WebAuthn Level 3 section 1.3.1): the form of the sign-in page has brought the answer of the browser. */
 import type Koa from 'koa';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { transactionPath } from '../identity-providers/upstream-transaction.hosted.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';

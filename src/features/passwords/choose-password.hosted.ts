@@ -4,7 +4,7 @@
  */
 import type { RouterContext } from '@koa/router';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';

@@ -5,7 +5,7 @@
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { isForwarded } from '../../platform/http/requests.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';

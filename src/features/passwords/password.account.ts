@@ -2,9 +2,9 @@
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { deviceOf } from '../../platform/http/device-cookie.ts';
+import { deviceOf } from '../../platform/http/cookies.ts';
 import type { Language } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { ownLinks } from '../identity-providers/own-links.service.ts';

@@ -3,8 +3,7 @@
  * out. Why no library does this: docs/decisions/0087-scim.md.
  */
 import { z } from 'zod';
-import type { AttributeType, Filter } from '../../platform/database/filter.ts';
-import { matchesFilter } from '../../platform/database/filter-match.ts';
+import { type AttributeType, type Filter, matchesFilter } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import type { ScimAttribute, ScimObject, ScimType } from './scim-attributes.policy.ts';

@@ -1,8 +1,7 @@
 /** The pages of the second step of a sign-in: the code, the enrolment of an authenticator app, the recovery codes. None needs JavaScript. */
 import type Koa from 'koa';
 import { create as encode } from 'qrcode';
-import type { DrawInFrame, FormProblem } from '../../pages/hosted/page-frame.ts';
-import { type ApplicationFacts, logoOf } from '../../pages/hosted/page-models.ts';
+import { type ApplicationFacts, type DrawInFrame, type FormProblem, logoOf } from '../../pages/hosted/page-models.ts';
 import type { HiddenField } from '../../platform/http/csrf.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';

@@ -2,7 +2,7 @@
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findApplication } from '../applications/application-lists.service.ts';
 import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';

@@ -3,7 +3,7 @@
  * section 6.6) and browsers cache it forever. Unreadable colors are never included, whatever the address says.
  */
 import type { Language } from '../../platform/i18n/messages.ts';
-import { isHttpsAddress } from '../../platform/validation/https-address.ts';
+import { isHttpsAddress } from '../../platform/validation/addresses.ts';
 import {
   type BrandColours,
   completeColours,

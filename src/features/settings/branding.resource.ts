@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { LANGUAGES, type Language } from '../../platform/i18n/messages.ts';
-import { isHttpsAddress } from '../../platform/validation/https-address.ts';
+import { isHttpsAddress } from '../../platform/validation/addresses.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { isColour } from './brand-colours.policy.ts';
 import { CSS_COLOUR_NAMES, CSS_COLOURS, CSS_FONTS, CSS_VERSION, type CssFont, MOST_RADIUS } from './brand-css.policy.ts';

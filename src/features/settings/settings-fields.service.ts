@@ -1,7 +1,7 @@
 /** Settings of the whole service: the bodies of `settings/…`. Absent values use defaults. Only settings with an effect are listed. */
 import { z } from 'zod';
 import { SHORTEST_PASSWORD } from '../../../config/defaults.ts';
-import { isHttpsAddress, isLocalAddress } from '../../platform/validation/https-address.ts';
+import { isHttpsAddress, isLocalAddress } from '../../platform/validation/addresses.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { BOT_MODES } from '../bots/bots.policy.ts';
 import { MESSAGE_FACTORS } from '../message-factors/message-factors.policy.ts';

@@ -2,7 +2,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { isInNetworks } from '../../platform/validation/networks.ts';
+import { isInNetworks } from '../../platform/validation/addresses.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { currentSettings, currentZones } from '../settings/settings-cache.service.ts';

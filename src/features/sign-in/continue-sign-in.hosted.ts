@@ -1,10 +1,9 @@
 /** Continues after a proof of identity: the next step, or the end of the sign-in. */
 import type Koa from 'koa';
 import { beginningAt, carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
-import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
+import { browserDevice, keepDevice, keepTrustToken } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
-import { keepTrustToken } from '../../platform/http/trust-cookie.ts';
 import { isAdministrator } from '../administrators/administrators.service.ts';
 import { ProviderRequired } from '../organization-providers/home-realm.service.ts';
 import { offerPasskey } from '../passkeys/passkey-offer.service.ts';

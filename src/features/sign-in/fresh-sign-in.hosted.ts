@@ -7,7 +7,7 @@ import type Koa from 'koa';
 import type { HostedDeps } from '../../pages/hosted/deps.ts';
 import type { BrowserSessions } from '../../pages/hosted/sessions.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
 import { findUser } from '../users/users.service.ts';

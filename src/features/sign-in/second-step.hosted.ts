@@ -3,8 +3,8 @@
  * The state token is in a cookie, so that a page can be loaded again, or in another language.
  */
 import type Koa from 'koa';
-import { visitor } from '../../pages/hosted/visitor.ts';
-import { deviceOf } from '../../platform/http/device-cookie.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
+import { deviceOf } from '../../platform/http/cookies.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import { showPendingCode } from '../email-codes/email-code.hosted.ts';
 import { abandonCode } from '../email-codes/email-codes.service.ts';

@@ -1,11 +1,11 @@
 /** Form for user name and password: rendering, parsing and validation. */
 import type Koa from 'koa';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { type ApplicationFacts, logoOf } from '../../pages/hosted/page-models.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { browserDevice, keepDevice } from '../../platform/http/cookies.ts';
 import type { HiddenField } from '../../platform/http/csrf.ts';
-import { browserDevice, keepDevice } from '../../platform/http/device-cookie.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';

@@ -2,7 +2,7 @@
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import type { StepFrame } from '../second-factors/factor-pages.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';

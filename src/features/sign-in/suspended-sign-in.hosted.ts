@@ -6,7 +6,7 @@
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { APPLICATION_PARAMETER } from '../../pages/hosted/carried-parameters.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import type { InteractionDetails, SignInDeps } from './interactions.hosted.ts';
 
 const COOKIE = 'gatehouse-left';

@@ -5,9 +5,8 @@
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import type { FormProblem } from '../../pages/hosted/page-frame.ts';
-import { logoOf } from '../../pages/hosted/page-models.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
+import { type FormProblem, logoOf } from '../../pages/hosted/page-models.ts';
 import { readForm } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';

@@ -1,6 +1,6 @@
 /** `settings/registration`: may people create accounts themselves, with what, and where do these accounts belong? */
 import { z } from 'zod';
-import { isHttpsAddress } from '../../platform/validation/https-address.ts';
+import { isHttpsAddress } from '../../platform/validation/addresses.ts';
 import { text } from '../../platform/validation/text.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
 

@@ -1,6 +1,6 @@
 /** `settings/telephony`: the operator's webhook, which sends text messages and makes calls. */
 import { z } from 'zod';
-import { isHttpsAddress, isLocalAddress } from '../../platform/validation/https-address.ts';
+import { isHttpsAddress, isLocalAddress } from '../../platform/validation/addresses.ts';
 import { text } from '../../platform/validation/text.ts';
 
 export interface TelephonySettings {

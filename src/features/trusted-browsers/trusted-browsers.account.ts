@@ -1,7 +1,7 @@
 /** The browsers that a user trusts, on `/account/security`: seen and ended by the user. */
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith } from '../../pages/account/page.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import type { Language } from '../../platform/i18n/messages.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
 import { ownChange } from '../sign-in/fresh-sign-in.hosted.ts';

@@ -2,7 +2,7 @@
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage } from '../../pages/account/page.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { listOwnPermissions, type OwnPermission } from '../consents/own-permissions.service.ts';

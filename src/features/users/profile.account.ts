@@ -2,7 +2,7 @@
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
 import { keepLanguage, languageOfProfile, pageLanguage } from '../../platform/i18n/page-language.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';

@@ -4,7 +4,7 @@
  */
 import type { RouterContext } from '@koa/router';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
-import { visitor } from '../../pages/hosted/visitor.ts';
+import { visitor } from '../../pages/hosted/deps.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';

@@ -7,13 +7,12 @@ import { ACCOUNT, type AccountPage, addressOfPage, type SignedInSession, signInF
 import { isTimeZone } from '../../features/users/own-profile.service.ts';
 import type { User } from '../../features/users/users.resource.ts';
 import { findUser } from '../../features/users/users.service.ts';
-import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { APPLICATION_PARAMETER, parameterOf } from '../hosted/carried-parameters.ts';
-import type { DrawInFrame, FormProblem } from '../hosted/page-frame.ts';
-import { accountLabel, webAddress } from '../hosted/page-models.ts';
+import { accountLabel, type DrawInFrame, type FormProblem, webAddress } from '../hosted/page-models.ts';
 import type { AccountDeps } from './account-deps.ts';
 
 /** In the order of the menu. */

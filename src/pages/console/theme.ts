@@ -1,6 +1,6 @@
 /** Light or dark, as an administrator chose it in the user menu for this browser; else as the browser prefers. */
 import type Koa from 'koa';
-import { cookieIn, prefixed } from '../../platform/http/cookie-names.ts';
+import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 
 const PARAMETER = 'theme';

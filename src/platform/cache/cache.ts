@@ -2,9 +2,18 @@
  * Cache for rarely changed data that nearly every request needs: dropped when a change is notified (platform/database/notifications.ts), and a few
  * seconds old at most if a notification is lost.
  */
-
 import { withTimeout } from '../clock/timeout.ts';
 import { timings } from '../clock/timings.ts';
+
+/**
+ * For an `LRUCache` that seldom holds much: it grows with its entries. With `max` it would set aside room for all of them when it is made, megabytes for
+ * the caches of one service.
+ * @param entries how many it holds at most
+ */
+export const atMost = (entries: number): { readonly maxSize: number; sizeCalculation(): number } => ({
+  maxSize: entries,
+  sizeCalculation: () => 1,
+});
 
 export class CachedValue<T> {
   /** Counts the changes, so that what was read before one does not count as fresh after it. */

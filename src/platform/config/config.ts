@@ -7,7 +7,7 @@ import path from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { readSecretKeys } from '../crypto/secrets.ts';
-import { attributesIn, serversIn, WRITING } from '../database/database-url.ts';
+import { attributesIn, serversIn, WRITING } from '../database/writable-server.ts';
 import { numberBetween, toggle } from './fields.ts';
 import { readTelemetry, TELEMETRY_VARIABLES, type TelemetryConfig } from './telemetry.ts';
 

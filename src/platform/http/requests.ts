@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Logger } from 'pino';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { type Config, isLoopbackHost } from '../config/config.ts';
-import { inlineHookSeconds } from '../metrics/inline-hooks.ts';
+import { inlineHookSeconds } from '../metrics/metrics.ts';
 import { type OpenSpan, openRequestSpan, sampledTraceId } from '../telemetry/tracing.ts';
 
 const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;

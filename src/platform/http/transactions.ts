@@ -7,7 +7,7 @@
 import type Koa from 'koa';
 import { z } from 'zod';
 import { type SealOptions, sealing } from '../crypto/sealed.ts';
-import { prefixed } from './cookie-names.ts';
+import { prefixed } from './cookies.ts';
 
 /** Lifetime of the browser's state of a sign-in, in seconds. */
 export const TRANSACTION_SECONDS = 600;

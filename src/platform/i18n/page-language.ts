@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
-import { cookieIn, prefixed } from '../http/cookie-names.ts';
+import { cookieIn, prefixed } from '../http/cookies.ts';
 import { type ChangedTexts, ENGLISH, LANGUAGES, type Language, withChangedTexts } from './messages.ts';
 
 /** Language preferences of a visitor; BCP 47 tags throughout. */

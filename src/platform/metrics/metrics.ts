@@ -1,7 +1,16 @@
 /** Metrics of all workers, from any of them: it asks the primary, which collects them (prom-client). Metrics are defined where they are measured. */
 import cluster from 'node:cluster';
-import { AggregatorRegistry, type Metric, Registry } from 'prom-client';
+import { AggregatorRegistry, Histogram, type Metric, Registry } from 'prom-client';
 import { z } from 'zod';
+
+/** Duration and result of inline hooks. One metric per process: requests, sign-in and management API share it. */
+export const inlineHookSeconds = new Histogram({
+  name: 'gatehouse_inline_hook_duration_seconds',
+  help: 'Time that an inline hook took, its repetition included',
+  labelNames: ['type', 'outcome'],
+  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3],
+  registers: [],
+});
 
 const QUESTION = 'gatehouse:metrics?';
 const answer = z.object({ type: z.literal('gatehouse:metrics'), text: z.string().nullable() });

@@ -2,9 +2,11 @@
  * Our checks of an authorization request, in the order in which it meets them. The library runs them last, when the redirect URI is known to be
  * good, so that refusals go back to the application.
  */
-import type { AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
-import type { Configuration, KoaContextWithOIDC } from '../library/oidc-provider.ts';
-import { effectiveProfile } from '../servers/client-settings.ts';
+import type { AuthorizationServer, AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
+import { authorizationScopes, offeredTo, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
+import type { Scope } from '../../features/scopes/scopes.resource.ts';
+import { type Configuration, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { clientSettings, effectiveProfile } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { checkFapi2Client, isFapi2 } from '../servers/fapi2.ts';
 import type { Directory } from '../storage/directory.ts';
@@ -14,8 +16,46 @@ import type { DetailRules } from '../token/authorization-details.ts';
 import { checkOrganization } from './organization.ts';
 import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState, restoreStepUp, WITHOUT_OPENID } from './parameters.ts';
 import { asRequested, checkSigned } from './request.ts';
-import { checkScope } from './scope.ts';
 import { signInBySessionToken } from './session-token.ts';
+
+// The scope of an authorization request (RFC 6749 section 3.3, OpenID Connect Core section 11). oidc-provider drops unknown scopes in
+// silence and grants offline_access only after a consent prompt; here unknown ones are an error, and offline_access is a scope like
+// others.
+
+/** Not the library's own, which sends the scopes back in a field `scope`: that one comes with an access token only. */
+const invalidScope = (description: string) => new errors.CustomOIDCProviderError('invalid_scope', description);
+
+/** Short, and of the characters of a scope that a description may hold (RFC 6749 sections 3.3 and 4.1.2.1). */
+const isNameable = (scope: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope);
+
+/**
+ * @param requested the parameter as it came, before oidc-provider filtered it
+ * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or nothing at all
+ */
+function checkScope(
+  ctx: KoaContextWithOIDC,
+  requested: string | undefined,
+  { scopes: all, server }: { readonly scopes: readonly Scope[]; readonly server: AuthorizationServer },
+): void {
+  const { params, client, route } = ctx.oidc;
+  if (params === undefined || client === undefined) return;
+  const { origin } = clientSettings(client);
+  const scopes = offeredTo(origin, all, server.registration.allowedScopes);
+  const isElsewhere = route === 'device_authorization' || route === 'backchannel_authentication';
+  const yieldsCode = isElsewhere || spaceSeparated(params.response_type).includes('code');
+  const refreshable = yieldsCode && client.grantTypeAllowed('refresh_token');
+  const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable, origin });
+  // Authorization details alone are a valid request (RFC 9396 section 3).
+  if (asked.length === 0 && params.authorization_details === undefined)
+    throw invalidScope('no scope was requested, and the authorization server has no default one');
+  const [unknown] = refused;
+  if (unknown !== undefined) {
+    throw invalidScope(
+      `the authorization server has no scope ${isNameable(unknown) ? unknown : 'of a requested name'}: add it there, or ask for less`,
+    );
+  }
+  params.scope = granted.join(' ') || undefined;
+}
 
 interface RequestCheckParts {
   readonly parts: AuthorizationServerParts;

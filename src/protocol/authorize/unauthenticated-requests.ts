@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { LIFETIMES } from '../../../config/defaults.ts';
-import { atMost } from '../../platform/cache/cache-size.ts';
+import { atMost } from '../../platform/cache/cache.ts';
 import { errors } from '../library/oidc-provider.ts';
 
 /** Requests from one network within the lifetime of the first, at one process. Enough for an office behind one address. */

@@ -4,8 +4,7 @@
  * (protocol/device/device-flow.ts). So the same sign-in, second factor, policies and consent come before the tokens as in a browser.
  */
 import { decodeJwt } from 'jose';
-import { signInRequestNote } from '../../features/backchannel-requests/request-mails.service.ts';
-import { userNamedBy } from '../../features/backchannel-requests/requests.service.ts';
+import { signInRequestNote, userNamedBy } from '../../features/backchannel-requests/request-mails.service.ts';
 import { type Configuration, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';

@@ -12,8 +12,7 @@ import type { AdapterPayload, KoaContextWithOIDC } from '../library/oidc-provide
 import { clientSettings } from '../servers/client-settings.ts';
 import { KeysAway } from '../servers/errors.ts';
 import { noteForm, readProtocolForm } from '../servers/form.ts';
-import { ForeignJwtRefused, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from './foreign-jwt.ts';
-import type { IssuerKeys } from './issuer-keys.ts';
+import { ForeignJwtRefused, type IssuerKeys, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from './foreign-jwt.ts';
 import type { WrongSecrets } from './wrong-secrets.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../../platform/cache/cache-size.ts';
+import { atMost } from '../../platform/cache/cache.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { TooManyFailuresHere } from '../servers/errors.ts';
 

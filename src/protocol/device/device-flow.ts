@@ -3,7 +3,7 @@
  * to the server's own page; that page always asks for confirmation before the usual sign-in and consent pages.
  */
 import type { IncomingMessage } from 'node:http';
-import { deviceAnswer, signInRequestAnswer } from '../../features/audit/device-answers.service.ts';
+import { deviceAnswer, signInRequestAnswer } from '../../features/audit/protocol-events.service.ts';
 import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
 import { readDetails } from '../../features/authorization-details/detail-types.service.ts';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
@@ -19,10 +19,9 @@ import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { type DevicePage, type DeviceProblem, requestedLocales, showProtocolError } from '../servers/error-pages.ts';
 import { TooManyFailuresHere } from '../servers/errors.ts';
-import { isSignInRequest, signInRequestOf } from '../storage/device-code-adapter.ts';
+import { isSignInRequest, signInRequestOf, userCodeDigests } from '../storage/device-code-adapter.ts';
 import { findDeviceCode } from '../storage/device-codes.store.ts';
 import { requestStateOf } from '../storage/request-state.ts';
-import { userCodeDigests } from '../storage/user-code-digests.ts';
 
 type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow']>;
 

@@ -1,6 +1,6 @@
 /** The grants by which tokens come from other tokens, registered at a server. */
 import { fapi2SigningAlg } from '../../features/applications/fapi2.policy.ts';
-import { assertionAccepted, tokenExchanged } from '../../features/audit/token-exchanges.service.ts';
+import { assertionAccepted, tokenExchanged } from '../../features/audit/protocol-events.service.ts';
 import { BUILT_IN, issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';

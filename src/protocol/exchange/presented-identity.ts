@@ -9,8 +9,7 @@ import type { AccessGrantType } from '../../features/policies/access-policy.poli
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
-import { unverifiedClaims } from '../client-authentication/foreign-jwt.ts';
-import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
+import { type IssuerKeys, unverifiedClaims } from '../client-authentication/foreign-jwt.ts';
 import { errors } from '../library/oidc-provider.ts';
 import { SecondFactorNeeded } from '../servers/errors.ts';
 import type { IssuingServer } from '../servers/issuing-server.ts';

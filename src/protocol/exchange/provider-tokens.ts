@@ -1,8 +1,13 @@
 /** JWTs of trusted identity providers: finds the provider and the linked user. */
 import type { JWTPayload } from 'jose';
 import type { IdentityProvider } from '../../features/identity-providers/identity-providers.resource.ts';
-import { ForeignJwtRefused, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from '../client-authentication/foreign-jwt.ts';
-import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
+import {
+  ForeignJwtRefused,
+  type IssuerKeys,
+  KeysUnavailable,
+  unverifiedClaims,
+  verifyForeignJwt,
+} from '../client-authentication/foreign-jwt.ts';
 import { KeysAway } from '../servers/errors.ts';
 import type { Directory } from '../storage/directory.ts';
 import type { Account } from '../storage/protocol-state.store.ts';

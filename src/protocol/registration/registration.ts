@@ -8,10 +8,10 @@ import { RegistrationRefused } from '../../features/registration/client-metadata
 import type { ClientRegistration, RegistrationCall } from '../../features/registration/registration.service.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
+import { sendJson } from '../servers/answers.ts';
 import { bearerToken } from '../servers/credentials.ts';
 import { REGISTRATION, registeredClientIn } from '../servers/endpoints.ts';
 import { readText } from '../servers/form.ts';
-import { sendJson } from '../servers/json-response.ts';
 
 /** Bytes. */
 const LARGEST_BODY = 32 * 1024;

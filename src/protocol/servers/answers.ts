@@ -2,16 +2,29 @@
  * The last word on an answer of the OAuth endpoints: JSON in exactly the form that is promised, the challenge of RFC 6749 section 5.2 and
  * RFC 6750 section 3, and the request's writes committed before anything leaves.
  */
+import type { ServerResponse } from 'node:http';
 import { CIBA_GRANT, DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
-import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
-import { errors } from '../library/oidc-provider.ts';
+import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { type RequestState, requestStateOf } from '../storage/request-state.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import { explainGrantError } from '../token/grant-errors.ts';
 import { PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { sayWhenToComeAgain } from './errors.ts';
-import { PROGRAM_HEADERS } from './json-response.ts';
+
+// JSON as the OAuth endpoints send it, whether oidc-provider has seen the request or not.
+
+/** RFC 6749 section 5.1: tokens and data about them must not be cached. */
+const PROGRAM_HEADERS = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json;charset=UTF-8' } as const;
+
+export function sendJson(res: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+  const text = JSON.stringify(body);
+  res.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  for (const [name, value] of Object.entries(PROGRAM_HEADERS)) res.setHeader(name, value);
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.end(text);
+}
 
 /** RFC 7235 quoted-string: what could end it early is left out. */
 const quoted = (text: unknown): string => `"${String(text ?? '').replace(/["\\\r\n]/g, '')}"`;

@@ -8,18 +8,18 @@ import { LRUCache } from 'lru-cache';
 import { loadServer } from '../../features/authorization-servers/authorization-servers.service.ts';
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
 import { readSettings } from '../../features/settings/settings.service.ts';
-import { atMost } from '../../platform/cache/cache-size.ts';
+import { atMost } from '../../platform/cache/cache.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import type { Change } from '../../platform/database/notifications.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { answerShortly } from '../introspection/short-path.ts';
 import { answerRegistration, isRegistration } from '../registration/registration.ts';
-import { findServerRevisions } from '../storage/server-revisions.store.ts';
+import { findServerRevisions } from '../storage/server-state.store.ts';
+import { sendJson } from './answers.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { isProgramEndpoint, methodsOf, OAUTH_METADATA, OPENID_CONFIGURATION, withoutAlias } from './endpoints.ts';
 import { TemporarilyUnavailable } from './errors.ts';
-import { sendJson } from './json-response.ts';
 import { type BuiltServer, buildServer, type ServerFoundation } from './provider.ts';
 
 /** Fraction of the cache time after which a server in use is checked together with another one that is due. */

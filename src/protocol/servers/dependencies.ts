@@ -16,7 +16,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import type { UnansweredRequests } from '../authorize/unauthenticated-requests.ts';
-import type { IssuerKeys } from '../client-authentication/issuer-keys.ts';
+import type { IssuerKeys } from '../client-authentication/foreign-jwt.ts';
 import type { WrongSecrets } from '../client-authentication/wrong-secrets.ts';
 import type { ClientDirectory } from '../storage/client-adapter.ts';
 import type { ProtocolPages } from './error-pages.ts';

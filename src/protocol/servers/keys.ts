@@ -1,8 +1,18 @@
-/** The keys that a server's tokens are verified by, and its JWKS (RFC 7517 section 5): a retired key leaves both when nothing that it signed can be alive. */
+/**
+ * Signing keys of a server as oidc-provider uses them (RFC 7515). node:crypto signs in the calling thread: the library hands each signature to a
+ * pool of threads by WebCrypto, which for ES256 costs twice the signature, and for RS256 a fifth of it.
+ */
+
+import { constants, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { createLocalJWKSet, type JWK, type JWTVerifyGetKey, errors as joseErrors } from 'jose';
+import { ENCRYPTION_ALGS, ENCRYPTION_ENCS } from '../../features/applications/settings/algorithms.policy.ts';
+import { algsOf, type SigningChoice } from '../../features/authorization-servers/signing-keys.policy.ts';
 import type { SigningKey } from '../../features/authorization-servers/signing-keys.resource.ts';
 import { isPublished } from '../../features/authorization-servers/signing-keys.service.ts';
-import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
+import { ExternalSigningKey, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
+
+// The keys that a server's tokens are verified by, and its JWKS (RFC 7517 section 5): a retired key leaves both when nothing that it
+// signed can be alive.
 
 const setOf = (keys: readonly SigningKey[]) => createLocalJWKSet({ keys: keys.map(({ publicJwk }) => publicJwk as unknown as JWK) });
 
@@ -28,4 +38,62 @@ export function withholdUnpublished(ctx: KoaContextWithOIDC, keys: readonly Sign
   ctx.body = { keys: held.filter(({ kid }) => !withheld.has(kid ?? '')) };
   // A body that is set again takes the type with it.
   ctx.type = 'application/jwk-set+json; charset=utf-8';
+}
+
+export class SigningKeyInProcess extends ExternalSigningKey {
+  readonly #private: KeyObject;
+  readonly #public: KeyObject;
+
+  /** @param jwk with its private part */
+  constructor({ kid, alg, ...jwk }: JWK) {
+    super();
+    this.#private = createPrivateKey({ key: jwk, format: 'jwk' });
+    this.#public = createPublicKey(this.#private);
+    Object.assign(this, { kid, alg });
+  }
+
+  override keyObject(): KeyObject {
+    return this.#public;
+  }
+
+  /** For JWTs that the library does not make. */
+  get privateKey(): KeyObject {
+    return this.#private;
+  }
+
+  /** RFC 7518 sections 3.3 to 3.5 and RFC 8037 section 3.1: an ECDSA signature is its two numbers side by side; the salt of PSS is as long as the hash. */
+  override sign(data: Uint8Array): Uint8Array {
+    const key = this.#private;
+    if (this.alg === 'EdDSA') return sign(null, data, key);
+    if (this.alg === 'PS256') {
+      return sign('sha256', data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST });
+    }
+    return sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' });
+  }
+}
+
+// Algorithms that a server can use for clients, in oidc-provider's configuration. Signatures are limited to those with a key.
+
+const [keys, contents] = [[...ENCRYPTION_ALGS], [...ENCRYPTION_ENCS]];
+
+/** @param choice whose algorithms sign: a key that was retired with its algorithm only verifies */
+export function responseAlgs(choice: SigningChoice) {
+  const signing = [...algsOf(choice)];
+  return {
+    idTokenSigningAlgValues: signing,
+    userinfoSigningAlgValues: signing,
+    introspectionSigningAlgValues: signing,
+    authorizationSigningAlgValues: signing,
+    idTokenEncryptionAlgValues: keys,
+    userinfoEncryptionAlgValues: keys,
+    introspectionEncryptionAlgValues: keys,
+    authorizationEncryptionAlgValues: keys,
+    idTokenEncryptionEncValues: contents,
+    userinfoEncryptionEncValues: contents,
+    introspectionEncryptionEncValues: contents,
+    authorizationEncryptionEncValues: contents,
+    // Request objects are read by authorize/request-object.ts, which decrypts none.
+    requestObjectEncryptionAlgValues: [],
+    requestObjectEncryptionEncValues: [],
+  };
 }

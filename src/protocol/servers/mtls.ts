@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../platform/config/config.ts';
 import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
-import { namesSubject } from '../client-authentication/certificate-subject.ts';
+import { namesSubject } from '../client-authentication/client-authentication.ts';
 import type { Configuration } from '../library/oidc-provider.ts';
 import { isProgramEndpoint, ROUTES } from './endpoints.ts';
 

@@ -55,13 +55,11 @@ import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { showProtocolError } from './error-pages.ts';
 import { checkFapi2Assertion, checkFapi2Client, codeLifetime, isFapi2 } from './fapi2.ts';
 import { introductionRules } from './introductions.ts';
-import { verificationKeys } from './keys.ts';
+import { responseAlgs, SigningKeyInProcess, verificationKeys } from './keys.ts';
 import { aliasOf, mtlsFeature, mtlsMetadata, TLS_METHODS } from './mtls.ts';
 import { watchProvider } from './provider-events.ts';
 import { noteRefusals } from './refusals.ts';
 import { requestPipeline } from './request-pipeline.ts';
-import { responseAlgs } from './response-algorithms.ts';
-import { SigningKeyInProcess } from './signing-key.ts';
 
 /** Values exchanged for tokens later; policies are evaluated then. */
 const BEFORE_TOKENS: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode', 'BackchannelAuthenticationRequest']);
@@ -238,7 +236,7 @@ export function buildServer(
       checkAssertion(assertionAudiences(config, issuer, ctx.path), claims, header.typ);
     },
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired || isFapi2(client, server) },
-    // The response headers decide which pages may read it (cors.ts). The request is carried out for every sender.
+    // The response headers decide which pages may read it (endpoints.ts). The request is carried out for every sender.
     clientBasedCORS: () => true,
     renderError: (ctx, out, cause) =>
       showProtocolError(deps.pages, ctx, { status: ctx.status, code: out.error, description: out.error_description ?? '', cause }),

@@ -28,16 +28,15 @@ import type { Subjects } from '../token/subjects.ts';
 import { type UserinfoParts, userinfoAnswer, userinfoRule } from '../userinfo/userinfo.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
 import { clientSettings } from './client-settings.ts';
-import { shareWithOrigin } from './cors.ts';
 import type { ProviderParts } from './dependencies.ts';
-import { deviceCookie } from './device.ts';
-import { isProgramEndpoint, ROUTES } from './endpoints.ts';
+import { isProgramEndpoint, ROUTES, shareWithOrigin } from './endpoints.ts';
 import { showError } from './error-pages.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { isFapi2 } from './fapi2.ts';
 import { isPlainForm, readProtocolForm, refuseRepeated } from './form.ts';
 import { withholdUnpublished } from './keys.ts';
 import { noteError } from './refusals.ts';
+import { deviceCookie } from './session-device.ts';
 
 export interface PipelineParts extends ProviderParts {
   readonly provider: Provider;

@@ -17,7 +17,7 @@ import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '.
 import { CIBA_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { isKnownAt } from '../../features/registration/registration.policy.ts';
 import { sectorOf } from '../../features/subjects/pairwise.policy.ts';
-import { atMost } from '../../platform/cache/cache-size.ts';
+import { atMost } from '../../platform/cache/cache.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -3,6 +3,7 @@
  * answer is one conditional update, so of two answers one counts. The row outlives its code, so that the device learns that it has expired (section 3.5).
  * An application's sign-in request (sign-in-request-adapter.ts) is answered in the same way, by its own user alone: the library sees it as a device code.
  */
+import { createHmac } from 'node:crypto';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
@@ -13,7 +14,19 @@ import type { FoundModel } from './protocol-state.store.ts';
 import { handleOfKey, keyOfHandle, rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
-import { userCodeDigests } from './user-code-digests.ts';
+
+// The form in which user codes of devices are stored and looked up. They are short: a reader of the table could guess them from a bare
+// hash.
+
+/**
+ * @param userCode in capital letters, without hyphens
+ * @returns HMAC-SHA-256, base64url, under each key of SECRET_KEY; the first is stored
+ */
+export function userCodeDigests(keyring: Keyring, userCode: string): readonly [stored: string, ...older: string[]] {
+  const [newest, ...older] = keyring.keysOf('user codes of devices');
+  const digestUnder = (key: Buffer): string => createHmac('sha256', key).update(userCode).digest('base64url');
+  return [digestUnder(newest), ...older.map(digestUnder)];
+}
 
 /** Seconds that a row outlives its code: as long as a sign-in that it began may take. */
 const KEPT = LIFETIMES.interaction;
@@ -24,7 +37,7 @@ const NO_ANSWERS: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_u
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** In the place of what is known of a device, for a request that comes from an application. */
-export interface SignInRequest {
+interface SignInRequest {
   readonly isSignInRequest: true;
   /** Message of the application for the user (CIBA section 7.1). */
   readonly message?: string | undefined;

@@ -21,7 +21,7 @@ import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { ServerState } from './server-state.ts';
-import { hasSessionPart, type SessionPart } from './session-parts.store.ts';
+import { hasSessionPart, type SessionPart } from './session-changes.store.ts';
 
 export type Directory = ReturnType<typeof createDirectory>;
 

@@ -6,7 +6,7 @@
 
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { type AdapterPayload, Provider } from '../library/oidc-provider.ts';
-import { freshDeviceId } from '../servers/device.ts';
+import { freshDeviceId } from '../servers/session-device.ts';
 import { NoAdapter } from './no-adapter.ts';
 import { answerInteraction, type FoundModel, findModel, MODELS, type ModelName, type StoredKey } from './protocol-state.store.ts';
 import { hasUnusedSuccessor } from './refresh-leeway.store.ts';

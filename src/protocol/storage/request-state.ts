@@ -79,7 +79,7 @@ export class RequestState {
   readonly organizations = new Map<string, string>();
   /** The policies of these organizations, by the grant. */
   readonly organizationPolicies = new Map<string, OrganizationPolicy>();
-  /** Browser of the presented code or refresh token (device.ts). */
+  /** Browser of the presented code or refresh token (session-device.ts). */
   deviceId: string | undefined;
   /** IDs of a user's groups, read on demand. */
   readonly groups = new Map<string, Promise<readonly string[]>>();

@@ -3,6 +3,7 @@
  * number, which no other server ever gets, so that they are worth nothing already; here they are removed. No index names the number, for its sake
  * alone every write would cost more: each table is walked once, in bounded pieces.
  */
+import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
 
 const PIECE = 5000;
@@ -28,4 +29,20 @@ async function deletePiece(executor: Executor, table: string, by: string, server
     [after, PIECE, serverKey],
   );
   return rows[0]?.last ?? null;
+}
+
+// Checks in one statement whether several authorization servers, and all the data they were built from, are unchanged since they were
+// loaded.
+
+/** The database marks a server again at every change of it and of its parts (migration 020); what all servers share is marked by its content. */
+const REVISIONS = {
+  name: 'server-revisions',
+  text: `SELECT s.id, concat(s.revision, (SELECT md5(shared::text) FROM settings shared WHERE shared.name = 'sign-in')) AS revision
+    FROM authorization_servers s WHERE s.id = ANY($1::text[])`,
+};
+
+/** @returns by id a text that is another one after any change, of the servers that there are */
+export async function findServerRevisions(pool: pg.Pool, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await pool.query<{ readonly id: string; readonly revision: string }>({ ...REVISIONS, values: [ids] });
+  return new Map(rows.map(({ id, revision }) => [id, revision]));
 }

@@ -1,4 +1,8 @@
-/** Changes of a browser session that stays: a second step, a fresh sign-in, and where it was last used. Each is one conditional update. */
+/**
+ * Changes of a browser session that stays: a second step, a fresh sign-in, and where it was last used. Each is one conditional update. Also:
+ * does the session in which an application takes part still exist?
+ */
+
 import type pg from 'pg';
 import { ALL_SERVERS, MODELS } from './protocol-state.store.ts';
 
@@ -60,4 +64,29 @@ const NOTE_DEVICE = {
 /** Notes where a session was last seen; one that was ended meanwhile stays ended. @param id the hashed id of the cookie's value */
 export async function noteSessionDevice(pool: pg.Pool, id: string, device: object): Promise<void> {
   await pool.query({ values: [id, JSON.stringify(device)], ...NOTE_DEVICE });
+}
+
+export interface SessionPart {
+  readonly userId: string;
+  readonly clientId: string;
+  readonly serverKey: number;
+  /** Epoch seconds. A later sign-in is another session, or a new beginning of it. */
+  readonly signedInAt: number;
+}
+
+const FIND = {
+  name: 'has-session-part',
+  text: `SELECT 1 FROM oidc_payload s
+    JOIN browser_session_clients c ON c.session_uid = s.uid AND c.server_key = $2 AND c.client_id = $3
+    WHERE s.account_id = $1 AND s.model = ${MODELS.Session} AND s.server_key = ${ALL_SERVERS} AND s.expires_at > to_timestamp($4::float8)
+      AND (s.payload->>'loginTs')::float8 <= $5::float8 LIMIT 1`,
+};
+
+/** @param now epoch seconds */
+export async function hasSessionPart(
+  pool: pg.Pool,
+  { userId, serverKey, clientId, signedInAt }: SessionPart,
+  now: number,
+): Promise<boolean> {
+  return (await pool.query({ values: [userId, serverKey, clientId, now, signedInAt], ...FIND })).rowCount === 1;
 }

@@ -8,11 +8,11 @@ import { pingContext } from '../../features/backchannel-requests/ping.policy.ts'
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { type Keyring, randomBase62 } from '../../platform/crypto/secrets.ts';
 import type { AdapterPayload } from '../library/oidc-provider.ts';
+import { userCodeDigests } from './device-code-adapter.ts';
 import { ModelAdapter } from './model-adapter.ts';
 import type { FoundModel } from './protocol-state.store.ts';
 import { keyOfHandle, rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
-import { userCodeDigests } from './user-code-digests.ts';
 
 /** Seconds that a row outlives its request, so that the application learns that it has expired. */
 const KEPT = LIFETIMES.interaction;

@@ -1,7 +1,7 @@
 /** Polling interval of devices and backchannel requests while the user has not answered (RFC 8628 section 3.5, CIBA section 11). */
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
-import { notePoll } from '../storage/polls.store.ts';
+import { notePoll } from '../storage/device-codes.store.ts';
 import type { StoredKey } from '../storage/protocol-state.store.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import type { ServerState } from '../storage/server-state.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import type { CheckContext } from '../../../src/doctor/checks/check-context.ts';
-import { passwordChecks } from '../../../src/doctor/checks/passwords.ts';
+import { passwordChecks } from '../../../src/doctor/checks/sign-in.ts';
 import { rangeHolds } from '../../../src/features/passwords/password.policy.ts';
 import { loadConfig } from '../../../src/platform/config/config.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';

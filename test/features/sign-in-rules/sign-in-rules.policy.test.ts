@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideSignIn, type SignInFacts, type SignInRule } from '../../../src/features/sign-in-rules/sign-in-rules.policy.ts';
-import { isInNetworks, isNetwork } from '../../../src/platform/validation/networks.ts';
+import { isInNetworks, isNetwork } from '../../../src/platform/validation/addresses.ts';
 
 const NOW = new Date('2026-11-24T12:00:00Z');
 const facts = (more: Partial<SignInFacts> = {}): SignInFacts => ({

@@ -1,7 +1,7 @@
 /** A database URL with several servers, taken apart (PostgreSQL manual, "Connection URIs" and "Specifying Multiple Hosts"). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isToTakeWrites, serversIn } from '../../../src/platform/database/database-url.ts';
+import { isToTakeWrites, serversIn } from '../../../src/platform/database/writable-server.ts';
 
 test('each server gets a URL with all that is said besides', () => {
   assert.deepEqual(serversIn('postgresql://id:p,a@ss@a.example:5432,[::1]:5433,c/db?sslmode=no-verify'), [

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { deleteRetiredKeys } from '../../../src/features/authorization-servers/signing-keys.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
-import { findServerRevisions } from '../../../src/protocol/storage/server-revisions.store.ts';
+import { findServerRevisions } from '../../../src/protocol/storage/server-state.store.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { startService } from '../../support/service.ts';
 

@@ -1,7 +1,12 @@
-/** Names of domains: how they are written, and which can belong to one organization. */
+/** Names of domains, and their TXT records, from the servers that `DNS_SERVERS` names, or those of the system. */
+
+import { Resolver } from 'node:dns/promises';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { getDomain } from 'tldts';
 import { z } from 'zod';
+import type { Config } from '../config/config.ts';
+
+// Names of domains: how they are written, and which can belong to one organization.
 
 /** RFC 1035 section 2.3.4 allows 253 characters; the name of the challenge needs some of them. */
 const LONGEST = 230;
@@ -43,3 +48,21 @@ export const organizationDomain = z
     ctx.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
+
+/** Timeout in milliseconds for one server, and the number of attempts. */
+const PATIENCE = { timeout: 2000, tries: 2 };
+
+/** Error codes for a missing name or record. */
+const NOTHING: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** @returns the records of the name, each as one string; `unreachable`: no server has answered */
+export async function txtRecords({ dnsServers }: Pick<Config, 'dnsServers'>, name: string): Promise<readonly string[] | 'unreachable'> {
+  const resolver = new Resolver(PATIENCE);
+  if (dnsServers.length > 0) resolver.setServers(dnsServers);
+  try {
+    // RFC 7208 section 3.3: the strings of one record belong together, without a space.
+    return (await resolver.resolveTxt(name)).map((strings) => strings.join(''));
+  } catch (error) {
+    return NOTHING.has((error as NodeJS.ErrnoException).code) ? [] : 'unreachable';
+  }
+}

@@ -1,7 +1,12 @@
-/** The events of tokens that an application got on behalf of a user by another token: a token exchange (RFC 8693), or an assertion (RFC 7523). */
+/**
+ * Audit events of tokens that an application got on behalf of a user by another token (a token exchange of RFC 8693, or an assertion of RFC
+ * 7523), and of a user’s answer to a device (RFC 8628) or a backchannel request (CIBA).
+ */
+
 import { auditEvent } from './audit.service.ts';
 import { eventRow } from './audit.store.ts';
-import type { RequestContext } from './audit-event.policy.ts';
+import { NOBODY, type RequestContext } from './audit-event.policy.ts';
+import type { EventType } from './event-types.policy.ts';
 
 interface Named {
   readonly id: string;
@@ -12,7 +17,7 @@ interface Delegated {
   readonly user: { readonly id: string; readonly login: string };
   /** To which the token was issued. */
   readonly application: Named;
-  readonly server: Pick<Named, 'id' | 'name'>;
+  readonly server: Named;
   readonly details: {
     readonly scope: string;
     /** Token exchange: the actor, and earlier actors nested in it. */
@@ -52,3 +57,44 @@ const rowOf = (event: typeof EXCHANGED | typeof ASSERTED, { user, application, s
       after: { ...details, scope: details.scope.slice(0, LONGEST_SCOPE) },
     }),
   );
+
+interface DeviceAnswer {
+  /** undefined: refused before a sign-in. */
+  readonly user: Named | undefined;
+  readonly application: Named;
+  readonly server: Named;
+  readonly isAllowed: boolean;
+}
+
+/** As far as the connection reveals. */
+type AnswerContext = Omit<RequestContext, 'actor' | 'roles'>;
+
+/** @returns the event as the protocol's statement of writes takes it */
+export const deviceAnswer = (answer: DeviceAnswer, request: AnswerContext): string =>
+  answerEvent('app.oauth2.as.device.authorize', 'a device', answer, request);
+
+/** @returns the event as the protocol's statement of writes takes it */
+export const signInRequestAnswer = (answer: DeviceAnswer, request: AnswerContext): string =>
+  answerEvent('app.oauth2.as.backchannel.authorize', 'a sign-in request', answer, request);
+
+function answerEvent(
+  eventType: EventType,
+  what: string,
+  { user, application, server, isAllowed }: DeviceAnswer,
+  request: AnswerContext,
+): string {
+  const actor = user === undefined ? NOBODY : ({ id: user.id, type: 'User', displayName: user.name } as const);
+  return eventRow(
+    auditEvent({
+      eventType,
+      displayMessage: isAllowed ? `User allowed ${what}` : `User refused ${what}`,
+      request: { ...request, actor },
+      targets: [
+        { id: application.id, type: 'AppInstance', displayName: application.name },
+        ...(user === undefined ? [] : [{ id: user.id, type: 'User', displayName: user.name }]),
+        { id: server.id, type: 'AuthorizationServer', displayName: server.name },
+      ],
+      ...(!isAllowed && { failure: 'DENIED_BY_USER' as const }),
+    }),
+  );
+}

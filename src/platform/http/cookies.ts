@@ -1,0 +1,85 @@
+/**
+ * Cookies of a browser. The device cookie marks a browser after a sign-in: random, for one year. It signs nobody in; anyone who holds it has
+ * only a count of wrong passwords of its own. Stored as a digest (OWASP Blocking Brute Force Attacks, "Device Cookies").
+ */
+
+import type { IncomingMessage } from 'node:http';
+import type Koa from 'koa';
+import { LIFETIMES } from '../../../config/defaults.ts';
+import type { Config } from '../config/config.ts';
+import { randomToken } from '../crypto/secrets.ts';
+
+// Names of cookies that no page of a sibling domain can write (RFC 6265bis section 4.1.3).
+
+/** @param path of the cookie: `__Host-` allows `/` alone */
+export const prefixed = (name: string, secure: boolean, path: string): string =>
+  secure ? `${path === '/' ? '__Host-' : '__Secure-'}${name}` : name;
+
+/** @returns the value of the cookie of this name */
+export const cookieIn = (ctx: Koa.Context, name: string, secure: boolean, path: string): string | undefined =>
+  ctx.cookies.get(prefixed(name, secure, path), { signed: false });
+
+// The cookie of a browser that users trust: a random token for each of them, the newest first. A token replaces a second factor for its
+// user alone, and is new each time, so that the user of a shared browser knows no token that another user gets later.
+
+const NAME = 'gatehouse-trusted';
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+/** Users of one browser. */
+const MOST_TOKENS = 5;
+const DAY_MS = 86_400_000;
+
+/** @returns the browser's tokens, at most five */
+export function trustTokensOf(ctx: Koa.Context, { secure }: Pick<Config, 'secure'>): readonly string[] {
+  const value = ctx.cookies.get(prefixed(NAME, secure, '/'), { signed: false }) ?? '';
+  return value
+    .split('.')
+    .filter((token) => TOKEN.test(token))
+    .slice(0, MOST_TOKENS);
+}
+
+/** Adds a token to those of the browser. @param days that the browser keeps it */
+export function keepTrustToken(ctx: Koa.Context, config: Pick<Config, 'secure'>, token: string, days: number): void {
+  const { secure } = config;
+  const tokens = [token, ...trustTokensOf(ctx, config)].slice(0, MOST_TOKENS);
+  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: '/', overwrite: true } as const;
+  ctx.cookies.set(prefixed(NAME, secure, '/'), tokens.join('.'), { ...attributes, maxAge: days * DAY_MS });
+}
+
+const RANDOM_TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+const nameOf = ({ secure }: Config): string => (secure ? '__Host-gatehouse-device' : 'gatehouse-device');
+
+/** @returns the browser's value; undefined when it has none */
+export function deviceOf(ctx: Koa.Context, config: Config): string | undefined {
+  const value = ctx.cookies.get(nameOf(config), { signed: false });
+  return value !== undefined && RANDOM_TOKEN.test(value) ? value : undefined;
+}
+
+/** A value for a browser that has none yet. */
+export const newDevice = (): string => randomToken();
+
+const given = new WeakMap<IncomingMessage, string>();
+
+/** @returns the browser's value, or for one that has none the value that it is to be given: the same for the whole request */
+export function browserDevice(ctx: Koa.Context, config: Config): string {
+  const device = deviceOf(ctx, config) ?? given.get(ctx.req) ?? newDevice();
+  given.set(ctx.req, device);
+  return device;
+}
+
+/** Gives the browser its value, for another year. */
+export function keepDevice(ctx: Koa.Context, config: Config, value: string): void {
+  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  ctx.cookies.secure = config.secure;
+  ctx.cookies.set(nameOf(config), value, {
+    signed: false,
+    httpOnly: true,
+    secure: config.secure,
+    sameSite: 'lax',
+    path: '/',
+    maxAge: LIFETIMES.device * 1000,
+    overwrite: true,
+  });
+}
