@@ -90,10 +90,7 @@ export function collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B e
       access,
       summary: summaries.remove,
       params: itemParams,
-      async handler(call) {
-        await declared.remove(callOf(call), idOf(call));
-        return undefined;
-      },
+      handler: (call) => declared.remove(callOf(call), idOf(call)),
     }),
   ];
 }

@@ -62,8 +62,11 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly refusals?: Readonly<Record<number, 'NoSession' | 'OtherSite'>>;
   /** Status of a successful response; default 200, or 204 without a response. */
   readonly status?: number;
-  handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R>>;
+  handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<Result<R>>;
 }
+
+/** What a handler returns; without a response it does not matter. */
+type Result<R extends z.ZodType> = [z.input<R>] extends [undefined] ? unknown : z.input<R>;
 
 export type Endpoint = Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
 

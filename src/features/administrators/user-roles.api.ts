@@ -77,10 +77,7 @@ export const userRoleEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Take a role from a user',
     params: roleParams,
-    handler: async ({ services, params, request }) => {
-      await revokeRole(services, params.id, params.roleId, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => revokeRole(services, params.id, params.roleId, request),
   }),
 ];
 

@@ -1,7 +1,9 @@
 /** `api-tokens`: what calls of this API are signed with. Anyone who may call the API at all has tokens of their own. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, moment, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { API_TOKEN_TYPES, type ApiToken } from './api-tokens.resource.ts';
 import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
@@ -51,10 +53,7 @@ export const apiTokens: readonly Endpoint[] = [
     access: 'own',
     summary: "List the caller's API tokens, oldest first; service-wide administrators see all tokens",
     item: apiToken,
-    handler: async ({ services, query, request }) => {
-      const { items, next } = await listApiTokens(services, query, request);
-      return { items: items.map(present), next };
-    },
+    handler: async ({ services, query, request }) => mapPage(await listApiTokens(services, query, request), present),
   }),
   endpoint({
     method: 'GET',
@@ -71,10 +70,7 @@ export const apiTokens: readonly Endpoint[] = [
     access: 'own',
     summary: 'Revoke an API token; the next call with it is refused',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await revokeApiToken(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => revokeApiToken(services, params.id, request),
   }),
 ];
 

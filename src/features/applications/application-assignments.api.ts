@@ -1,7 +1,9 @@
 /** `apps/{id}/users` and `apps/{id}/groups`: assignments of an application. PUT assigns, or POST as in Okta's SDKs. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { assign, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
 import type { AssigneeKind, Assignment } from './applications.resource.ts';
@@ -54,10 +56,8 @@ function assignmentsOf<P extends z.ZodType<{ id: string }>, R extends z.ZodType>
       summary: `List the ${kind}s that an application is assigned to, the oldest ${kind}s first`,
       params: idParams,
       item: response,
-      handler: async ({ services, params: { id }, query }) => {
-        const { items, next } = await listAssignments(services, id, kind, query);
-        return { items: items.map((found) => present(id, found, services.config.baseUrl)), next };
-      },
+      handler: async ({ services, params: { id }, query }) =>
+        mapPage(await listAssignments(services, id, kind, query), (found) => present(id, found, services.config.baseUrl)),
     }),
     endpoint({
       method: 'PUT',
@@ -89,10 +89,7 @@ function assignmentsOf<P extends z.ZodType<{ id: string }>, R extends z.ZodType>
       access: 'service',
       summary: `Remove the assignment of an application to a ${kind}`,
       params,
-      handler: async ({ services, params, request }) => {
-        await unassign(services, params.id, { kind, id: assigneeId(params) }, request);
-        return undefined;
-      },
+      handler: ({ services, params, request }) => unassign(services, params.id, { kind, id: assigneeId(params) }, request),
     }),
   ];
 }

@@ -70,10 +70,7 @@ export const appSecrets: readonly Endpoint[] = [
     access: 'service',
     summary: 'Delete a secret. The last active secret cannot be deleted',
     params: secretParams,
-    handler: async ({ services, params, request }) => {
-      await deleteSecret(services, params.id, params.secretId, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => deleteSecret(services, params.id, params.secretId, request),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),

@@ -1,7 +1,9 @@
 /** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Their secrets and assignments have files of their own. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { oktaDefault } from '../../platform/validation/okta-default.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -160,10 +162,7 @@ const changeStatus = (step: string, status: ApplicationStatus): Endpoint =>
     access: 'service',
     summary: `Make an application ${status}`,
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await setApplicationStatus(services, params.id, status, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => setApplicationStatus(services, params.id, status, request),
   });
 
 export const apps: readonly Endpoint[] = [
@@ -189,10 +188,8 @@ export const apps: readonly Endpoint[] = [
       'List the applications, oldest first; each word of q begins a word of the label, or q is the client ID; filter an expression of RFC 7644 on id, label, status, origin, settings.oauthClient.application_type',
     query: { q: text().optional(), filter: z.string().optional() },
     item: app,
-    handler: async ({ services, query: { limit, after, ...search }, request }) => {
-      const { items, next } = await listApplications(services, search, { limit, after });
-      return { items: items.map((found) => presentApp(found, services.config.baseUrl, request)), next };
-    },
+    handler: async ({ services, query: { limit, after, ...search }, request }) =>
+      mapPage(await listApplications(services, search, { limit, after }), (found) => presentApp(found, services.config.baseUrl, request)),
   }),
   endpoint({
     method: 'GET',
@@ -228,10 +225,7 @@ export const apps: readonly Endpoint[] = [
     access: 'service',
     summary: 'Delete an application, active or not, with its secrets, assignments, consents and tokens',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await deleteApplication(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => deleteApplication(services, params.id, request),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),

@@ -1,7 +1,9 @@
 /** `groups/{id}/apps` and `users/{id}/appLinks`, as Okta's Groups and Users APIs have them: which applications a group opens, and where a user may begin. */
+
 import { z } from 'zod';
 import { type Endpoint, listing } from '../../api/endpoint.ts';
 import { idParams } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { listGroupApplications, listOpenApplications } from './application-assignments.service.ts';
 import { app, presentApp } from './applications.api.ts';
 import type { Application } from './applications.resource.ts';
@@ -23,10 +25,8 @@ export const assignedApps: readonly Endpoint[] = [
     summary: 'List the applications that are assigned to a group, oldest first',
     params: idParams,
     item: app,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listGroupApplications(services, params.id, query);
-      return { items: items.map((found) => presentApp(found, services.config.baseUrl, request)), next };
-    },
+    handler: async ({ services, params, query, request }) =>
+      mapPage(await listGroupApplications(services, params.id, query), (found) => presentApp(found, services.config.baseUrl, request)),
   }),
   listing({
     path: '/users/:id/appLinks',
@@ -34,10 +34,8 @@ export const assignedApps: readonly Endpoint[] = [
     summary: 'List the active applications that a user can open and that have a start URI, oldest first',
     params: idParams,
     item: appLink,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listOpenApplications(services, params.id, query, request);
-      return { items: items.map(presentLink), next };
-    },
+    handler: async ({ services, params, query, request }) =>
+      mapPage(await listOpenApplications(services, params.id, query, request), presentLink),
   }),
 ];
 

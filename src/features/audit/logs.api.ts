@@ -1,7 +1,9 @@
 /** `logs`: the audit events, as Okta's System Log API shows them. They are read here and nothing else. */
+
 import { z } from 'zod';
 import { type Endpoint, listing } from '../../api/endpoint.ts';
 import { moment } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { describeEvent, logEvent } from './log-events.service.ts';
 import { readLogs, readOrganizationLog } from './logs.service.ts';
@@ -22,10 +24,8 @@ export const logs: readonly Endpoint[] = [
       sortOrder: z.enum(['ASCENDING', 'DESCENDING']).default('ASCENDING').meta({ description: 'DESCENDING: newest first' }),
     },
     item: logEvent,
-    handler: async ({ services, query: { since, until, filter, q, sortOrder, ...window } }) => {
-      const { items, next } = await readLogs(services, { since, until, filter, q, newestFirst: sortOrder === 'DESCENDING' }, window);
-      return { items: items.map(describeEvent), next };
-    },
+    handler: async ({ services, query: { since, until, filter, q, sortOrder, ...window } }) =>
+      mapPage(await readLogs(services, { since, until, filter, q, newestFirst: sortOrder === 'DESCENDING' }, window), describeEvent),
   }),
   listing({
     path: '/account/org/:orgId/log',
@@ -33,9 +33,7 @@ export const logs: readonly Endpoint[] = [
     summary: 'Read the audit events about an organization, newest first',
     params: z.object({ orgId: z.string().min(1) }),
     item: logEvent,
-    handler: async ({ services, params: { orgId }, query, request }) => {
-      const { items, next } = await readOrganizationLog(services, orgId, query, request);
-      return { items: items.map(describeEvent), next };
-    },
+    handler: async ({ services, params: { orgId }, query, request }) =>
+      mapPage(await readOrganizationLog(services, orgId, query, request), describeEvent),
   }),
 ];

@@ -101,10 +101,7 @@ const changeStatus = (step: string, status: ServerStatus): Endpoint =>
     access: 'service',
     summary: `Make an authorization server ${status}`,
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await setServerStatus(services, params.id, status, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => setServerStatus(services, params.id, status, request),
   });
 
 export const authorizationServers: readonly Endpoint[] = [
@@ -160,10 +157,7 @@ export const authorizationServers: readonly Endpoint[] = [
     access: 'service',
     summary: 'Delete an authorization server, active or not, with everything in it; its tokens stop working',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await deleteAuthorizationServer(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => deleteAuthorizationServer(services, params.id, request),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),

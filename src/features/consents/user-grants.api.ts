@@ -1,7 +1,9 @@
 /** `users/{id}/grants`: the consents that a user gave to applications, a scope or an authorization detail each, as Okta's User Grants API shows them. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import type { Consent } from './consents.resource.ts';
 import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
@@ -32,10 +34,8 @@ export const userGrants: readonly Endpoint[] = [
     summary: 'List the consents of a user, oldest first',
     params: idParams,
     item: grant,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listGrants(services, params.id, query, request);
-      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, params, query, request }) =>
+      mapPage(await listGrants(services, params.id, query, request), (found) => present(found, services.config.baseUrl)),
   }),
   endpoint({
     method: 'GET',
@@ -53,10 +53,7 @@ export const userGrants: readonly Endpoint[] = [
     access: 'organizations',
     summary: "Revoke a consent; the application's tokens for the user at that server stop working",
     params: grantParams,
-    handler: async ({ services, params, request }) => {
-      await revokeGrant(services, params.id, params.grantId, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => revokeGrant(services, params.id, params.grantId, request),
   }),
   endpoint({
     method: 'DELETE',
@@ -64,10 +61,7 @@ export const userGrants: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Revoke all consents of a user',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await revokeGrants(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => revokeGrants(services, params.id, request),
   }),
 ];
 

@@ -76,10 +76,7 @@ export const eventHookDeliveries: readonly Endpoint[] = [
     access: 'service',
     summary: 'Send a delivery again under the same webhook-id',
     params: deliveryParams,
-    handler: async ({ services, params, request }) => {
-      await sendAgain(services, params.id, params.deliveryId, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => sendAgain(services, params.id, params.deliveryId, request),
   }),
   endpoint({
     method: 'POST',
@@ -87,9 +84,6 @@ export const eventHookDeliveries: readonly Endpoint[] = [
     access: 'service',
     summary: 'Send the event event_hook.test to this event hook alone',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await sendTestEvent(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => sendTestEvent(services, params.id, request),
   }),
 ];

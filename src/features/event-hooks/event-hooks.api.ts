@@ -1,7 +1,9 @@
 /** `eventHooks`, as Okta's Event Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, time, unlessEmpty, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
 import type { EventHook, HookStatus } from './event-hooks.resource.ts';
 import {
@@ -68,10 +70,8 @@ export const eventHooks: readonly Endpoint[] = [
     access: 'service',
     summary: 'List the event hooks, oldest first',
     item: hook,
-    handler: async ({ services, query }) => {
-      const { items, next } = await listEventHooks(services, query);
-      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, query }) =>
+      mapPage(await listEventHooks(services, query), (found) => present(found, services.config.baseUrl)),
   }),
   endpoint({
     method: 'GET',
@@ -99,10 +99,7 @@ export const eventHooks: readonly Endpoint[] = [
     access: 'service',
     summary: 'Delete an event hook, active or not, and its pending deliveries',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await deleteEventHook(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => deleteEventHook(services, params.id, request),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),

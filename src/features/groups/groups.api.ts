@@ -1,8 +1,10 @@
 /** `groups`, as Okta's Groups API shows the groups that people make: every one is of its type `OKTA_GROUP`, the word that its SDKs read. And `users/{id}/groups`. */
+
 import { z } from 'zod';
 import { collection } from '../../api/collection.ts';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { presentUser, user } from '../users/users.api.ts';
 import type { Group } from './groups.resource.ts';
@@ -63,10 +65,8 @@ export const groupEndpoints: readonly Endpoint[] = [
     summary: 'List the members of a group, the oldest users first',
     params: idParams,
     item: user,
-    handler: async ({ services, params, query }) => {
-      const { items, next } = await listGroupMembers(services, params.id, query);
-      return { items: items.map((found) => presentUser(found, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, params, query }) =>
+      mapPage(await listGroupMembers(services, params.id, query), (found) => presentUser(found, services.config.baseUrl)),
   }),
   endpoint({
     method: 'PUT',
@@ -74,10 +74,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Add a user to a group',
     params: memberParams,
-    handler: async ({ services, params, request }) => {
-      await addGroupMembers(services, params.id, [params.userId], request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => addGroupMembers(services, params.id, [params.userId], request),
   }),
   endpoint({
     method: 'DELETE',
@@ -85,10 +82,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Remove a user from a group',
     params: memberParams,
-    handler: async ({ services, params, request }) => {
-      await removeGroupMember(services, params.id, params.userId, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => removeGroupMember(services, params.id, params.userId, request),
   }),
   listing({
     path: '/users/:id/groups',
@@ -96,10 +90,8 @@ export const groupEndpoints: readonly Endpoint[] = [
     summary: 'List the groups of a user, oldest first',
     params: idParams,
     item: group,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listUserGroups(services, params.id, query, request);
-      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, params, query, request }) =>
+      mapPage(await listUserGroups(services, params.id, query, request), (found) => present(found, services.config.baseUrl)),
   }),
 ];
 

@@ -1,7 +1,9 @@
 /** `idps`: external identity providers, as Okta's Identity Providers API shows them. The client secret goes in and never comes out. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
 import { identityProviderBody, identityProviderId, identityProviderInput } from './identity-provider-settings.service.ts';
@@ -124,10 +126,8 @@ export const idps: readonly Endpoint[] = [
     summary: 'List the identity providers, oldest first; q is the start of the name',
     query: { q: text().optional(), type: z.enum(IDENTITY_PROVIDER_TYPES).optional() },
     item: idp,
-    handler: async ({ services, query: { limit, after, ...search } }) => {
-      const { items, next } = await listIdentityProviders(services, search, { limit, after });
-      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, query: { limit, after, ...search } }) =>
+      mapPage(await listIdentityProviders(services, search, { limit, after }), (found) => present(found, services.config.baseUrl)),
   }),
   endpoint({
     method: 'GET',
@@ -156,10 +156,7 @@ export const idps: readonly Endpoint[] = [
     access: 'service',
     summary: 'Delete an identity provider, active or not, with the links of users to it; the users stay',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await deleteIdentityProvider(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => deleteIdentityProvider(services, params.id, request),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),

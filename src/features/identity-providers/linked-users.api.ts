@@ -1,7 +1,9 @@
 /** `idps/{id}/users`: linked users of an identity provider, as in Okta: `id` is the user, `externalId` their ID at the provider. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { getLink, linkUser, listLinkedUsers, unlinkUser } from './identity-provider-links.service.ts';
 import type { IdentityProviderLink } from './identity-providers.resource.ts';
@@ -23,10 +25,8 @@ export const idpUsers: readonly Endpoint[] = [
     summary: 'List the users who are linked to an identity provider, in the order of their linking',
     params: idParams,
     item: linkedUser,
-    handler: async ({ services, params: { id }, query }) => {
-      const { items, next } = await listLinkedUsers(services, id, query);
-      return { items: items.map((found) => present(found, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, params: { id }, query }) =>
+      mapPage(await listLinkedUsers(services, id, query), (found) => present(found, services.config.baseUrl)),
   }),
   endpoint({
     method: 'GET',
@@ -55,10 +55,7 @@ export const idpUsers: readonly Endpoint[] = [
     access: 'service',
     summary: 'Unlink a user from an identity provider',
     params,
-    handler: async ({ services, params: { id, userId }, request }) => {
-      await unlinkUser(services, id, userId, request);
-      return undefined;
-    },
+    handler: ({ services, params: { id, userId }, request }) => unlinkUser(services, id, userId, request),
   }),
 ];
 

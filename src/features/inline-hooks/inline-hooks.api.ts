@@ -1,7 +1,9 @@
 /** `inlineHooks`, as Okta's Inline Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { presentChannel, shownHookChannel } from '../event-hooks/hook-channel.service.ts';
 import { tryInlineHook } from './inline-hook-trial.service.ts';
@@ -89,10 +91,7 @@ export const inlineHooks: readonly Endpoint[] = [
     access: 'service',
     summary: 'List the inline hooks',
     item: hook,
-    handler: async ({ services, query }) => {
-      const { items, next } = await listInlineHooks(services, query);
-      return { items: items.map((one) => present(one, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, query }) => mapPage(await listInlineHooks(services, query), (one) => present(one, services.config.baseUrl)),
   }),
   endpoint({
     method: 'GET',
@@ -121,10 +120,7 @@ export const inlineHooks: readonly Endpoint[] = [
     access: 'service',
     summary: 'Delete an inline hook, active or not, that no rule names',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await deleteInlineHook(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => deleteInlineHook(services, params.id, request),
   }),
   changeStatus('activate', 'ACTIVE'),
   changeStatus('deactivate', 'INACTIVE'),

@@ -1,7 +1,9 @@
 /** `account/org/{orgId}/domain`: the e-mail domains of an organization, which a TXT record of DNS verifies. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { organizationDomain } from '../../platform/dns/dns.ts';
 import { challengeName, type OrganizationDomain } from './organization-domains.resource.ts';
 import { addDomain, getDomain, listDomains, removeDomain, verifyDomain } from './organization-domains.service.ts';
@@ -44,10 +46,7 @@ export const domainEndpoints: readonly Endpoint[] = [
     summary: 'List the domains of an organization, oldest first',
     params: ofOrganization,
     item: domainAnswer,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listDomains(services, params.orgId, query, request);
-      return { items: items.map(present), next };
-    },
+    handler: async ({ services, params, query, request }) => mapPage(await listDomains(services, params.orgId, query, request), present),
   }),
   endpoint({
     method: 'GET',
@@ -73,9 +72,6 @@ export const domainEndpoints: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Remove a domain that no identity provider of the organization uses',
     params: ofDomain,
-    handler: async ({ services, params: { orgId, domain }, request }) => {
-      await removeDomain(services, orgId, domain, request);
-      return undefined;
-    },
+    handler: ({ services, params: { orgId, domain }, request }) => removeDomain(services, orgId, domain, request),
   }),
 ];

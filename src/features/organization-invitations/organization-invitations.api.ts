@@ -1,7 +1,9 @@
 /** `account/org/{orgId}/invitation`: who is invited to an organization by e-mail. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import {
   getInvitation,
   type Invitation,
@@ -47,10 +49,7 @@ export const organizationInvitationEndpoints: readonly Endpoint[] = [
     summary: 'List the pending invitations to an organization, oldest first',
     params: ofOrganization,
     item: invitation,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listInvitations(services, params.orgId, query, request);
-      return { items: items.map(shown), next };
-    },
+    handler: async ({ services, params, query, request }) => mapPage(await listInvitations(services, params.orgId, query, request), shown),
   }),
   endpoint({
     method: 'GET',
@@ -79,9 +78,6 @@ export const organizationInvitationEndpoints: readonly Endpoint[] = [
     summary: 'Revoke an invitation to an organization',
     params: ofInvitation,
     status: 204,
-    handler: async ({ services, params: { orgId, invitationId }, request }) => {
-      await revokeInvitation(services, orgId, invitationId, request);
-      return undefined;
-    },
+    handler: ({ services, params: { orgId, invitationId }, request }) => revokeInvitation(services, orgId, invitationId, request),
   }),
 ];

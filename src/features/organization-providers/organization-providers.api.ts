@@ -1,7 +1,9 @@
 /** `account/org/{orgId}/idp`: the identity providers of an organization. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { type OrganizationProvider, organizationProviderBody, PROVIDER_MODES } from './organization-providers.resource.ts';
 import { getProviderOf, listProvidersOf, putProviderOf, removeProviderOf } from './organization-providers.service.ts';
 
@@ -44,10 +46,8 @@ export const organizationProviderEndpoints: readonly Endpoint[] = [
     summary: 'List the identity providers of an organization, oldest first',
     params: ofOrganization,
     item: providerAnswer,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listProvidersOf(services, params.orgId, query, request);
-      return { items: items.map(present), next };
-    },
+    handler: async ({ services, params, query, request }) =>
+      mapPage(await listProvidersOf(services, params.orgId, query, request), present),
   }),
   endpoint({
     method: 'GET',
@@ -76,9 +76,6 @@ export const organizationProviderEndpoints: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Remove an identity provider from an organization. The provider itself and the members stay',
     params: ofProvider,
-    handler: async ({ services, params: { orgId, idpId }, request }) => {
-      await removeProviderOf(services, orgId, idpId, request);
-      return undefined;
-    },
+    handler: ({ services, params: { orgId, idpId }, request }) => removeProviderOf(services, orgId, idpId, request),
   }),
 ];

@@ -48,9 +48,6 @@ export const organizationSetupEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Revoke the set-up link of an organization',
     params: ofOrganization,
-    handler: async ({ services, params: { orgId }, request }) => {
-      await revokeSetup(services, orgId, request);
-      return undefined;
-    },
+    handler: ({ services, params: { orgId }, request }) => revokeSetup(services, orgId, request),
   }),
 ];

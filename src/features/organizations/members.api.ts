@@ -1,7 +1,9 @@
 /** `account/org/{orgId}/member`: who belongs to an organization, and to which of its departments. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing, parameterized } from '../../api/endpoint.ts';
 import { time, writeTime } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { listMembers, putMember, removeMember } from './members.service.ts';
 
@@ -23,10 +25,12 @@ export const memberEndpoints: readonly Endpoint[] = [
     summary: 'List the members of an organization, those of its departments included',
     params: z.object({ orgId: z.string().min(1) }),
     item: member,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listMembers(services, params.orgId, query, request);
-      return { items: items.map(({ depId, created, ...rest }) => ({ ...rest, depId: depId ?? '', created: writeTime(created) })), next };
-    },
+    handler: async ({ services, params, query, request }) =>
+      mapPage(await listMembers(services, params.orgId, query, request), ({ depId, created, ...rest }) => ({
+        ...rest,
+        depId: depId ?? '',
+        created: writeTime(created),
+      })),
   }),
   parameterized({
     method: 'PUT',

@@ -70,10 +70,7 @@ const changeStatus = (name: string, status: PolicyStatus): Endpoint =>
     access: 'service',
     summary: `Make an access policy ${status}`,
     params: policyParams,
-    handler: async ({ services, params, request }) => {
-      await setPolicyStatus(services, params.id, params.policyId, status, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => setPolicyStatus(services, params.id, params.policyId, status, request),
   });
 
 export const authorizationServerPolicies: readonly Endpoint[] = [

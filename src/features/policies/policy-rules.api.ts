@@ -84,10 +84,7 @@ const changeStatus = (name: string, status: PolicyStatus): Endpoint =>
     access: 'service',
     summary: `Make a rule of an access policy ${status}`,
     params: ruleParams,
-    handler: async ({ services, params, request }) => {
-      await setRuleStatus(services, policyOf(params), params.ruleId, status, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => setRuleStatus(services, policyOf(params), params.ruleId, status, request),
   });
 
 export const authorizationServerPolicyRules: readonly Endpoint[] = [

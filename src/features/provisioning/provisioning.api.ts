@@ -1,7 +1,9 @@
 /** `apps/{id}/provisioning`: the SCIM target of an application, what became of each user and group there, pushing now, and a dry run. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { PROVISIONED_KINDS, PROVISIONED_STATES, type ProvisionedResource, type ProvisioningTarget } from './provisioning.resource.ts';
 import {
@@ -71,10 +73,8 @@ export const provisioningEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'List the SCIM targets of all applications, oldest first',
     item: target.omit({ counts: true }),
-    handler: async ({ services, query }) => {
-      const { items, next } = await listProvisioning(services, query);
-      return { items: items.map((one) => presentTarget(one, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, query }) =>
+      mapPage(await listProvisioning(services, query), (one) => presentTarget(one, services.config.baseUrl)),
   }),
   endpoint({
     method: 'GET',
@@ -102,10 +102,7 @@ export const provisioningEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Remove the SCIM target of an application. Users and groups at the target stay unchanged',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await removeProvisioning(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => removeProvisioning(services, params.id, request),
   }),
   endpoint({
     method: 'POST',
@@ -130,10 +127,8 @@ export const provisioningEndpoints: readonly Endpoint[] = [
     params: idParams,
     query: { kind: z.enum(PROVISIONED_KINDS).optional(), state: z.enum(PROVISIONED_STATES).optional() },
     item: resource,
-    handler: async ({ services, params, query: { kind, state, ...window } }) => {
-      const { items, next } = await listProvisioned(services, params.id, { kind, state }, window);
-      return { items: items.map(presentResource), next };
-    },
+    handler: async ({ services, params, query: { kind, state, ...window } }) =>
+      mapPage(await listProvisioned(services, params.id, { kind, state }, window), presentResource),
   }),
   listing({
     path: '/apps/:id/provisioning/plan',
@@ -141,10 +136,11 @@ export const provisioningEndpoints: readonly Endpoint[] = [
     summary: 'Dry run: show what a push of at most ten assigned users would do, without changes',
     params: idParams,
     item: planned,
-    handler: async ({ services, params, query }) => {
-      const { items, next } = await dryRun(services, params.id, query);
-      return { items: items.map(({ resource: sent, ...one }) => ({ ...one, ...(sent !== undefined && { resource: { ...sent } }) })), next };
-    },
+    handler: async ({ services, params, query }) =>
+      mapPage(await dryRun(services, params.id, query), ({ resource: sent, ...one }) => ({
+        ...one,
+        ...(sent !== undefined && { resource: { ...sent } }),
+      })),
   }),
 ];
 

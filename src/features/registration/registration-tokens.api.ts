@@ -1,7 +1,9 @@
 /** `authorizationServers/{id}/registrationTokens`: initial access tokens for dynamic client registration (RFC 7591 section 3). Ours: Okta has API tokens for it. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, moment, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import type { RegistrationToken } from './registration-tokens.resource.ts';
 import {
   createRegistrationToken,
@@ -53,10 +55,7 @@ export const registrationTokens: readonly Endpoint[] = [
     summary: 'List the initial access tokens of an authorization server, oldest first',
     params: idParams,
     item: registrationToken,
-    handler: async ({ services, params, query }) => {
-      const { items, next } = await listRegistrationTokens(services, params.id, query);
-      return { items: items.map(presentToken), next };
-    },
+    handler: async ({ services, params, query }) => mapPage(await listRegistrationTokens(services, params.id, query), presentToken),
   }),
   endpoint({
     method: 'GET',
@@ -73,10 +72,7 @@ export const registrationTokens: readonly Endpoint[] = [
     access: 'service',
     summary: 'Revoke an initial access token; clients that registered with it stay',
     params: tokenParams,
-    handler: async ({ services, params, request }) => {
-      await revokeRegistrationToken(services, params.id, params.tokenId, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => revokeRegistrationToken(services, params.id, params.tokenId, request),
   }),
 ];
 

@@ -158,10 +158,7 @@ export const userFactorEndpoints: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Reset a second factor of a user, e.g. a lost one; with the last one go the recovery codes',
     params: factorParams,
-    handler: async ({ services, params, request }) => {
-      await resetUserFactor(services, params.id, params.factorId, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => resetUserFactor(services, params.id, params.factorId, request),
   }),
   endpoint({
     method: 'DELETE',
@@ -169,10 +166,7 @@ export const userFactorEndpoints: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Reset all second factors of a user, and the recovery codes',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await resetUserFactors(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => resetUserFactors(services, params.id, request),
   }),
 ];
 

@@ -52,7 +52,6 @@ export const sessions: readonly Endpoint[] = [
       const { uid, accountId: userId, login } = await requireSession(browser);
       await endOwnSession(services, { uid, userId, login }, request);
       await browser.forgetSession();
-      return undefined;
     },
   }),
 ];

@@ -117,10 +117,7 @@ export const signalStreamEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Delete a signal stream with what waits for it',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await deleteSignalStream(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => deleteSignalStream(services, params.id, request),
   }),
   changeStatus('enable', 'ENABLED', 'Enable a signal stream; what waits is delivered at once'),
   changeStatus('pause', 'PAUSED', 'Pause a signal stream: its events wait, for at most seven days'),
@@ -131,10 +128,7 @@ export const signalStreamEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Send a verification event to the receiver',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await verifySignalStream(services, params.id, undefined, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => verifySignalStream(services, params.id, undefined, request),
   }),
 ];
 

@@ -97,10 +97,7 @@ export const textEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Return an e-mail template to the original',
     params: ofTemplate,
-    async handler({ services, params: { kind, language }, request }) {
-      await resetMailTemplate(services, kind, language, request);
-      return undefined;
-    },
+    handler: ({ services, params: { kind, language }, request }) => resetMailTemplate(services, kind, language, request),
   }),
   endpoint({
     method: 'POST',
@@ -159,9 +156,6 @@ export const textEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Return a text of a page to the original',
     params: ofText,
-    async handler({ services, params: { language, key }, request }) {
-      await resetPageText(services, language, key, request);
-      return undefined;
-    },
+    handler: ({ services, params: { language, key }, request }) => resetPageText(services, language, key, request),
   }),
 ];

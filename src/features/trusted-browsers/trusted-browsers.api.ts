@@ -39,10 +39,7 @@ export const trustedBrowserEndpoints: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'End the trust in one browser: the next sign-in there asks for the second factor',
     params: browserParams,
-    handler: async ({ services, params, request }) => {
-      await endUserTrust(services, params.id, params.browserId, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => endUserTrust(services, params.id, params.browserId, request),
   }),
   endpoint({
     method: 'DELETE',
@@ -50,10 +47,7 @@ export const trustedBrowserEndpoints: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'End the trust in all browsers of a user',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await endAllTrust(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => endAllTrust(services, params.id, request),
   }),
 ];
 

@@ -1,7 +1,9 @@
 /** `users/{id}/data`: what the service holds about one user, for the user who asks for it. Okta has no such call; it is this service's own. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { describeEvent, logEvent } from '../audit/log-events.service.ts';
 import { MESSAGE_TYPES } from '../message-factors/message-factors.policy.ts';
 import type { Passkey } from '../passkeys/passkeys.resource.ts';
@@ -72,10 +74,8 @@ export const userDataExport: readonly Endpoint[] = [
     summary: 'Export the audit events by and about a user, oldest first; those of the last ten seconds may be missing',
     params: idParams,
     item: logEvent,
-    handler: async ({ services, params, query, request }) => {
-      const { items, next } = await listUserEvents(services, params.id, query, request);
-      return { items: items.map(describeEvent), next };
-    },
+    handler: async ({ services, params, query, request }) =>
+      mapPage(await listUserEvents(services, params.id, query, request), describeEvent),
   }),
 ];
 

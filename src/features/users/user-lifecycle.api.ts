@@ -96,9 +96,6 @@ export const userLifecycle: readonly Endpoint[] = [
     summary: 'End the browser sessions of a user; with oauthTokens=true their tokens, too',
     params: idParams,
     query: z.object({ oauthTokens: flag('false') }),
-    handler: async ({ services, params, query, request }) => {
-      await clearSessions(services, params.id, query, request);
-      return undefined;
-    },
+    handler: ({ services, params, query, request }) => clearSessions(services, params.id, query, request),
   }),
 ];

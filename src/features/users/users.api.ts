@@ -1,8 +1,10 @@
 /** `users`: people, as Okta's Users API shows them. Life cycle, sessions, roles and consents have files of their own; factors are not here yet. */
+
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { awaitsApproval, type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.policy.ts';
 import { deleteUser } from './user-lifecycle.service.ts';
@@ -88,10 +90,8 @@ export const userEndpoints: readonly Endpoint[] = [
       filter: z.string().optional(),
     },
     item: user,
-    handler: async ({ services, query, request }) => {
-      const { items, next } = await listUsers(services, query, request);
-      return { items: items.map((found) => presentUser(found, services.config.baseUrl)), next };
-    },
+    handler: async ({ services, query, request }) =>
+      mapPage(await listUsers(services, query, request), (found) => presentUser(found, services.config.baseUrl)),
   }),
   endpoint({
     method: 'GET',
@@ -139,10 +139,7 @@ export const userEndpoints: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Deactivate a user; delete one who is deactivated',
     params: idParams,
-    handler: async ({ services, params, request }) => {
-      await deleteUser(services, params.id, request);
-      return undefined;
-    },
+    handler: ({ services, params, request }) => deleteUser(services, params.id, request),
   }),
 ];
 

@@ -14,6 +14,12 @@ export interface Page<T> {
   readonly next: number | undefined;
 }
 
+/** The same page, with each item in another form. */
+export const mapPage = <T, U>({ items, next }: Page<T>, form: (item: T) => U): Page<U> => ({
+  items: items.map((item) => form(item)),
+  next,
+});
+
 export interface Order {
   /** A unique number of each row, which the database counts up; `seq` unless given. */
   readonly by?: string;
