@@ -1,6 +1,6 @@
 /** API tokens, known by their digest alone. The only SQL on that table; it reads the creator and their roles along. */
 
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { Role } from '../administrators/administration.policy.ts';
@@ -18,16 +18,7 @@ export interface TokenBearer {
   readonly orgId: string | null;
 }
 
-const TOKEN: Columns<ApiToken> = {
-  id: 'id',
-  name: 'name',
-  type: 'type',
-  orgId: 'org_id',
-  userId: 'user_id',
-  created: 'created',
-  expiresAt: 'expires_at',
-  lastUsed: 'last_used',
-};
+const TOKEN: Columns<ApiToken> = columns('id', 'name', 'type', 'orgId', 'userId', 'created', 'expiresAt', 'lastUsed');
 
 /** @returns false when a token of that value exists */
 export async function insertApiToken(executor: Executor, token: ApiToken, tokenHash: string): Promise<boolean> {

@@ -1,19 +1,12 @@
 /** Roles of applications, and which of them come with assignments. The only SQL that writes these tables. */
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { AssigneeKind } from '../applications/applications.resource.ts';
 import type { ApplicationRole, HeldRole } from './application-roles.resource.ts';
 
-const ROLE: Columns<ApplicationRole> = {
-  id: 'id',
-  name: 'name',
-  displayName: 'display_name',
-  description: 'description',
-  created: 'created',
-  lastUpdated: 'last_updated',
-};
+const ROLE: Columns<ApplicationRole> = columns('id', 'name', 'displayName', 'description', 'created', 'lastUpdated');
 
 /** @returns false when the application has a role of this name */
 export async function insertApplicationRole(trx: Executor, applicationId: string, role: ApplicationRole): Promise<boolean> {

@@ -1,19 +1,10 @@
 /** Signing keys of authorization servers and the states they pass through: NEXT, ACTIVE, RETIRED. The only SQL on that table. */
 import type { Knex } from 'knex';
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { KeyInUse, SigningKey } from './signing-keys.resource.ts';
 
-const KEY: Columns<SigningKey> = {
-  kid: 'kid',
-  alg: 'alg',
-  status: 'status',
-  publicJwk: 'public_jwk',
-  privateSealed: 'private_sealed',
-  created: 'created',
-  activated: 'activated',
-  retired: 'retired',
-};
+const KEY: Columns<SigningKey> = columns('kid', 'alg', 'status', 'publicJwk', 'privateSealed', 'created', 'activated', 'retired');
 
 export async function insertSigningKey(executor: Executor, serverId: string, key: SigningKey): Promise<void> {
   await executor('signing_keys').insert({ server_id: serverId, ...toRow<SigningKey>(KEY, key) });

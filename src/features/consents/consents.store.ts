@@ -1,6 +1,6 @@
 /** Consents: what a user allowed an application at one authorization server, a row per scope and per authorization detail. They outlive sessions and tokens. */
 
-import type { Columns } from '../../platform/database/columns.ts';
+import { type Columns, columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
@@ -9,15 +9,7 @@ import type { AuthorizationDetail } from '../authorization-details/details.polic
 import type { Scope } from '../scopes/scopes.resource.ts';
 import { type Consent, type ConsentKey, keyOfDetail } from './consents.resource.ts';
 
-const CONSENT: Columns<Consent> = {
-  id: 'id',
-  userId: 'user_id',
-  applicationId: 'application_id',
-  serverId: 'server_id',
-  scope: 'scope',
-  detail: 'detail',
-  created: 'created',
-};
+const CONSENT: Columns<Consent> = columns('id', 'userId', 'applicationId', 'serverId', 'scope', 'detail', 'created');
 
 const row = ({ userId, applicationId, serverId }: ConsentKey) => ({ user_id: userId, application_id: applicationId, server_id: serverId });
 

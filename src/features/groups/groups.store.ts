@@ -1,5 +1,5 @@
 /** Groups and who belongs to them. The only SQL on those tables. */
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
@@ -19,13 +19,7 @@ import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
 import { applyUserWords, USER_AMONG_OTHERS, USER_ORDERS } from '../users/users.store.ts';
 import type { Group, GroupOrder } from './groups.resource.ts';
 
-const GROUP: Columns<Group> = {
-  id: 'id',
-  name: 'name',
-  description: 'description',
-  created: 'created',
-  lastUpdated: 'last_updated',
-};
+const GROUP: Columns<Group> = columns('id', 'name', 'description', 'created', 'lastUpdated');
 
 /** Filterable attributes of groups. */
 export const GROUP_ATTRIBUTES: AttributeColumns = {

@@ -1,6 +1,6 @@
 /** External identity providers and the links of users to them. The only SQL on those tables. Protocol and policy are stored in the API's own names. */
 import type pg from 'pg';
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
@@ -120,14 +120,7 @@ export async function listCommittedActiveProviders(pool: pg.Pool): Promise<Offer
   return (await pool.query<OfferedProvider>({ name: 'list-active-providers', text })).rows;
 }
 
-const LINK: Columns<IdentityProviderLink> = {
-  idpId: 'idp_id',
-  subject: 'subject',
-  userId: 'user_id',
-  knownAs: 'known_as',
-  created: 'created',
-  lastUsed: 'last_used',
-};
+const LINK: Columns<IdentityProviderLink> = columns('idpId', 'subject', 'userId', 'knownAs', 'created', 'lastUsed');
 
 /** @returns false when the subject or the user is linked there already, also to each other */
 export async function insertIdentityLink(trx: Executor, link: IdentityProviderLink): Promise<boolean> {

@@ -1,17 +1,11 @@
 /** Domains of organizations. The only SQL that writes that table. */
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { OrganizationDomain } from './organization-domains.resource.ts';
 
-const DOMAIN: Columns<OrganizationDomain> = {
-  orgId: 'org_id',
-  domain: 'domain',
-  challenge: 'challenge',
-  created: 'created',
-  verified: 'verified',
-};
+const DOMAIN: Columns<OrganizationDomain> = columns('orgId', 'domain', 'challenge', 'created', 'verified');
 
 /** @returns false when the organization has the domain already */
 export async function insertDomain(trx: Executor, domain: OrganizationDomain): Promise<boolean> {

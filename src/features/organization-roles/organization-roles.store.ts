@@ -1,19 +1,12 @@
 /** Roles that organizations have defined, and the roles of members. The only SQL that writes these tables and marks owners. */
 
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { OrganizationRole } from './organization-roles.resource.ts';
 
-const ROLE: Columns<OrganizationRole> = {
-  id: 'id',
-  name: 'name',
-  description: 'description',
-  permissions: 'permissions',
-  created: 'created',
-  lastUpdated: 'last_updated',
-};
+const ROLE: Columns<OrganizationRole> = columns('id', 'name', 'description', 'permissions', 'created', 'lastUpdated');
 
 /** @returns false when the organization has a role of this name */
 export async function insertOrganizationRole(trx: Executor, orgId: string, role: OrganizationRole): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Links to set up an organization's sign-in: one at a time for each, known by digests alone. The only SQL on that table. */
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,17 +21,7 @@ export interface SetupRow {
   readonly expiresAt: Date;
 }
 
-const ROW: Columns<SetupRow> = {
-  orgId: 'org_id',
-  tokenHash: 'token_hash',
-  browserHash: 'browser_hash',
-  idpId: 'idp_id',
-  mode: 'mode',
-  domain: 'domain',
-  createdBy: 'created_by',
-  created: 'created',
-  expiresAt: 'expires_at',
-};
+const ROW: Columns<SetupRow> = columns('orgId', 'tokenHash', 'browserHash', 'idpId', 'mode', 'domain', 'createdBy', 'created', 'expiresAt');
 
 /** In the place of the organization's link before. */
 export async function replaceSetup(trx: Executor, row: SetupRow): Promise<void> {

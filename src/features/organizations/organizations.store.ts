@@ -1,6 +1,6 @@
 /** Organizations. The only SQL on that table. */
 
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type NumberedPage, type NumberedWindow, readNumberedPage } from '../../platform/database/paging.ts';
@@ -20,14 +20,7 @@ export interface Organization {
   readonly lastUpdated: Date;
 }
 
-const ORGANIZATION: Columns<Organization> = {
-  id: 'id',
-  name: 'name',
-  originId: 'origin_id',
-  type: 'type',
-  created: 'created',
-  lastUpdated: 'last_updated',
-};
+const ORGANIZATION: Columns<Organization> = columns('id', 'name', 'originId', 'type', 'created', 'lastUpdated');
 
 /** Held from before a new organization's number is drawn until its commit. */
 const CREATION_LOCK = 0x6f726773;

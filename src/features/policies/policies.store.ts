@@ -1,22 +1,12 @@
 /** Access policies of an authorization server and their rules. The only SQL on those tables. */
 
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import type { AccessPolicy, NamedInRule } from './access-policy.policy.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 
-const POLICY: Columns<Policy> = {
-  id: 'id',
-  serverId: 'server_id',
-  name: 'name',
-  description: 'description',
-  priority: 'priority',
-  status: 'status',
-  clients: 'clients',
-  created: 'created',
-  lastUpdated: 'last_updated',
-};
+const POLICY: Columns<Policy> = columns('id', 'serverId', 'name', 'description', 'priority', 'status', 'clients', 'created', 'lastUpdated');
 
 const RULE: Columns<PolicyRule> = {
   id: 'id',

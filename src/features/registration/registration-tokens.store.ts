@@ -1,19 +1,10 @@
 /** Initial access tokens, known by their digest alone. The only SQL on that table. */
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { RegistrationToken } from './registration-tokens.resource.ts';
 
-const TOKEN: Columns<RegistrationToken> = {
-  id: 'id',
-  serverId: 'server_id',
-  name: 'name',
-  singleUse: 'single_use',
-  uses: 'uses',
-  created: 'created',
-  expiresAt: 'expires_at',
-  lastUsed: 'last_used',
-};
+const TOKEN: Columns<RegistrationToken> = columns('id', 'serverId', 'name', 'singleUse', 'uses', 'created', 'expiresAt', 'lastUsed');
 
 export async function insertRegistrationToken(executor: Executor, token: RegistrationToken, tokenHash: string): Promise<void> {
   await executor('registration_tokens').insert({ ...toRow(TOKEN, token), token_hash: tokenHash });

@@ -1,6 +1,6 @@
 /** Second factors, recovery codes, and wrong codes in a row. The only SQL on these tables and columns; passkeys have a file of their own. */
 
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { hasMessageFactor } from '../message-factors/message-factors.store.ts';
 import type { FailedAttempts } from '../sign-in/lockout.policy.ts';
@@ -19,15 +19,7 @@ export interface Factor {
   readonly sealedSecret: string;
 }
 
-const FACTOR: Columns<Factor> = {
-  id: 'id',
-  userId: 'user_id',
-  type: 'type',
-  name: 'name',
-  created: 'created',
-  lastUsed: 'last_used',
-  sealedSecret: 'sealed_secret',
-};
+const FACTOR: Columns<Factor> = columns('id', 'userId', 'type', 'name', 'created', 'lastUsed', 'sealedSecret');
 
 /** @returns the user's authenticator apps, the oldest first */
 export async function listFactors(executor: Executor, userId: string): Promise<Factor[]> {

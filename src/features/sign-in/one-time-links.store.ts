@@ -1,6 +1,6 @@
 /** Links that work once, known by the digest of their token alone. The only SQL on that table. */
 
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { LinkPurpose } from '../passwords/password-link.policy.ts';
 
@@ -15,14 +15,7 @@ export interface OneTimeLink {
   readonly expiresAt: Date;
 }
 
-const LINK: Columns<OneTimeLink> = {
-  id: 'id',
-  purpose: 'purpose',
-  userId: 'user_id',
-  mailedTo: 'mailed_to',
-  created: 'created',
-  expiresAt: 'expires_at',
-};
+const LINK: Columns<OneTimeLink> = columns('id', 'purpose', 'userId', 'mailedTo', 'created', 'expiresAt');
 
 export async function insertOneTimeLink(executor: Executor, link: OneTimeLink): Promise<void> {
   await executor('one_time_links').insert(toRow(LINK, link));

@@ -1,17 +1,9 @@
 /** Trusted browsers, known by the digests of their tokens. The only SQL on that table. */
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { TrustedBrowser } from './trusted-browsers.resource.ts';
 
-const TRUSTED_BROWSER: Columns<TrustedBrowser> = {
-  id: 'id',
-  userId: 'user_id',
-  userAgent: 'user_agent',
-  ipAddress: 'ip_address',
-  created: 'created',
-  lastUsed: 'last_used',
-  expiresAt: 'expires_at',
-};
+const TRUSTED_BROWSER: Columns<TrustedBrowser> = columns('id', 'userId', 'userAgent', 'ipAddress', 'created', 'lastUsed', 'expiresAt');
 
 /** @param since those that were trusted before are left out @returns the user's, the newest first */
 export async function listTrustedBrowsers(executor: Executor, userId: string, since: Date, now: Date): Promise<TrustedBrowser[]> {

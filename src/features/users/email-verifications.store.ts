@@ -1,5 +1,5 @@
 /** Links that verify an e-mail address, known by the digest of their token alone. The only SQL on that table. */
-import { type Columns, toRow } from '../../platform/database/columns.ts';
+import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
 export interface EmailVerification {
@@ -14,14 +14,7 @@ export interface EmailVerification {
   readonly expiresAt: Date;
 }
 
-const COLUMNS: Columns<EmailVerification> = {
-  id: 'id',
-  userId: 'user_id',
-  email: 'email',
-  replaces: 'replaces',
-  created: 'created',
-  expiresAt: 'expires_at',
-};
+const COLUMNS: Columns<EmailVerification> = columns('id', 'userId', 'email', 'replaces', 'created', 'expiresAt');
 
 /** In place of those the user had. */
 export async function replaceVerification(trx: Executor, verification: EmailVerification): Promise<void> {

@@ -7,3 +7,9 @@ export function toRow<T extends object>(columns: Columns<T>, value: Partial<T>):
   const entries = Object.entries(value).map(([field, content]) => [columns[field as keyof T], content]);
   return Object.fromEntries(entries.filter(([, content]) => content !== undefined));
 }
+
+/** Columns that are named like the fields, in snake case: `lastUsed` is `last_used`. */
+export const columns = <K extends string>(...fields: readonly K[]) =>
+  Object.fromEntries(fields.map((field) => [field, field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])) as Readonly<
+    Record<K, string>
+  >;
