@@ -2,7 +2,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, notFound, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
@@ -23,9 +23,7 @@ export async function listRoles(services: Services, idOrLogin: string, request: 
 /** @throws {ApiError} not found */
 export async function getRole(services: Services, idOrLogin: string, roleId: string, request: RequestContext): Promise<AssignedRole> {
   const { knex } = services.database;
-  const role = await findRole(knex, (await findVisibleUser(knex, idOrLogin, request)).id, roleId);
-  if (role === undefined) throw notFound(roleId, 'Role');
-  return role;
+  return requireFound(await findRole(knex, (await findVisibleUser(knex, idOrLogin, request)).id, roleId), roleId, 'Role');
 }
 
 /** @throws {ApiError} as {@link grantRoles} */
@@ -77,8 +75,7 @@ export async function revokeRole(services: Services, idOrLogin: string, roleId: 
   await services.database.transaction(async (trx) => {
     await lockSuperAdmins(trx);
     const user = await lockChangeableUser(trx, idOrLogin, request);
-    const role = await findRole(trx, user.id, roleId);
-    if (role === undefined) throw notFound(roleId, 'Role');
+    const role = requireFound(await findRole(trx, user.id, roleId), roleId, 'Role');
     if (role.type === 'SUPER_ADMIN' && (await isLastSuperAdmin(trx, user.id))) throw wrongState(LAST_SUPER_ADMIN);
     await deleteRole(trx, role.id);
     const isWithoutRoles = (await findRights(trx, user.id)).length === 0;

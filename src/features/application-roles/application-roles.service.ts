@@ -5,7 +5,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, requireFound, wrongState } from '../../platform/errors/errors.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import type { Application } from '../applications/applications.resource.ts';
 import { applicationTarget, changeApplication, getApplication } from '../applications/applications.service.ts';
@@ -99,11 +99,8 @@ const complete = ({ name, displayName = '', description = '' }: RoleInput) => ({
   description,
 });
 
-async function requireRole(executor: Executor, applicationId: string, id: string): Promise<ApplicationRole> {
-  const role = await findApplicationRole(executor, applicationId, id);
-  if (role === undefined) throw notFound(id, 'ApplicationRole');
-  return role;
-}
+const requireRole = async (executor: Executor, applicationId: string, id: string): Promise<ApplicationRole> =>
+  requireFound(await findApplicationRole(executor, applicationId, id), id, 'ApplicationRole');
 
 const VERBS = { create: 'Create', update: 'Update', delete: 'Delete' } as const;
 

@@ -4,7 +4,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { notFound, validation } from '../../platform/errors/errors.ts';
+import { notFound, requireFound, validation } from '../../platform/errors/errors.ts';
 import { lockApplicationRoles, replaceAssignedRoles } from '../application-roles/application-roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
@@ -165,8 +165,7 @@ export async function listOpenApplications(
 }
 
 async function findBoth(trx: Executor, applicationId: string, assignee: Assignee): Promise<[Application, Target]> {
-  const application = await findApplicationById(trx, applicationId);
-  if (application === undefined) throw notFound(applicationId, 'Application');
+  const application = requireFound(await findApplicationById(trx, applicationId), applicationId, 'Application');
   const target = await findTarget(trx, assignee);
   if (target === undefined) throw assigneeNotFound(assignee);
   return [application, target];

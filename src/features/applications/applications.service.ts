@@ -3,7 +3,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, notFound, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { deleteClientState, deleteLeftOverClientState } from '../../protocol/storage/client-state.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -268,8 +268,7 @@ export async function changeApplication<T>(
 ): Promise<T> {
   const result = await database.transaction(async (trx) => {
     await first?.(trx);
-    const before = await lockApplication(trx, id);
-    if (before === undefined) throw notFound(id, 'Application');
+    const before = requireFound(await lockApplication(trx, id), id, 'Application');
     if (before.system) throw wrongState('this application is part of the service and cannot be changed');
     const done = await work(trx, before);
     await notifications.publish(trx, { kind: 'application', id });

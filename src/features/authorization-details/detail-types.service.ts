@@ -6,7 +6,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { conflict, requireFound, validation } from '../../platform/errors/errors.ts';
 import { jsonProblem } from '../../platform/validation/json-value.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -89,11 +89,8 @@ export async function deleteServerDetailType(services: Services, serverId: strin
   });
 }
 
-async function requireDetailType(executor: Executor, serverId: string, id: string): Promise<DetailType> {
-  const type = await findDetailType(executor, serverId, id);
-  if (type === undefined) throw notFound(id, 'AuthorizationDetailType');
-  return type;
-}
+const requireDetailType = async (executor: Executor, serverId: string, id: string): Promise<DetailType> =>
+  requireFound(await findDetailType(executor, serverId, id), id, 'AuthorizationDetailType');
 
 function requireSound({ schema, template, translations }: DetailTypeSettings): void {
   const templates = Object.entries(translations).map(([lang, own]) => [`translations.${lang}.template`, own?.template ?? ''] as const);

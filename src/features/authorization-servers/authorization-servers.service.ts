@@ -8,7 +8,7 @@ import { newId, randomBase62 } from '../../platform/crypto/secrets.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { deleteServerState } from '../../protocol/storage/server-state.store.ts';
 import { FAPI2_ALGS } from '../applications/fapi2.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -134,11 +134,8 @@ export async function seedAuthorizationServer(
 }
 
 /** @throws {ApiError} not found */
-export async function getAuthorizationServer(services: Services, id: string): Promise<AuthorizationServer> {
-  const server = await findServer(services.database.knex, id);
-  if (server === undefined) throw notFound(id, 'AuthorizationServer');
-  return server;
-}
+export const getAuthorizationServer = async (services: Services, id: string): Promise<AuthorizationServer> =>
+  requireFound(await findServer(services.database.knex, id), id, 'AuthorizationServer');
 
 /** Oldest first. @param q what name or audience contains */
 export const pageAuthorizationServers = (
@@ -199,8 +196,7 @@ export async function setServerStatus(
 export async function deleteAuthorizationServer(services: Services, id: string, request: RequestContext): Promise<void> {
   const { database, notifications, log } = services;
   const { key } = await database.transaction(async (trx) => {
-    const before = await lockServer(trx, id);
-    if (before === undefined) throw notFound(id, 'AuthorizationServer');
+    const before = requireFound(await lockServer(trx, id), id, 'AuthorizationServer');
     if (before.system) throw wrongState('this authorization server is part of the service and cannot be deleted');
     await deleteServer(trx, id);
     await recordEvent(trx, {
@@ -230,8 +226,7 @@ async function change(
 ): Promise<AuthorizationServer> {
   const { database, notifications } = services;
   const after = await database.transaction(async (trx) => {
-    const before = await lockServer(trx, id);
-    if (before === undefined) throw notFound(id, 'AuthorizationServer');
+    const before = requireFound(await lockServer(trx, id), id, 'AuthorizationServer');
     const changes = { ...(await decide(trx, before)), lastUpdated: present() };
     if (!(await updateServer(trx, id, changes)))
       throw conflict({ field: 'name', message: 'another authorization server has this name. Choose another name' });

@@ -9,7 +9,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { notFound } from '../../platform/errors/errors.ts';
+import { notFound, requireFound } from '../../platform/errors/errors.ts';
 import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
@@ -144,8 +144,7 @@ export const isPublished = ({ retired }: SigningKey): boolean =>
 /** All keys of a server that are kept, the signing ones first. @throws {ApiError} not found */
 export async function listServerKeys(services: Services, serverId: string): Promise<SigningKey[]> {
   const { knex } = services.database;
-  const server = await findServer(knex, serverId);
-  if (server === undefined) throw notFound(serverId, 'AuthorizationServer');
+  const server = requireFound(await findServer(knex, serverId), serverId, 'AuthorizationServer');
   return (await listSigningKeys(knex, serverId)).sort(byUse(server.signingAlg));
 }
 
@@ -229,8 +228,7 @@ async function changeKeys(
   change: (trx: Executor, pairs: readonly KeyPair[], server: AuthorizationServer) => Promise<boolean>,
 ): Promise<SigningKey[]> {
   const keys = await database.transaction(async (trx) => {
-    const server = await lockServer(trx, serverId);
-    if (server === undefined) throw notFound(serverId, 'AuthorizationServer');
+    const server = requireFound(await lockServer(trx, serverId), serverId, 'AuthorizationServer');
     const before = await listSigningKeys(trx, serverId);
     const pairs = before
       .filter(({ status }) => status === 'ACTIVE')

@@ -7,7 +7,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { conflict, requireFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
@@ -87,11 +87,8 @@ async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promi
   if (problems.length > 0) throw validation(problems);
 }
 
-async function requireClaim(executor: Executor, serverId: string, id: string): Promise<ServerClaim> {
-  const claim = await findClaim(executor, serverId, id);
-  if (claim === undefined) throw notFound(id, 'OAuth2Claim');
-  return claim;
-}
+const requireClaim = async (executor: Executor, serverId: string, id: string): Promise<ServerClaim> =>
+  requireFound(await findClaim(executor, serverId, id), id, 'OAuth2Claim');
 
 function record(
   trx: Executor,

@@ -6,7 +6,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { notFound } from '../../platform/errors/errors.ts';
+import { notFound, requireFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { endTokensOfConsent } from '../users/account-state.store.ts';
@@ -24,9 +24,7 @@ export async function listGrants(services: Services, idOrLogin: string, window: 
 /** @throws {ApiError} not found, forbidden */
 export async function getGrant(services: Services, idOrLogin: string, grantId: string, request: RequestContext): Promise<Consent> {
   const { knex } = services.database;
-  const consent = await findConsent(knex, (await findCloselyVisibleUser(knex, idOrLogin, request)).id, grantId);
-  if (consent === undefined) throw notFound(grantId, 'Grant');
-  return consent;
+  return requireFound(await findConsent(knex, (await findCloselyVisibleUser(knex, idOrLogin, request)).id, grantId), grantId, 'Grant');
 }
 
 /** @throws {ApiError} not found, forbidden */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { notFound, wrongState } from '../../platform/errors/errors.ts';
+import { requireFound, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { EVENT_HOOK, findAuditEvent } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -23,8 +23,7 @@ export async function getDelivery(
   hook: EventHook,
   id: string,
 ): Promise<{ readonly delivery: Delivery; readonly body: string | undefined }> {
-  const delivery = await findDelivery(knex, hook.id, id);
-  if (delivery === undefined) throw notFound(id, 'EventHookDelivery');
+  const delivery = requireFound(await findDelivery(knex, hook.id, id), id, 'EventHookDelivery');
   const event = await findAuditEvent(knex, delivery.eventId);
   return { delivery, body: event && eventHookMessage(event, hook, id, config.baseUrl) };
 }
@@ -33,8 +32,7 @@ export async function getDelivery(
 export async function sendAgain(services: Services, hookId: string, id: string, request: RequestContext): Promise<void> {
   await changeEventHook(services, hookId, async (trx, hook) => {
     requireReceiving(hook);
-    const delivery = await findDelivery(trx, hookId, id);
-    if (delivery === undefined) throw notFound(id, 'EventHookDelivery');
+    const delivery = requireFound(await findDelivery(trx, hookId, id), id, 'EventHookDelivery');
     if ((await findAuditEvent(trx, delivery.eventId)) === undefined) throw wrongState('the event is no longer in the log');
     await recordEvent(trx, {
       ...hookEvent('event_hook.delivery.repeat', 'Send event to event hook again', hook, request),

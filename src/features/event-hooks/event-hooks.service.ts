@@ -9,7 +9,7 @@ import { newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { PrivateAddress } from '../../platform/http/outbound.ts';
 import { text } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -104,9 +104,7 @@ export const listEventHooks = ({ database }: Services, window: Window): Promise<
 
 /** @throws {ApiError} not found */
 export async function getEventHook({ database }: Services, id: string): Promise<EventHook> {
-  const hook = await findEventHook(database.knex, id);
-  if (hook === undefined) throw notFound(id, 'EventHook');
-  return hook;
+  return requireFound(await findEventHook(database.knex, id), id, 'EventHook');
 }
 
 /** Pending deliveries of a hook. */
@@ -236,8 +234,7 @@ export async function changeEventHook<T>(
   work: (trx: Executor, before: EventHook) => Promise<T>,
 ): Promise<T> {
   return database.transaction(async (trx) => {
-    const before = await lockEventHook(trx, id);
-    if (before === undefined) throw notFound(id, 'EventHook');
+    const before = requireFound(await lockEventHook(trx, id), id, 'EventHook');
     return work(trx, before);
   });
 }

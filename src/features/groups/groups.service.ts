@@ -6,7 +6,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { type AttributeColumns, attributeTypes, type Filter } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
 import type { NumberedPage, NumberedWindow, Page, Slice, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { conflict, notFound, requireFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import { takeOutPerson } from '../policies/policy-names.service.ts';
@@ -89,8 +89,7 @@ export const getGroup = (services: Services, id: string): Promise<Group> => requ
 /** @throws {ApiError} not found, conflict of the name */
 export async function updateGroup(services: Services, id: string, profile: GroupProfile, request: RequestContext): Promise<Group> {
   return services.database.transaction(async (trx) => {
-    const before = await lockGroup(trx, id);
-    if (before === undefined) throw notFound(id, 'Group');
+    const before = requireFound(await lockGroup(trx, id), id, 'Group');
     const changes = { ...profile, lastUpdated: present() };
     if (!(await updateRow(trx, id, changes))) throw nameTaken();
     const after = { ...before, ...changes };
@@ -109,8 +108,7 @@ export async function updateGroup(services: Services, id: string, profile: Group
 /** Its memberships and assignments go with it. @throws {ApiError} not found */
 export async function deleteGroup(services: Services, id: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
-    const before = await lockGroup(trx, id);
-    if (before === undefined) throw notFound(id, 'Group');
+    const before = requireFound(await lockGroup(trx, id), id, 'Group');
     await takeOutPerson(services, trx, 'group', id, request);
     await deleteRow(trx, id);
     await recordEvent(trx, {
@@ -182,16 +180,11 @@ export async function removeGroupMember(services: Services, groupId: string, use
   });
 }
 
-async function requireGroup(executor: Executor, id: string): Promise<Group> {
-  const group = await findGroup(executor, id);
-  if (group === undefined) throw notFound(id, 'Group');
-  return group;
-}
+const requireGroup = async (executor: Executor, id: string): Promise<Group> => requireFound(await findGroup(executor, id), id, 'Group');
 
 async function findBoth(trx: Executor, groupId: string, userId: string): Promise<[Group, User]> {
   const group = await requireGroup(trx, groupId);
-  const user = await findUserById(trx, userId);
-  if (user === undefined) throw notFound(userId, 'User');
+  const user = requireFound(await findUserById(trx, userId), userId, 'User');
   return [group, user];
 }
 

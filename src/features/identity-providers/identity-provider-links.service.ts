@@ -3,7 +3,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { inPages, type Page, type Window } from '../../platform/database/paging.ts';
-import { conflict, notFound } from '../../platform/errors/errors.ts';
+import { conflict, notFound, requireFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
@@ -48,9 +48,7 @@ export async function getLink(
   const { knex } = database;
   demand(await findIdentityProvider(knex, idpId), idpId);
   const { id } = await findVisibleUser(knex, idOrLogin, request);
-  const link = await findIdentityLink(knex, idpId, id);
-  if (link === undefined) throw notFound(idOrLogin, 'IdentityProviderUser');
-  return link;
+  return requireFound(await findIdentityLink(knex, idpId, id), idOrLogin, 'IdentityProviderUser');
 }
 
 /**
@@ -87,8 +85,7 @@ export async function linkUser(
 export async function unlinkUser(services: Services, idpId: string, idOrLogin: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const [provider, user] = await lockBoth(trx, idpId, idOrLogin, request);
-    const link = await findIdentityLink(trx, idpId, user.id);
-    if (link === undefined) throw notFound(idOrLogin, 'IdentityProviderUser');
+    const link = requireFound(await findIdentityLink(trx, idpId, user.id), idOrLogin, 'IdentityProviderUser');
     await deleteLink(trx, idpId, user.id);
     await recordLink(trx, 'unlink', provider, user, link.subject, request);
   });

@@ -8,7 +8,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -123,9 +123,7 @@ export const listInlineHooks = ({ database }: Services, window: Window): Promise
 
 /** @throws {ApiError} not found */
 export async function getInlineHook({ database }: Services, id: string): Promise<InlineHook> {
-  const hook = await findInlineHook(database.knex, id);
-  if (hook === undefined) throw notFound(id, 'InlineHook');
-  return hook;
+  return requireFound(await findInlineHook(database.knex, id), id, 'InlineHook');
 }
 
 /**
@@ -209,8 +207,7 @@ async function changeInlineHook<T>(
   work: (trx: Executor, before: InlineHook) => Promise<T>,
 ): Promise<T> {
   return database.transaction(async (trx) => {
-    const before = await lockInlineHook(trx, id);
-    if (before === undefined) throw notFound(id, 'InlineHook');
+    const before = requireFound(await lockInlineHook(trx, id), id, 'InlineHook');
     return work(trx, before);
   });
 }

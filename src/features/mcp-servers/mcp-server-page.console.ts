@@ -1,7 +1,7 @@
 /** Authorization server → MCP server: all that an MCP server publishes and checks, to be copied, and what keeps its clients out. */
 import { detailPage, type Fact, type Part } from '../../pages/console/detail-page.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED } from '../../pages/console/page.ts';
-import { notFound } from '../../platform/errors/errors.ts';
+import { requireFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { audiencesOf } from '../authorization-servers/audience.policy.ts';
 import type { AuthorizationServer, AuthorizationServerParts } from '../authorization-servers/authorization-servers.resource.ts';
@@ -144,8 +144,7 @@ export const mcpServerPage: ConsolePage = {
   async show(visit) {
     const subject = await serverSubject(visit);
     const { server, home } = subject;
-    const parts = await loadServer(visit.services.database, server.id);
-    if (parts === undefined) throw notFound(server.id, 'AuthorizationServer');
+    const parts = requireFound(await loadServer(visit.services.database, server.id), server.id, 'AuthorizationServer');
     const actions = mayChangeServers(visit)
       ? [{ label: 'Add an MCP server', href: `${PROTECT_MCP_SERVER}?server=${server.id}`, icon: 'add' as const }]
       : [];

@@ -7,7 +7,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { lockExisting } from '../../platform/database/named-statements.ts';
 import { inOneTransaction } from '../../platform/database/one-transaction.ts';
-import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { audiencesOf, decideAudiences, MOST_AUDIENCES } from '../authorization-servers/audience.policy.ts';
 import type { AuthorizationServer } from '../authorization-servers/authorization-servers.resource.ts';
@@ -99,8 +99,7 @@ async function extend(
   input: McpServer,
   request: RequestContext,
 ): Promise<AuthorizationServer> {
-  const before = await lockServer(trx, id);
-  if (before === undefined) throw notFound(id, 'AuthorizationServer');
+  const before = requireFound(await lockServer(trx, id), id, 'AuthorizationServer');
   if (id === BUILT_IN) throw wrongState('the audience of the built-in authorization server cannot be changed. Use a custom one');
   if (before.profile === 'fapi2')
     throw wrongState('an authorization server with profile fapi2 cannot accept unknown clients. Use another authorization server');
@@ -156,8 +155,7 @@ async function restrict(services: Services, serverId: string, input: McpServer, 
 /** If the policies refuse unknown clients, add a rule after the others. Requests that were allowed before are decided as before. */
 async function admit(services: Services, trx: Executor, serverId: string, input: McpServer, request: RequestContext): Promise<void> {
   const { groups, scopes, name } = input;
-  const parts = await loadServerParts(trx, serverId);
-  if (parts === undefined) throw notFound(serverId, 'AuthorizationServer');
+  const parts = requireFound(await loadServerParts(trx, serverId), serverId, 'AuthorizationServer');
   const asked = [...scopes.map((scope) => scope.name), OFFLINE_ACCESS];
   if (groups !== undefined && admitsUnknownClients(parts, asked, []))
     throw validation([

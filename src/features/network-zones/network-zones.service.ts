@@ -7,7 +7,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, requireFound, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { lockSettings } from '../settings/settings.store.ts';
@@ -27,9 +27,7 @@ export const zoneNames = ({ database }: Services): Promise<readonly string[]> =>
 
 /** @throws {ApiError} not found */
 export async function getZone({ database }: Services, id: string): Promise<NetworkZone> {
-  const zone = await findZone(database.knex, id);
-  if (zone === undefined) throw notFound(id, 'Zone');
-  return zone;
+  return requireFound(await findZone(database.knex, id), id, 'Zone');
 }
 
 /** @throws {ApiError} conflict when the name is taken; wrong state when there are too many */
@@ -53,8 +51,7 @@ export function createZone(services: Services, fields: ZoneFields, request: Requ
 /** @throws {ApiError} not found; conflict of the name; wrong state when a rule names it and it shall be called otherwise */
 export function updateZone(services: Services, id: string, fields: ZoneFields, request: RequestContext): Promise<NetworkZone> {
   return changing(services, async (trx, rules) => {
-    const before = await findZone(trx, id);
-    if (before === undefined) throw notFound(id, 'Zone');
+    const before = requireFound(await findZone(trx, id), id, 'Zone');
     if (fields.name !== before.name) refuseNamed(rules, before);
     const after = { ...before, ...fields, lastUpdated: present() };
     if (!(await updateZoneRow(trx, id, after))) throw nameTaken();
@@ -73,8 +70,7 @@ export function updateZone(services: Services, id: string, fields: ZoneFields, r
 /** @throws {ApiError} not found; wrong state when a rule names it */
 export async function deleteZone(services: Services, id: string, request: RequestContext): Promise<void> {
   await changing(services, async (trx, rules) => {
-    const before = await findZone(trx, id);
-    if (before === undefined) throw notFound(id, 'Zone');
+    const before = requireFound(await findZone(trx, id), id, 'Zone');
     refuseNamed(rules, before);
     await deleteZoneRow(trx, id);
     await recordEvent(trx, {

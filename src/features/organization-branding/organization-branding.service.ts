@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type Koa from 'koa';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { notFound } from '../../platform/errors/errors.ts';
+import { requireFound } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -17,8 +17,7 @@ export async function readOrganizationBranding(
   request: RequestContext,
 ): Promise<OrganizationBranding> {
   checkReadable(orgId, request, 'MANAGE_BRANDING');
-  const found = await findBranding(knex, orgId);
-  if (found === undefined) throw notFound(orgId, 'Organization');
+  const found = requireFound(await findBranding(knex, orgId), orgId, 'Organization');
   return found ?? NO_BRANDING;
 }
 

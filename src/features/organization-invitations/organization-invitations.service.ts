@@ -9,7 +9,7 @@ import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, rateLimited, validation, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, notFound, rateLimited, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -72,8 +72,7 @@ export async function getInvitation(
   request: RequestContext,
 ): Promise<Invitation> {
   checkReadable(orgId, request, 'MANAGE_INVITATIONS');
-  const row = await findInvitation(knex, orgId, id);
-  if (row === undefined) throw notFound(id, 'Invitation');
+  const row = requireFound(await findInvitation(knex, orgId, id), id, 'Invitation');
   return shown(row, await roleNames(knex, orgId));
 }
 

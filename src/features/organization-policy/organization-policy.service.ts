@@ -1,7 +1,7 @@
 /** Reads and sets what an organization demands of those who sign in for it. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { notFound, validation } from '../../platform/errors/errors.ts';
+import { requireFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target } from '../organizations/organizations.service.ts';
@@ -16,8 +16,7 @@ export async function readOrganizationPolicy(
   request: RequestContext,
 ): Promise<OrganizationPolicy> {
   checkReadable(orgId, request, 'MANAGE_PROVIDERS');
-  const found = await findOrganizationPolicy(knex, orgId);
-  if (found === undefined) throw notFound(orgId, 'Organization');
+  const found = requireFound(await findOrganizationPolicy(knex, orgId), orgId, 'Organization');
   return found ?? NO_POLICY;
 }
 

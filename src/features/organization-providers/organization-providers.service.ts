@@ -6,7 +6,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { type ApiError, conflict, notFound, validation } from '../../platform/errors/errors.ts';
+import { type ApiError, conflict, notFound, requireFound, validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -43,9 +43,7 @@ export async function getProviderOf(
   request: RequestContext,
 ): Promise<OrganizationProvider> {
   checkReadable(orgId, request, 'MANAGE_PROVIDERS');
-  const found = await findOrganizationProvider(services.database.knex, orgId, idpId);
-  if (found === undefined) throw notFound(idpId, 'IdentityProvider');
-  return found;
+  return requireFound(await findOrganizationProvider(services.database.knex, orgId, idpId), idpId, 'IdentityProvider');
 }
 
 /**
@@ -65,8 +63,7 @@ export function putProviderOf(
     const before = await findOrganizationProvider(trx, orgId, idpId);
     if (before === undefined && !mayCall(request.roles ?? [], 'service', 'write')) throw notFound(idpId, 'IdentityProvider');
     await keepIdentityProviders(trx, [idpId]);
-    const provider = await findIdentityProvider(trx, idpId);
-    if (provider === undefined) throw notFound(idpId, 'IdentityProvider');
+    const provider = requireFound(await findIdentityProvider(trx, idpId), idpId, 'IdentityProvider');
     if (fields.mode === 'REQUIRED') refuseUnusable(fields, provider.policy.accountLink.action);
     const { name, status } = provider;
     const now = present();
@@ -90,8 +87,7 @@ export function putProviderOf(
 export async function removeProviderOf(services: Services, orgId: string, idpId: string, request: RequestContext): Promise<void> {
   await changing(services, idpId, async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_PROVIDERS');
-    const before = await findOrganizationProvider(trx, orgId, idpId);
-    if (before === undefined) throw notFound(idpId, 'IdentityProvider');
+    const before = requireFound(await findOrganizationProvider(trx, orgId, idpId), idpId, 'IdentityProvider');
     await deleteOrganizationProvider(trx, orgId, idpId);
     await recordEvent(trx, {
       eventType: 'org.idp.remove',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { notFound, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText } from '../../platform/validation/text.ts';
 import type { AssignedRole } from '../administrators/roles.resource.ts';
 import { deleteRole, findRights, findRoles, insertRole } from '../administrators/roles.store.ts';
@@ -34,9 +34,7 @@ export async function getMemberRoles(
   request: RequestContext,
 ): Promise<readonly string[]> {
   checkReadable(orgId, request, 'MANAGE_MEMBERS');
-  const roles = await findMemberRoles(services.database.knex, orgId, userId);
-  if (roles === undefined) throw notFound(userId, 'Member');
-  return roles;
+  return requireFound(await findMemberRoles(services.database.knex, orgId, userId), userId, 'Member');
 }
 
 /**

@@ -5,7 +5,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, forbidden, notFound, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, forbidden, notFound, requireFound, wrongState } from '../../platform/errors/errors.ts';
 import { shownText } from '../../platform/validation/text.ts';
 import { ORGANIZATION_PERMISSIONS, type OrganizationPermission } from '../administrators/administration.policy.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -162,11 +162,8 @@ const complete = ({ name, description = '', permissions = [] }: OrganizationRole
   permissions: ORGANIZATION_PERMISSIONS.filter((permission) => permissions.includes(permission)),
 });
 
-async function requireRole(executor: Executor, orgId: string, id: string): Promise<OrganizationRole> {
-  const role = await findOrganizationRole(executor, orgId, id);
-  if (role === undefined) throw notFound(id, 'OrganizationRole');
-  return role;
-}
+const requireRole = async (executor: Executor, orgId: string, id: string): Promise<OrganizationRole> =>
+  requireFound(await findOrganizationRole(executor, orgId, id), id, 'OrganizationRole');
 
 const VERBS = { create: 'Create', update: 'Update', delete: 'Delete' } as const;
 

@@ -4,7 +4,7 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { notFound } from '../../platform/errors/errors.ts';
+import { notFound, requireFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { PROVIDER_MODES } from '../organization-providers/organization-providers.resource.ts';
@@ -57,8 +57,7 @@ export async function createSetup(
 /** @throws {ApiError} not found: the organization has no link */
 export async function getSetup(services: Services, orgId: string, request: RequestContext): Promise<Setup> {
   checkReadable(orgId, request, 'MANAGE_PROVIDERS');
-  const row = await findSetup(services.database.knex, { orgId }, present());
-  if (row === undefined) throw notFound(orgId, 'OrganizationSetup');
+  const row = requireFound(await findSetup(services.database.knex, { orgId }, present()), orgId, 'OrganizationSetup');
   return shown(row);
 }
 

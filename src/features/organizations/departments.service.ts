@@ -3,7 +3,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { notFound, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { inPreOrder } from './department-tree.policy.ts';
@@ -127,11 +127,8 @@ export async function deleteDepartment(services: Services, orgId: string, depId:
   });
 }
 
-async function existing(trx: Executor, orgId: string, depId: string): Promise<DepartmentRecord> {
-  const department = await findDepartment(trx, orgId, depId);
-  if (department === undefined) throw notFound(depId, 'Department');
-  return department;
-}
+const existing = async (trx: Executor, orgId: string, depId: string): Promise<DepartmentRecord> =>
+  requireFound(await findDepartment(trx, orgId, depId), depId, 'Department');
 
 async function checkParent(trx: Executor, { id, orgId, parentId }: DepartmentRecord): Promise<void> {
   if (parentId === null) return;

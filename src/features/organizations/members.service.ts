@@ -3,7 +3,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
-import { forbidden, notFound, validation } from '../../platform/errors/errors.ts';
+import { forbidden, notFound, requireFound, validation } from '../../platform/errors/errors.ts';
 import { isWithin, reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -86,9 +86,7 @@ export async function getMember(
   request: RequestContext,
 ): Promise<Membership> {
   checkReadable(orgId, request, 'MANAGE_MEMBERS');
-  const membership = await findMembership(knex, orgId, userId);
-  if (membership === undefined) throw notFound(userId, 'Member');
-  return membership;
+  return requireFound(await findMembership(knex, orgId, userId), userId, 'Member');
 }
 
 /**

@@ -7,7 +7,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { NumberedPage, NumberedWindow } from '../../platform/database/paging.ts';
-import { conflict, forbidden, notFound, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, forbidden, notFound, requireFound, wrongState } from '../../platform/errors/errors.ts';
 import { isWithin, type OrganizationPermission, reachOf } from '../administrators/administration.policy.ts';
 import { deleteRolesOf } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -63,8 +63,7 @@ const readReach = ({ roles = [] }: RequestContext) => reachOf(roles, 'read', 'AN
 /** @throws {ApiError} not found */
 export async function getOrganization(services: Services, orgId: string, request: RequestContext): Promise<OrganizationDetail> {
   checkReadable(orgId, request);
-  const found = await findOrganization(services.database.knex, orgId);
-  if (found === undefined) throw notFound(orgId, 'Organization');
+  const found = requireFound(await findOrganization(services.database.knex, orgId), orgId, 'Organization');
   return { ...found, editable: isEditable(found) };
 }
 
@@ -142,8 +141,7 @@ export async function lockForChange(
   need: OrganizationPermission | 'ALL' = 'ALL',
 ): Promise<Organization> {
   checkReadable(orgId, request);
-  const organization = await lockOrganization(trx, orgId);
-  if (organization === undefined) throw notFound(orgId, 'Organization');
+  const organization = requireFound(await lockOrganization(trx, orgId), orgId, 'Organization');
   if (!isWithin(reachOf(request.roles ?? [], 'write', need), orgId)) throw forbidden();
   return organization;
 }

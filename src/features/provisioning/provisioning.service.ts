@@ -3,7 +3,7 @@ import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { type FieldProblem, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { type FieldProblem, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { sharedOutbound } from '../../platform/http/outbound.ts';
 import { listAssignedUserIds } from '../applications/application-assignments.store.ts';
 import { applicationTarget, getApplication } from '../applications/applications.service.ts';
@@ -39,9 +39,7 @@ const receiver = (applicationId: string) => ({ kind: PROVISIONING, orderingKey: 
 /** @throws {ApiError} not found: the application, or its provisioning */
 export async function getProvisioning(services: Services, applicationId: string): Promise<ProvisioningTarget> {
   const { id } = await getApplication(services, applicationId);
-  const target = await findProvisioningTarget(services.database.knex, id);
-  if (target === undefined) throw notFound(applicationId, 'ProvisioningTarget');
-  return target;
+  return requireFound(await findProvisioningTarget(services.database.knex, id), applicationId, 'ProvisioningTarget');
 }
 
 /** @returns undefined when the application provisions nobody @throws {ApiError} not found: the application */
@@ -142,8 +140,7 @@ async function pushAll(trx: Executor, applicationId: string): Promise<void> {
 export async function removeProvisioning(services: Services, applicationId: string, request: RequestContext): Promise<void> {
   const application = await getApplication(services, applicationId);
   await services.database.transaction(async (trx) => {
-    const before = await lockProvisioningTarget(trx, application.id);
-    if (before === undefined) throw notFound(applicationId, 'ProvisioningTarget');
+    const before = requireFound(await lockProvisioningTarget(trx, application.id), applicationId, 'ProvisioningTarget');
     await deleteProvisioningTarget(trx, application.id);
     await removeEntriesOf(trx, receiver(application.id));
     await recordEvent(trx, {
@@ -168,13 +165,11 @@ export async function pushNow(
 ): Promise<void> {
   const application = await getApplication(services, applicationId);
   await services.database.transaction(async (trx) => {
-    const target = await lockProvisioningTarget(trx, application.id);
-    if (target === undefined) throw notFound(applicationId, 'ProvisioningTarget');
+    const target = requireFound(await lockProvisioningTarget(trx, application.id), applicationId, 'ProvisioningTarget');
     if (target.status !== 'ACTIVE') throw wrongState('provisioning is inactive. Activate it first');
     if (one === undefined) await pushAll(trx, application.id);
     else {
-      const known = await findProvisioned(trx, application.id, one.kind, one.id);
-      if (known === undefined) throw notFound(one.id, 'ProvisionedResource');
+      requireFound(await findProvisioned(trx, application.id, one.kind, one.id), one.id, 'ProvisionedResource');
       await forgetDigests(trx, application.id, one);
       await queueOne(trx, { applicationId: application.id, ...one }, present());
     }

@@ -3,7 +3,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { notFound, validation } from '../../platform/errors/errors.ts';
+import { requireFound, validation } from '../../platform/errors/errors.ts';
 import { text } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -58,18 +58,14 @@ export async function listRegistrationTokens(services: Services, serverId: strin
 }
 
 /** @throws {ApiError} not found */
-export async function getRegistrationToken(services: Services, serverId: string, id: string): Promise<RegistrationToken> {
-  const token = await findRegistrationToken(services.database.knex, serverId, id);
-  if (token === undefined) throw notFound(id, 'RegistrationToken');
-  return token;
-}
+export const getRegistrationToken = async (services: Services, serverId: string, id: string): Promise<RegistrationToken> =>
+  requireFound(await findRegistrationToken(services.database.knex, serverId, id), id, 'RegistrationToken');
 
 /** Clients that registered with it stay. @throws {ApiError} not found */
 export async function revokeRegistrationToken(services: Services, serverId: string, id: string, request: RequestContext): Promise<void> {
   const server = await getAuthorizationServer(services, serverId);
   await services.database.transaction(async (trx) => {
-    const token = await deleteRegistrationToken(trx, serverId, id);
-    if (token === undefined) throw notFound(id, 'RegistrationToken');
+    const token = requireFound(await deleteRegistrationToken(trx, serverId, id), id, 'RegistrationToken');
     await recordEvent(trx, {
       eventType: 'app.oauth2.registration_token.revoke',
       displayMessage: 'Revoke initial access token',

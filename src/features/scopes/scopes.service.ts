@@ -7,7 +7,7 @@ import { newId } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
-import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
+import { conflict, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
@@ -115,11 +115,8 @@ async function abandonName(trx: Executor, serverId: string, { name, system }: Sc
   await forgetScope(trx, serverId, name);
 }
 
-async function requireScope(executor: Executor, serverId: string, id: string): Promise<Scope> {
-  const scope = await findScope(executor, serverId, id);
-  if (scope === undefined) throw notFound(id, 'OAuth2Scope');
-  return scope;
-}
+const requireScope = async (executor: Executor, serverId: string, id: string): Promise<Scope> =>
+  requireFound(await findScope(executor, serverId, id), id, 'OAuth2Scope');
 
 function requireName(name: string): void {
   const message = scopeNameProblem(name);

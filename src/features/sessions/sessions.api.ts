@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { links, time, writeTime } from '../../api/fields.ts';
-import { notFound } from '../../platform/errors/errors.ts';
+import { requireFound } from '../../platform/errors/errors.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
 import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
 import type { CallingBrowser, CurrentSession } from './browser.api.ts';
@@ -57,11 +57,7 @@ export const sessions: readonly Endpoint[] = [
 ];
 
 /** @throws {ApiError} not found; forbidden to another site's page */
-async function requireSession(browser: CallingBrowser): Promise<CurrentSession> {
-  const found = await browser.session();
-  if (found === undefined) throw notFound('me', 'Session');
-  return found;
-}
+const requireSession = async (browser: CallingBrowser): Promise<CurrentSession> => requireFound(await browser.session(), 'me', 'Session');
 
 const moment = (epochSeconds: number): string => writeTime(new Date(epochSeconds * 1000));
 

@@ -4,7 +4,7 @@
  */
 
 import type { Executor } from '../../platform/database/database.ts';
-import { forbidden, notFound } from '../../platform/errors/errors.ts';
+import { forbidden, requireFound } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { isPersonWithin, mayChangeOwners, type Reach, reachOf } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/roles.store.ts';
@@ -26,9 +26,7 @@ export async function findNamedUser(executor: Executor, idOrLogin: string, reach
 /** @throws {ApiError} not found, also when the user is out of the caller's sight */
 export async function findVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
   const reach = reachOf(request.roles ?? [], 'read', 'MANAGE_MEMBERS');
-  const user = await findNamedUser(executor, idOrLogin, reach);
-  if (user === undefined) throw notFound(idOrLogin, 'User');
-  return user;
+  return requireFound(await findNamedUser(executor, idOrLogin, reach), idOrLogin, 'User');
 }
 
 /**
@@ -47,8 +45,7 @@ export async function findCloselyVisibleUser(executor: Executor, idOrLogin: stri
  */
 export async function lockChangeableUser(trx: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
   const { id } = await findVisibleUser(trx, idOrLogin, request);
-  const user = await lockUser(trx, id);
-  if (user === undefined) throw notFound(idOrLogin, 'User');
+  const user = requireFound(await lockUser(trx, id), idOrLogin, 'User');
   if (!(await mayChangeUser(trx, id, request))) throw forbidden();
   return user;
 }

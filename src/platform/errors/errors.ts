@@ -61,6 +61,12 @@ export const forbidden = (): ApiError => new ApiError('E0000006', 403, 'You do n
 export const notFound = (id: string, kind: string): ApiError =>
   new ApiError('E0000007', 404, `Not found: Resource not found: ${id} (${kind})`);
 
+/** What was looked for. @param kind of resource, e.g. `User` @throws {ApiError} not found, when there is none */
+export function requireFound<T>(found: T | undefined, id: string, kind: string): T {
+  if (found === undefined) throw notFound(id, kind);
+  return found;
+}
+
 export const internal = (): ApiError => new ApiError('E0000009', 500, 'Internal Server Error');
 
 /** The database cannot be reached at present; the call may be repeated. */
