@@ -1,7 +1,7 @@
 /** Roles of applications, and which of them come with assignments. The only SQL that writes these tables. */
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { AssigneeKind } from '../applications/applications.resource.ts';
 import type { ApplicationRole, HeldRole } from './application-roles.resource.ts';
@@ -15,15 +15,8 @@ export async function insertApplicationRole(trx: Executor, applicationId: string
 }
 
 /** @returns false when another role of the application has this name; the transaction is then good for nothing more */
-export async function updateRoleRow(trx: Executor, role: ApplicationRole): Promise<boolean> {
-  try {
-    await trx('application_roles').where({ id: role.id }).update(toRow<ApplicationRole>(ROLE, role));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) !== undefined) return false;
-    throw error;
-  }
-}
+export const updateRoleRow = (trx: Executor, role: ApplicationRole): Promise<boolean> =>
+  unlessRefused(trx('application_roles').where({ id: role.id }).update(toRow<ApplicationRole>(ROLE, role)));
 
 export async function deleteRoleRow(trx: Executor, id: string): Promise<void> {
   await trx('application_roles').where({ id }).delete();

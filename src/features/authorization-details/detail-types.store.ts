@@ -1,7 +1,7 @@
 /** Types of authorization details of an authorization server. The only SQL that writes that table. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { columnsOf } from '../../platform/validation/resource.ts';
 import { DETAIL_TYPE_SETTINGS, type DetailType } from './detail-types.resource.ts';
@@ -35,15 +35,8 @@ export const findDetailType = (executor: Executor, serverId: string, id: string)
   executor(TABLE).where({ server_id: serverId, id }).first<DetailType | undefined>(DETAIL_TYPE);
 
 /** @returns false when another type of the server has the wanted name; the transaction is then good for nothing more */
-export async function updateDetailType(trx: Executor, id: string, changes: Omit<DetailType, 'id'>): Promise<boolean> {
-  try {
-    await trx(TABLE).where({ id }).update(toRow<DetailType>(DETAIL_TYPE, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) !== undefined) return false;
-    throw error;
-  }
-}
+export const updateDetailType = (trx: Executor, id: string, changes: Omit<DetailType, 'id'>): Promise<boolean> =>
+  unlessRefused(trx(TABLE).where({ id }).update(toRow<DetailType>(DETAIL_TYPE, changes)));
 
 export async function deleteDetailType(trx: Executor, id: string): Promise<void> {
   await trx(TABLE).where({ id }).delete();

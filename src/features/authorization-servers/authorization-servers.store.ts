@@ -2,7 +2,7 @@
 
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { containing } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { listDetailTypes } from '../authorization-details/detail-types.store.ts';
@@ -47,19 +47,11 @@ export async function insertServer(executor: Executor, server: Omit<Authorizatio
 }
 
 /** @returns false when another server has the wanted name */
-export async function updateServer(
+export const updateServer = (
   executor: Executor,
   id: string,
   changes: Partial<Omit<AuthorizationServer, 'id' | 'key' | 'system' | 'created'>>,
-): Promise<boolean> {
-  try {
-    await executor('authorization_servers').where({ id }).update(toRow<AuthorizationServer>(SERVER, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) !== undefined) return false;
-    throw error;
-  }
-}
+): Promise<boolean> => unlessRefused(executor('authorization_servers').where({ id }).update(toRow<AuthorizationServer>(SERVER, changes)));
 
 export async function findServer(executor: Executor, id: string): Promise<AuthorizationServer | undefined> {
   return executor('authorization_servers').where({ id }).first<AuthorizationServer | undefined>(SERVER);

@@ -2,7 +2,7 @@
 
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { rolesOfMember } from '../organization-roles/organization-roles.store.ts';
 import type { Belongings } from './claims.resource.ts';
@@ -47,15 +47,8 @@ export const findClaim = (executor: Executor, serverId: string, id: string): Pro
   executor('claims').where({ server_id: serverId, id }).first<ServerClaim | undefined>(CLAIM);
 
 /** @returns false when another claim of the server has the wanted type and name; the transaction is then good for nothing more */
-export async function updateClaim(trx: Executor, claim: ServerClaim): Promise<boolean> {
-  try {
-    await trx('claims').where({ id: claim.id }).update(toRow<ServerClaim>(CLAIM, claim));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) !== undefined) return false;
-    throw error;
-  }
-}
+export const updateClaim = (trx: Executor, claim: ServerClaim): Promise<boolean> =>
+  unlessRefused(trx('claims').where({ id: claim.id }).update(toRow<ServerClaim>(CLAIM, claim)));
 
 export async function deleteClaim(trx: Executor, id: string): Promise<void> {
   await trx('claims').where({ id }).delete();

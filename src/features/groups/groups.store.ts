@@ -1,7 +1,7 @@
 /** Groups and who belongs to them. The only SQL on those tables. */
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused, violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import { foldCounts, type KeptCounts, keptCount } from '../../platform/database/kept-counts.ts';
 import {
@@ -43,15 +43,8 @@ export async function insertGroup(executor: Executor, group: Group): Promise<boo
 }
 
 /** @returns false when another group has that name; the transaction is then good for nothing more */
-export async function updateGroupRow(executor: Executor, id: string, changes: Partial<Omit<Group, 'id' | 'created'>>): Promise<boolean> {
-  try {
-    await executor('groups').where({ id }).update(toRow<Group>(GROUP, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) === 'groups_name_key') return false;
-    throw error;
-  }
-}
+export const updateGroupRow = (executor: Executor, id: string, changes: Partial<Omit<Group, 'id' | 'created'>>): Promise<boolean> =>
+  unlessRefused(executor('groups').where({ id }).update(toRow<Group>(GROUP, changes)), 'groups_name_key');
 
 /** Its memberships and assignments go with it. */
 export async function deleteGroupRow(executor: Executor, id: string): Promise<void> {

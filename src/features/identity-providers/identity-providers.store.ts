@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { IdentityProvider, IdentityProviderLink } from './identity-providers.resource.ts';
@@ -35,19 +35,15 @@ export async function insertIdentityProvider(trx: Executor, provider: IdentityPr
 }
 
 /** @returns false when another one has that name; the transaction is then good for nothing more */
-export async function updateIdentityProviderRow(
+export const updateIdentityProviderRow = (
   trx: Executor,
   id: string,
   changes: Partial<Omit<IdentityProvider, 'id' | 'created'>>,
-): Promise<boolean> {
-  try {
-    await trx('identity_providers').where({ id }).update(toRow<IdentityProvider>(IDENTITY_PROVIDER, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) === 'identity_providers_name_key') return false;
-    throw error;
-  }
-}
+): Promise<boolean> =>
+  unlessRefused(
+    trx('identity_providers').where({ id }).update(toRow<IdentityProvider>(IDENTITY_PROVIDER, changes)),
+    'identity_providers_name_key',
+  );
 
 /** Its links go with it. */
 export async function deleteIdentityProviderRow(trx: Executor, id: string): Promise<void> {

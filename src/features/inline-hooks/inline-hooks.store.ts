@@ -1,7 +1,7 @@
 /** Inline hooks. The only SQL on that table. Values of headers and secrets are stored sealed. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { InlineHook, InlineHookType } from './inline-hooks.resource.ts';
 
@@ -27,19 +27,11 @@ export async function insertInlineHook(executor: Executor, hook: InlineHook): Pr
 }
 
 /** @returns false when another hook has that name; the transaction is then good for nothing more */
-export async function updateInlineHookRow(
+export const updateInlineHookRow = (
   trx: Executor,
   id: string,
   changes: Partial<Omit<InlineHook, 'id' | 'type' | 'createdBy' | 'created'>>,
-): Promise<boolean> {
-  try {
-    await trx('inline_hooks').where({ id }).update(toRow<InlineHook>(HOOK, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) === 'inline_hooks_name_key') return false;
-    throw error;
-  }
-}
+): Promise<boolean> => unlessRefused(trx('inline_hooks').where({ id }).update(toRow<InlineHook>(HOOK, changes)), 'inline_hooks_name_key');
 
 export async function deleteInlineHookRow(executor: Executor, id: string): Promise<void> {
   await executor('inline_hooks').where({ id }).delete();

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { NetworkZone } from './network-zones.resource.ts';
 
@@ -32,15 +32,8 @@ export async function listZoneNames(executor: Executor): Promise<string[]> {
 }
 
 /** @returns false when another zone has that name; the transaction is then good for nothing more */
-export async function updateZoneRow(trx: Executor, id: string, changes: Partial<NetworkZone>): Promise<boolean> {
-  try {
-    await trx('network_zones').where({ id }).update(toRow<NetworkZone>(ZONE, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) === 'network_zones_name_key') return false;
-    throw error;
-  }
-}
+export const updateZoneRow = (trx: Executor, id: string, changes: Partial<NetworkZone>): Promise<boolean> =>
+  unlessRefused(trx('network_zones').where({ id }).update(toRow<NetworkZone>(ZONE, changes)), 'network_zones_name_key');
 
 export async function deleteZoneRow(trx: Executor, id: string): Promise<void> {
   await trx('network_zones').where({ id }).delete();

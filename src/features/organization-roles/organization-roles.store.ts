@@ -2,7 +2,7 @@
 
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { OrganizationRole } from './organization-roles.resource.ts';
 
@@ -15,15 +15,8 @@ export async function insertOrganizationRole(trx: Executor, orgId: string, role:
 }
 
 /** @returns false when another role of the organization has this name; the transaction is then good for nothing more */
-export async function updateOrganizationRoleRow(trx: Executor, role: OrganizationRole): Promise<boolean> {
-  try {
-    await trx('organization_roles').where({ id: role.id }).update(toRow<OrganizationRole>(ROLE, role));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) !== undefined) return false;
-    throw error;
-  }
-}
+export const updateOrganizationRoleRow = (trx: Executor, role: OrganizationRole): Promise<boolean> =>
+  unlessRefused(trx('organization_roles').where({ id: role.id }).update(toRow<OrganizationRole>(ROLE, role)));
 
 export async function deleteOrganizationRoleRow(trx: Executor, id: string): Promise<void> {
   await trx('organization_roles').where({ id }).delete();

@@ -2,7 +2,7 @@
 
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused, violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type NumberedPage, type NumberedWindow, readNumberedPage } from '../../platform/database/paging.ts';
 import { applyWordsOrId } from '../../platform/database/words.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
@@ -89,19 +89,12 @@ export const selectCountedOrganizations = (
   readNumberedPage(selected(executor, selection), { ...ORGANIZATION, members: executor.raw(ORDERS.members) }, window, ORDERS);
 
 /** @returns false when another organization has the name */
-export async function updateOrganization(
+export const updateOrganization = (
   trx: Executor,
   id: string,
   changes: Partial<Pick<Organization, 'name' | 'lastUpdated'>>,
-): Promise<boolean> {
-  try {
-    await trx('organizations').where({ id }).update(toRow<Organization>(ORGANIZATION, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) === 'organizations_name_key') return false;
-    throw error;
-  }
-}
+): Promise<boolean> =>
+  unlessRefused(trx('organizations').where({ id }).update(toRow<Organization>(ORGANIZATION, changes)), 'organizations_name_key');
 
 /** @returns what it still has and what kept it; undefined when it is deleted */
 export async function deleteOrganizationRow(trx: Executor, id: string): Promise<'departments' | 'members' | undefined> {

@@ -2,7 +2,7 @@
 
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import type { AccessPolicy, NamedInRule } from './access-policy.policy.ts';
 import type { Policy, PolicyRule } from './policies.resource.ts';
 
@@ -36,21 +36,11 @@ export async function insertPolicyRule(executor: Executor, rule: PolicyRule): Pr
 
 /** @returns false when another policy of the server has that name; the transaction is then good for nothing more */
 export const updatePolicy = (trx: Executor, id: string, changes: Changes<Policy>): Promise<boolean> =>
-  isNameFree('policies_server_id_name_key', trx('policies').where({ id }).update(toRow<Policy>(POLICY, changes)));
+  unlessRefused(trx('policies').where({ id }).update(toRow<Policy>(POLICY, changes)), 'policies_server_id_name_key');
 
 /** @returns false when another rule of the policy has that name; the transaction is then good for nothing more */
 export const updatePolicyRule = (trx: Executor, id: string, changes: Changes<PolicyRule>): Promise<boolean> =>
-  isNameFree('policy_rules_policy_id_name_key', trx('policy_rules').where({ id }).update(toRow<PolicyRule>(RULE, changes)));
-
-async function isNameFree(constraint: string, update: PromiseLike<unknown>): Promise<boolean> {
-  try {
-    await update;
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) === constraint) return false;
-    throw error;
-  }
-}
+  unlessRefused(trx('policy_rules').where({ id }).update(toRow<PolicyRule>(RULE, changes)), 'policy_rules_policy_id_name_key');
 
 /** Its rules go with it. */
 export async function deletePolicyRow(executor: Executor, id: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Scopes of an authorization server. The only SQL that writes that table. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { columnsOf } from '../../platform/validation/resource.ts';
 import { SCOPE_SETTINGS, type Scope } from './scopes.resource.ts';
@@ -29,15 +29,8 @@ export const findScope = (executor: Executor, serverId: string, id: string): Pro
   executor('scopes').where({ server_id: serverId, id }).first<Scope | undefined>(SCOPE);
 
 /** @returns false when another scope of the server has the wanted name; the transaction is then good for nothing more */
-export async function updateScope(trx: Executor, id: string, changes: Partial<Omit<Scope, 'id' | 'system'>>): Promise<boolean> {
-  try {
-    await trx('scopes').where({ id }).update(toRow<Scope>(SCOPE, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) !== undefined) return false;
-    throw error;
-  }
-}
+export const updateScope = (trx: Executor, id: string, changes: Partial<Omit<Scope, 'id' | 'system'>>): Promise<boolean> =>
+  unlessRefused(trx('scopes').where({ id }).update(toRow<Scope>(SCOPE, changes)));
 
 export async function deleteScope(trx: Executor, id: string): Promise<void> {
   await trx('scopes').where({ id }).delete();

@@ -6,7 +6,7 @@
 import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
-import { violatedConstraint } from '../../platform/database/database-failures.ts';
+import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import {
   type NumberedPage,
@@ -113,15 +113,8 @@ export async function replacePasswordHash(executor: Executor, id: string, compar
 }
 
 /** @returns false when another user has the wanted login */
-export async function updateUser(executor: Executor, id: string, changes: Partial<Omit<User, 'id' | 'created'>>): Promise<boolean> {
-  try {
-    await executor('users').where({ id }).update(toRow<User>(USER_COLUMNS, changes));
-    return true;
-  } catch (error) {
-    if (violatedConstraint(error) === 'users_by_login') return false;
-    throw error;
-  }
-}
+export const updateUser = (executor: Executor, id: string, changes: Partial<Omit<User, 'id' | 'created'>>): Promise<boolean> =>
+  unlessRefused(executor('users').where({ id }).update(toRow<User>(USER_COLUMNS, changes)), 'users_by_login');
 
 const TAKEN_NAMES = `
   SELECT 'login' AS name FROM users WHERE lower(email) = lower(:login) AND id <> :id

@@ -83,3 +83,19 @@ export const isTimeout = (error: unknown): boolean => error instanceof pg.Databa
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined;
 }
+
+/**
+ * Carries out a write that a constraint may refuse.
+ * @param constraint undefined: any
+ * @returns false: it was refused; the transaction is then good for nothing more
+ */
+export async function unlessRefused(write: PromiseLike<unknown>, constraint?: string): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    const violated = violatedConstraint(error);
+    if (violated === undefined || (constraint !== undefined && violated !== constraint)) throw error;
+    return false;
+  }
+}
