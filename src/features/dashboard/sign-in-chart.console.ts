@@ -28,7 +28,7 @@ export interface Chart {
 
 const WIDTH = 700;
 const HEIGHT = 200;
-const [LEFT, RIGHT, TOP, BOTTOM] = [72, 32, 12, 32];
+const [LEFT, RIGHT, TOP, BOTTOM] = [72, 56, 12, 32];
 const WIDEST_BAR = 16;
 /** Width of a label. */
 const LABEL = 112;
