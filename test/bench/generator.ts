@@ -19,6 +19,8 @@ export interface Order {
   readonly users: readonly User[];
   readonly seconds: number;
   readonly warmUp: number;
+  /** Do passwords cost next to nothing? */
+  readonly cheapHash: boolean;
   /** Are they counted? */
   readonly instructions: boolean;
   /** Flows a second that all users send together; absent: as many as are answered. */
@@ -59,7 +61,7 @@ export interface HashCost {
  * anew after the other flows of a round have shown it objects of more kinds.
  */
 const LEAST = { warm: 3000, measured: 200 };
-/** Of those that cost twenty times as much. */
+/** Of those whose password hash costs twenty times as much. */
 const LEAST_HASHED = { warm: 500, measured: 20 };
 const PATIENCE = { warm: 40, measured: 10 };
 
@@ -91,14 +93,14 @@ async function prepare(name: string, target: Target, user: User): Promise<Round>
   };
 }
 
-async function measure({ flow, target, users, seconds, warmUp, instructions, rate, beside }: Order): Promise<Measurement> {
+async function measure({ flow, target, users, seconds, warmUp, cheapHash, instructions, rate, beside }: Order): Promise<Measurement> {
   const rounds = await Promise.all(users.map((user) => prepare(flow, target, user)));
   const others = beside === undefined ? [] : await Promise.all(beside.users.map((user) => prepare(beside.flow, target, user)));
   let measuring = true;
   let counted = 0;
   const counting = others.map((round) => round(() => measuring && ++counted > 0));
 
-  const least = flowNamed(flow).hashes ? LEAST_HASHED : LEAST;
+  const least = flowNamed(flow).hashes && !cheapHash ? LEAST_HASHED : LEAST;
   /** Those who keep a pace are as many as they are told. */
   const lasting = (span: number, flows: number, patience: number) => {
     const first = performance.now();

@@ -18,11 +18,11 @@ export class Load {
 
   /** @param more.users who may sit where they sat before, unless the flow uses their tokens up @throws what went wrong there */
   async measure(running: RunningTarget, flow: string, more: Partial<Pick<Order, 'rate' | 'beside' | 'users'>> = {}): Promise<Measurement> {
-    const { concurrency, seconds, warmUp } = this.plan;
+    const { concurrency, seconds, warmUp, cheapHash } = this.plan;
     // What counts them stops the service for a moment, and who keeps a pace is asked how long he waits.
     const instructions = this.plan.instructions && more.rate === undefined;
     const users = more.users ?? (await seats(running, concurrency, 0));
-    const reply = await this.#ask({ order: { flow, target: running.target, seconds, warmUp, instructions, ...more, users } });
+    const reply = await this.#ask({ order: { flow, target: running.target, seconds, warmUp, cheapHash, instructions, ...more, users } });
     if ('measured' in reply) return reply.measured;
     throw new Error('failed' in reply ? reply.failed : 'the generator answered something else');
   }
