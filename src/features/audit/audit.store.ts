@@ -4,7 +4,7 @@ import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { PROVISIONING_NEWS } from '../provisioning/provisioning-queue.store.ts';
+import { isProvisioned, PROVISIONING_NEWS } from '../provisioning/provisioning-queue.store.ts';
 import { SIGNAL_NEWS } from '../signals/signal-sets.store.ts';
 import type { EventType } from './event-types.policy.ts';
 import type { AuditEvent, StoredEvent } from './events.resource.ts';
@@ -12,32 +12,33 @@ import type { AuditEvent, StoredEvent } from './events.resource.ts';
 /** `outbox.kind` of an event on its way to a hook. */
 export const EVENT_HOOK = 'event-hook';
 
-/** Outbox entries for each subscribed hook. They refer to the event, so that data erased from it later is not delivered. */
-const NEWS = `SELECT '${EVENT_HOOK}', h.id, e.target->0->>'id',
-    jsonb_build_object('hookId', h.id, 'eventId', e.uuid, 'deliveryId', gen_random_uuid()), e.published, e.published
-  FROM event e JOIN event_hooks h ON h.status = 'ACTIVE' AND h.verification_status = 'VERIFIED' AND h.event_types @> ARRAY[e.event_type]`;
+/** Statements are prepared up to a length (platform/database/prepared-statements.ts). */
+const compact = (sql: string): string => sql.replaceAll(/\s+/g, ' ');
 
 const NOTED = '(kind, ordering_key, object_key, payload, created, due)';
-const ROW = `uuid uuid, published timestamptz, event_type text, severity text, display_message text, actor jsonb, client jsonb, outcome jsonb,
-    target jsonb, transaction_id text, debug_context jsonb`;
+/** Outbox entries for each subscribed hook. They refer to the event, so that data erased from it later is not delivered. */
+const HOOK_NEWS = compact(`news AS (INSERT INTO outbox ${NOTED} SELECT '${EVENT_HOOK}', h.id, e.target->0->>'id',
+    jsonb_build_object('hookId', h.id, 'eventId', e.uuid, 'deliveryId', gen_random_uuid()), e.published, e.published
+  FROM event e JOIN event_hooks h ON h.status = 'ACTIVE' AND h.verification_status = 'VERIFIED' AND h.event_types @> ARRAY[e.event_type])`);
+const NEWS = `${HOOK_NEWS}, ${compact(SIGNAL_NEWS)}`;
+const NEWS_OF_PROVISIONED = `${NEWS}, ${compact(PROVISIONING_NEWS)}`;
+
+const ROW =
+  compact(`uuid uuid, published timestamptz, event_type text, severity text, display_message text, actor jsonb, client jsonb, outcome jsonb,
+    target jsonb, transaction_id text, debug_context jsonb`);
 const NAMES = ROW.replaceAll(/ \w+(?=,|$)/g, '');
 /** Named, so that the statement can be prepared (prepared.ts). */
 const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
 
 /**
- * SQL parts that write an event and its hook deliveries.
- * @param event placeholder of `eventRow`
+ * SQL parts that write events and their deliveries.
+ * @param event placeholder of `eventRow`; with `many`, of an array of rows
  * @param from the event is written only if this returns a row
- * @param read `jsonb_to_recordset`: the placeholder contains an array of rows
+ * @param types of the events. Where none of them can change anything in other applications, that part is left out: PostgreSQL would begin it each time
  */
-export const writingEvent = (event: string, from: string, read: 'jsonb_to_record' | 'jsonb_to_recordset' = 'jsonb_to_record'): string =>
-  `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, ${read}(${event}::jsonb) AS r (${ROW})
-    RETURNING uuid, published, event_type, target),
-  news AS (INSERT INTO outbox ${NOTED} ${NEWS}),
-  ${PROVISIONING_NEWS},
-  ${SIGNAL_NEWS}`
-    // Statements are prepared up to a length (platform/database/prepared-statements.ts).
-    .replaceAll(/\s+/g, ' ');
+export const writingEvent = (event: string, from: string, types: readonly string[], many = false): string =>
+  `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, ${many ? 'jsonb_to_recordset' : 'jsonb_to_record'}(${event}::jsonb) AS r (${ROW}) \
+RETURNING uuid, published, event_type, target), ${types.some(isProvisioned) ? NEWS_OF_PROVISIONED : NEWS}`;
 
 /** An event as `writingEvent` takes it. */
 export const eventRow = (event: AuditEvent): string =>
@@ -55,19 +56,20 @@ export const eventRow = (event: AuditEvent): string =>
     debug_context: event.debugContext,
   });
 
-const WRITE = `WITH one AS (SELECT), ${writingEvent('?', 'one')} SELECT uuid FROM event`;
+const insertion = (types: readonly string[], many = false): string =>
+  `WITH one AS (SELECT), ${writingEvent('?', 'one', types, many)} SELECT ${many ? 'count(*)' : 'uuid'} FROM event`;
 
 /** Writes an event and its hook deliveries in one statement; the first target is the object of the event. @returns its ID */
 export async function insertAuditEvent(executor: Executor, event: AuditEvent): Promise<string> {
-  const { rows } = await executor.raw<{ rows: [{ uuid: string }] }>(WRITE, [eventRow(event)]);
+  const { rows } = await executor.raw<{ rows: [{ uuid: string }] }>(insertion([event.eventType]), [eventRow(event)]);
   return rows[0].uuid;
 }
 
-const WRITE_MANY = `WITH one AS (SELECT), ${writingEvent('?', 'one', 'jsonb_to_recordset')} SELECT count(*) FROM event`;
-
 /** Like `insertAuditEvent`, for many events in one statement. */
 export async function insertAuditEvents(executor: Executor, events: readonly AuditEvent[]): Promise<void> {
-  if (events.length > 0) await executor.raw(WRITE_MANY, [`[${events.map(eventRow).join(',')}]`]);
+  if (events.length === 0) return;
+  const types = events.map(({ eventType }) => eventType);
+  await executor.raw(insertion(types, true), [`[${events.map(eventRow).join(',')}]`]);
 }
 
 export const EVENT: Columns<StoredEvent> = {

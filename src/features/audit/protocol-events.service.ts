@@ -4,9 +4,9 @@
  */
 
 import { auditEvent } from './audit.service.ts';
-import { eventRow } from './audit.store.ts';
 import { NOBODY, type RequestContext } from './audit-event.policy.ts';
 import type { EventType } from './event-types.policy.ts';
+import type { AuditEvent } from './events.resource.ts';
 
 interface Named {
   readonly id: string;
@@ -38,25 +38,27 @@ const ASSERTED = { eventType: 'app.oauth2.as.token.assertion', displayMessage: '
 /** Characters of the scope that are kept. */
 const LONGEST_SCOPE = 500;
 
-/** @param request as far as the connection reveals @returns the event for the protocol's write statement */
-export const tokenExchanged = (delegated: Delegated, request: Request): string => rowOf(EXCHANGED, delegated, request);
+/** @param request as far as the connection reveals @returns the event that the protocol writes */
+export const tokenExchanged = (delegated: Delegated, request: Request): AuditEvent => eventOf(EXCHANGED, delegated, request);
 
-/** @param request as far as the connection reveals @returns the event for the protocol's write statement */
-export const assertionAccepted = (delegated: Delegated, request: Request): string => rowOf(ASSERTED, delegated, request);
+/** @param request as far as the connection reveals @returns the event that the protocol writes */
+export const assertionAccepted = (delegated: Delegated, request: Request): AuditEvent => eventOf(ASSERTED, delegated, request);
 
-const rowOf = (event: typeof EXCHANGED | typeof ASSERTED, { user, application, server, details }: Delegated, request: Request): string =>
-  eventRow(
-    auditEvent({
-      ...event,
-      request: { ...request, actor: { id: application.id, type: 'PublicClientApp', displayName: application.name } },
-      targets: [
-        { id: user.id, type: 'User', displayName: user.login },
-        { id: application.id, type: 'AppInstance', displayName: application.name },
-        { id: server.id, type: 'AuthorizationServer', displayName: server.name },
-      ],
-      after: { ...details, scope: details.scope.slice(0, LONGEST_SCOPE) },
-    }),
-  );
+const eventOf = (
+  event: typeof EXCHANGED | typeof ASSERTED,
+  { user, application, server, details }: Delegated,
+  request: Request,
+): AuditEvent =>
+  auditEvent({
+    ...event,
+    request: { ...request, actor: { id: application.id, type: 'PublicClientApp', displayName: application.name } },
+    targets: [
+      { id: user.id, type: 'User', displayName: user.login },
+      { id: application.id, type: 'AppInstance', displayName: application.name },
+      { id: server.id, type: 'AuthorizationServer', displayName: server.name },
+    ],
+    after: { ...details, scope: details.scope.slice(0, LONGEST_SCOPE) },
+  });
 
 interface DeviceAnswer {
   /** undefined: refused before a sign-in. */
@@ -69,12 +71,12 @@ interface DeviceAnswer {
 /** As far as the connection reveals. */
 type AnswerContext = Omit<RequestContext, 'actor' | 'roles'>;
 
-/** @returns the event as the protocol's statement of writes takes it */
-export const deviceAnswer = (answer: DeviceAnswer, request: AnswerContext): string =>
+/** @returns the event that the protocol writes */
+export const deviceAnswer = (answer: DeviceAnswer, request: AnswerContext): AuditEvent =>
   answerEvent('app.oauth2.as.device.authorize', 'a device', answer, request);
 
-/** @returns the event as the protocol's statement of writes takes it */
-export const signInRequestAnswer = (answer: DeviceAnswer, request: AnswerContext): string =>
+/** @returns the event that the protocol writes */
+export const signInRequestAnswer = (answer: DeviceAnswer, request: AnswerContext): AuditEvent =>
   answerEvent('app.oauth2.as.backchannel.authorize', 'a sign-in request', answer, request);
 
 function answerEvent(
@@ -82,19 +84,17 @@ function answerEvent(
   what: string,
   { user, application, server, isAllowed }: DeviceAnswer,
   request: AnswerContext,
-): string {
+): AuditEvent {
   const actor = user === undefined ? NOBODY : ({ id: user.id, type: 'User', displayName: user.name } as const);
-  return eventRow(
-    auditEvent({
-      eventType,
-      displayMessage: isAllowed ? `User allowed ${what}` : `User refused ${what}`,
-      request: { ...request, actor },
-      targets: [
-        { id: application.id, type: 'AppInstance', displayName: application.name },
-        ...(user === undefined ? [] : [{ id: user.id, type: 'User', displayName: user.name }]),
-        { id: server.id, type: 'AuthorizationServer', displayName: server.name },
-      ],
-      ...(!isAllowed && { failure: 'DENIED_BY_USER' as const }),
-    }),
-  );
+  return auditEvent({
+    eventType,
+    displayMessage: isAllowed ? `User allowed ${what}` : `User refused ${what}`,
+    request: { ...request, actor },
+    targets: [
+      { id: application.id, type: 'AppInstance', displayName: application.name },
+      ...(user === undefined ? [] : [{ id: user.id, type: 'User', displayName: user.name }]),
+      { id: server.id, type: 'AuthorizationServer', displayName: server.name },
+    ],
+    ...(!isAllowed && { failure: 'DENIED_BY_USER' as const }),
+  });
 }

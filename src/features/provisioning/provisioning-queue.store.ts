@@ -21,10 +21,8 @@ const missingEntriesFor = (from: string): string => `${entriesFor(from)}
   WHERE NOT EXISTS (SELECT FROM outbox w WHERE w.kind = '${PROVISIONING}' AND w.ordering_key = n.application_id
     AND w.object_key = n.kind || ':' || n.id AND w.attempts = 0 FOR SHARE SKIP LOCKED)`;
 
-const list = (types: readonly string[]): string => types.map((type) => `'${type}'`).join(', ');
-
 /** Their first target is the user. */
-const ABOUT_USERS = list([
+const ABOUT_USERS = [
   'user.account.update_profile',
   'user.lifecycle.create',
   'user.lifecycle.activate',
@@ -37,18 +35,24 @@ const ABOUT_USERS = list([
   'group.user_membership.remove',
   'application.user_membership.add',
   'application.user_membership.remove',
-]);
+];
 /** A user may have lost access. */
-const LEAVING = list([
+const LEAVING = [
   'user.lifecycle.deactivate',
   'user.lifecycle.delete.initiated',
   'user.lifecycle.suspend',
   'group.user_membership.remove',
   'application.user_membership.remove',
-]);
-const ABOUT_GROUPS = list(['group.user_membership.add', 'group.user_membership.remove', 'group.profile.update']);
+];
+const ABOUT_GROUPS = ['group.user_membership.add', 'group.user_membership.remove', 'group.profile.update'];
 /** They concern all members of a group: the application is compared as a whole. */
-const ABOUT_MANY = list(['group.application_assignment.add', 'group.application_assignment.remove', 'group.lifecycle.delete']);
+const ABOUT_MANY = ['group.application_assignment.add', 'group.application_assignment.remove', 'group.lifecycle.delete'];
+
+const PROVISIONED: ReadonlySet<string> = new Set([...ABOUT_USERS, ...ABOUT_GROUPS, ...ABOUT_MANY]);
+/** Can an event of this type have anything to bring to the targets of applications? */
+export const isProvisioned = (eventType: string): boolean => PROVISIONED.has(eventType);
+
+const list = (types: readonly string[]): string => types.map((type) => `'${type}'`).join(', ');
 
 const USER = "e.target->0->>'id'";
 const isAssignedTo = (
@@ -65,16 +69,16 @@ const TARGETS = `JOIN provisioning_targets p ON p.status = 'ACTIVE'`;
 /** Part of the statement that writes an event (features/audit/audit.store.ts): what the event has to bring to the targets of applications. */
 export const PROVISIONING_NEWS = `provisioning AS (${entriesFor(`
     SELECT p.application_id, 'user' AS kind, e.target->0->>'id' AS id, e.published AS at,
-      CASE WHEN e.event_type IN (${LEAVING}) THEN e.published - ${AHEAD} ELSE e.published END AS due FROM event e ${TARGETS}
-      WHERE e.event_type IN (${ABOUT_USERS}) AND (${isAssignedTo(USER)} OR ${isKnown('user', USER)} OR ${isQueued(USER)})
+      CASE WHEN e.event_type IN (${list(LEAVING)}) THEN e.published - ${AHEAD} ELSE e.published END AS due FROM event e ${TARGETS}
+      WHERE e.event_type IN (${list(ABOUT_USERS)}) AND (${isAssignedTo(USER)} OR ${isKnown('user', USER)} OR ${isQueued(USER)})
     UNION ALL
     SELECT p.application_id, 'group', g.id, e.published, e.published FROM event e ${TARGETS} AND p.push_groups
       CROSS JOIN LATERAL (SELECT t->>'id' AS id FROM jsonb_array_elements(e.target) t WHERE t->>'type' = 'UserGroup') g
-      WHERE e.event_type IN (${ABOUT_GROUPS}) AND (${isKnown('group', 'g.id')}
+      WHERE e.event_type IN (${list(ABOUT_GROUPS)}) AND (${isKnown('group', 'g.id')}
         OR EXISTS (SELECT FROM application_groups a WHERE a.application_id = p.application_id AND a.group_id = g.id))
     UNION ALL
     SELECT p.application_id, 'all', '', e.published, e.published - ${AHEAD} FROM event e ${TARGETS}
-      WHERE e.event_type IN (${ABOUT_MANY}) AND (e.event_type = 'group.lifecycle.delete' OR e.target->1->>'id' = p.application_id)`)})`;
+      WHERE e.event_type IN (${list(ABOUT_MANY)}) AND (e.event_type = 'group.lifecycle.delete' OR e.target->1->>'id' = p.application_id)`)})`;
 
 const MAY_SIGN_IN = "u.status NOT IN ('STAGED', 'SUSPENDED', 'DEPROVISIONED')";
 const WANTED = `SELECT u.id FROM users u, provisioning_targets p WHERE p.application_id = :applicationId AND ${MAY_SIGN_IN} AND u.id IN (

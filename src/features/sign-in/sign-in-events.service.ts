@@ -7,7 +7,7 @@ import { identityProviderTarget } from '../identity-providers/identity-providers
 import type { PasswordRefused, SecondFactorRecord } from '../policies/decisions.policy.ts';
 import type { User } from '../users/users.resource.ts';
 import type { AttemptDecision } from './lockout.policy.ts';
-import type { SignInCandidate } from './sign-ins.store.ts';
+import { SIGN_IN_EVENT, type SignInCandidate } from './sign-ins.store.ts';
 
 /** The request, made by who has proved themselves meanwhile. */
 export const asHimself = ({ id, login }: Pick<User, 'id' | 'login'>, request: RequestContext): RequestContext => ({
@@ -22,7 +22,7 @@ export const sessionBegun = (
   secondFactor: SecondFactorRecord,
   request: RequestContext,
 ): Event => ({
-  eventType: 'user.session.start',
+  eventType: SIGN_IN_EVENT,
   displayMessage: 'User login',
   request,
   targets: targets(user),

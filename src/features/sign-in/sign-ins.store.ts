@@ -86,6 +86,9 @@ export async function findCandidate(
   return { barred: rows[0]?.barred ?? undefined, candidate };
 }
 
+/** Type of the event that a completed sign-in writes. */
+export const SIGN_IN_EVENT = 'user.session.start';
+
 // The user is locked first, then their browser, as the long way does. Of a row that another one changed meanwhile the lock gives what it is now;
 // a browser that another one has added meanwhile is met by the insertion alone.
 const SIGN_IN = {
@@ -115,9 +118,9 @@ const SIGN_IN = {
         SELECT a.id, $2, $9::timestamptz, true FROM admitted a WHERE NOT EXISTS (SELECT FROM device)
         ON CONFLICT (user_id, device_hash) DO UPDATE SET told = true WHERE NOT user_devices.told RETURNING user_id),
     forgotten AS (
-      DELETE FROM user_devices WHERE user_id = (SELECT user_id FROM added) AND device_hash <> $2 AND device_hash NOT IN (
+      DELETE FROM user_devices d USING added WHERE d.user_id = added.user_id AND d.device_hash <> $2 AND d.device_hash NOT IN (
         SELECT device_hash FROM user_devices WHERE user_id = $1 AND device_hash <> $2 ORDER BY ${NEWEST_DEVICES_FIRST} LIMIT ${MOST_DEVICES - 1})),
-    ${writingEvent('$10', 'admitted a')},
+    ${writingEvent('$10', 'admitted a', [SIGN_IN_EVENT])},
     notice AS (
       INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)
         SELECT n.kind, n."orderingKey", n."objectKey", n.payload, n.created, n.created

@@ -2,7 +2,9 @@
  * The JWT bearer grant (RFC 7523 section 2.1): an application presents a JWT of a trusted identity provider about a linked user, and gets an access token.
  * An ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant) is such a JWT, made for one application here.
  */
+
 import type { JWTPayload } from 'jose';
+import type { AuditEvent } from '../../features/audit/events.resource.ts';
 import { readDetails } from '../../features/authorization-details/detail-types.service.ts';
 import { JWT_BEARER_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { assertedScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
@@ -33,7 +35,7 @@ export interface AssertionParts extends IdentityParts {
   /** Is the token endpoint no audience, but the issuer alone? */
   readonly strictAssertionAudience: boolean;
   /** @returns the event as the statement of the writes takes it */
-  asserted(ctx: KoaContextWithOIDC, assertion: Asserted): string;
+  asserted(ctx: KoaContextWithOIDC, assertion: Asserted): AuditEvent;
 }
 
 interface Asserted {

@@ -1,5 +1,7 @@
 /** The grants by which tokens come from other tokens, registered at a server. */
+
 import { fapi2SigningAlg } from '../../features/applications/fapi2.policy.ts';
+import type { AuditEvent } from '../../features/audit/events.resource.ts';
 import { assertionAccepted, tokenExchanged } from '../../features/audit/protocol-events.service.ts';
 import { BUILT_IN, issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { JWT_BEARER_GRANT, TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
@@ -32,11 +34,11 @@ export function registerExchangeGrants(
 ): void {
   const root = issuerOf(config.baseUrl, BUILT_IN);
   const noted =
-    (toRow: typeof tokenExchanged) =>
-    (ctx: KoaContextWithOIDC, { user, ...details }: ForUser): string => {
+    (toEvent: typeof tokenExchanged) =>
+    (ctx: KoaContextWithOIDC, { user, ...details }: ForUser): AuditEvent => {
       const { client } = ctx.oidc;
       const application = { id: client?.clientId ?? '', name: client?.clientName ?? '' };
-      return toRow({ user, application, server: own.server, details }, { ...describe(ctx.req), requestId: requestId(ctx.req) });
+      return toEvent({ user, application, server: own.server, details }, { ...describe(ctx.req), requestId: requestId(ctx.req) });
     };
   const all = {
     ...parts,

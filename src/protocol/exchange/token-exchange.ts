@@ -2,7 +2,9 @@
  * Token exchange (RFC 8693): an application that has a user's token gets another one, to call a further API on behalf of the user. The token is never
  * worth more than the one that was exchanged: its scopes, its end and its binding follow from that one.
  */
+
 import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
+import type { AuditEvent } from '../../features/audit/events.resource.ts';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
 import { exchangedScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
@@ -47,7 +49,7 @@ export interface ExchangeParts extends IdentityParts {
     scope: string;
   }): Promise<void>;
   /** @returns the event of an exchange as the statement of the writes takes it */
-  exchanged(ctx: KoaContextWithOIDC, exchange: Exchange): string;
+  exchanged(ctx: KoaContextWithOIDC, exchange: Exchange): AuditEvent;
 }
 
 interface Exchange {

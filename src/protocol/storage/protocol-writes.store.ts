@@ -3,8 +3,10 @@
  * through pg, never knex; expiry is compared with the caller's clock.
  */
 import type pg from 'pg';
-import { writingEvent } from '../../features/audit/audit.store.ts';
+import { eventRow, writingEvent } from '../../features/audit/audit.store.ts';
+import type { AuditEvent } from '../../features/audit/events.resource.ts';
 import { BACKCHANNEL_PING } from '../../features/backchannel-requests/ping.policy.ts';
+import { isProvisioned } from '../../features/provisioning/provisioning-queue.store.ts';
 import { repeatUndone } from '../../platform/database/repetition.ts';
 import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
 import { endSuccessor } from './refresh-leeway.store.ts';
@@ -17,8 +19,7 @@ export interface Extension extends StoredKey {
 
 /** The user's answer to a device request; the first one counts. */
 export interface Answer extends StoredModel {
-  /** The event of it (`eventRow`). */
-  event?: string;
+  event?: AuditEvent;
 }
 
 /** A notification or task for the outbox. */
@@ -42,8 +43,8 @@ export interface SessionClient {
   readonly expiresAt: number;
   /** Was the application without an authorization when the session was read? */
   readonly isFirst: boolean;
-  /** The event of the application's first authorization in this session (`eventRow`); absent: it had one before. */
-  event?: string;
+  /** The event of the application's first authorization in this session; absent: it had one before. */
+  event?: AuditEvent;
 }
 
 /** All that one request writes. */
@@ -57,8 +58,8 @@ export interface WriteSet {
   readonly deletes: readonly StoredKey[];
   readonly notes: readonly Note[];
   readonly sessionClients: readonly SessionClient[];
-  /** Events of what the request carries out (`eventRow`). */
-  readonly events: readonly string[];
+  /** Events of what the request carries out. */
+  readonly events: readonly AuditEvent[];
   /** Does the request answer for the session that it saves? Then nothing of it is written once that session has ended. */
   readonly bySession: boolean;
 }
@@ -156,6 +157,11 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const whileHeld = set.sessions.length === 0 ? [] : [`${held} = ${set.sessions.length}`];
   const whileAnswering = set.bySession ? whileHeld : [];
   const told: string[] = [];
+  const toldTypes: string[] = [];
+  const tell = (event: AuditEvent, onlyFrom: string) => {
+    toldTypes.push(event.eventType);
+    told.push(`SELECT ${put(eventRow(event), 'text')} AS event${onlyFrom}`);
+  };
   const pings: string[] = [];
   for (const answer of set.answers) {
     const name = `condition${conditions.push('answer')}`;
@@ -173,11 +179,11 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     if (answer.model === 'BackchannelAuthenticationRequest')
       pings.push(`SELECT '${BACKCHANNEL_PING}', client_id, jsonb_build_object('id', id, 'kind', '${BACKCHANNEL_PING}', 'clientId', client_id, 'sealed', payload->'notify', 'until', payload->'until'),
         ${time(now)}, ${time(now)} FROM ${name} WHERE payload ? 'notify'`);
-    if (answer.event !== undefined) told.push(`SELECT ${put(answer.event, 'text')} AS event FROM ${name}`);
+    if (answer.event !== undefined) tell(answer.event, ` FROM ${name}`);
   }
   const met = countOf('condition', conditions.length, 1);
   const whileMet = conditions.length === 0 ? [] : [`${met} = ${conditions.length}`];
-  for (const event of set.events) told.push(`SELECT ${put(event, 'text')} AS event${onlyIf(whileMet)}`);
+  for (const event of set.events) tell(event, onlyIf(whileMet));
 
   if (set.inserts.length > 0) {
     const rows = put(JSON.stringify(set.inserts.map((row) => valueList(row))), 'text');
@@ -203,9 +209,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
         RETURNING (xmax = 0) AS is_new)`,
     );
     // Of two concurrent first authorizations, only one is the first.
-    if (client.event !== undefined && client === joining) {
-      told.push(`SELECT ${put(client.event, 'text')} AS event FROM client${index} WHERE is_new`);
-    }
+    if (client.event !== undefined && client === joining) tell(client.event, ` FROM client${index} WHERE is_new`);
   });
   if (set.notes.length > 0) {
     const notes = put(JSON.stringify(set.notes.map(({ kind, orderingKey, payload }) => ({ kind, lane: orderingKey, payload }))), 'jsonb');
@@ -216,7 +220,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   }
   if (pings.length > 0)
     parts.push(`pinged AS (INSERT INTO outbox (kind, ordering_key, payload, created, due) ${pings.join(' UNION ALL ')})`);
-  if (told.length > 0) parts.push(`told AS (${told.join(' UNION ALL ')})`, writingEvent('told.event', 'told'));
+  if (told.length > 0) parts.push(`told AS (${told.join(' UNION ALL ')})`, writingEvent('told.event', 'told', toldTypes));
   if (parts.length === 0) return undefined;
   const counts = [
     set.inserts.slice(0, 1),
@@ -231,7 +235,8 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     set.events,
   ].map((list) => list.length);
   const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
-  const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}-${told.length}`;
+  const provisions = toldTypes.some(isProvisioned) ? '-provisioning' : '';
+  const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}-${told.length}${provisions}`;
   return { name: `write-${counts.join('-')}${variant}`, text, values };
 }
 

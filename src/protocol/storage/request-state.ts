@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
+import type { AuditEvent } from '../../features/audit/events.resource.ts';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
 import type { OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
 import { Provider } from '../library/oidc-provider.ts';
@@ -23,7 +24,7 @@ class PendingWrites implements WriteSet {
   deletes: StoredKey[] = [];
   notes: Note[] = [];
   sessionClients: SessionClient[] = [];
-  events: string[] = [];
+  events: AuditEvent[] = [];
   bySession = false;
 
   insert(row: StoredModel): void {
