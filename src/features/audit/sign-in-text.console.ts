@@ -94,6 +94,11 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
         ['Users do not sign in by password here, so the password was not checked.'],
         'The methods are under Security → Sign-in policy. Programs that use the password grant or sign-in by API need the method “Password”.',
       );
+    case 'NOT_COMPARED':
+      return bad(
+        ['The password was not compared: too many costly comparisons were waiting. The account counts no failure.'],
+        'The user can sign in again in a few seconds. After the first sign-in the password is stored with a hash that costs less.',
+      );
     case 'CHANGED_MEANWHILE':
       return bad(['The password was right, but the account or its password was changed at the same moment.']);
     case 'NOT_ACTIVE':

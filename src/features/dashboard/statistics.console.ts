@@ -37,6 +37,7 @@ const REASONS: Readonly<Record<string, string>> = {
   USER_NOT_ACTIVE: 'The account is not active',
   PASSWORD_EXPIRED: 'The password had expired',
   PROVIDER_REQUIRED: 'An identity provider is required',
+  OVERLOADED: 'Too many password checks at once',
   PASSWORD_NOT_ALLOWED: 'Users do not sign in by password',
   NOT_ASSIGNED: 'Not assigned to the application',
   ACCESS_POLICY: 'Refused by an access policy',

@@ -18,6 +18,8 @@ type Owner = Pick<User, 'id' | 'login'>;
 const AT_ONCE = 20;
 const MOST_WAITING = 200;
 const inTurn = createSemaphore(AT_ONCE, MOST_WAITING);
+/** Would a further call be refused now? */
+export const isHookQueueFull = inTurn.isFull;
 /** Pending call of each user: other concurrent attempts count as wrong without a call. */
 const asking = new Map<string, { readonly password: string; readonly verified: Promise<boolean> }>();
 

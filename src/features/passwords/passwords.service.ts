@@ -22,7 +22,7 @@ export const inTurn = traced(createSemaphore(HASHES_AT_ONCE, MOST_WAITING));
 
 /** A span for each hash, which says how long it waited for its turn. */
 function traced(turn: Semaphore): Semaphore {
-  return (work) =>
+  const run: <T>(work: () => Promise<T>) => Promise<T> = (work) =>
     inSpan({ name: 'password hash', kind: 'internal' }, (span) => {
       const asked = performance.now();
       return turn(() => {
@@ -30,6 +30,7 @@ function traced(turn: Semaphore): Semaphore {
         return work();
       });
     });
+  return Object.assign(run, { isFull: turn.isFull });
 }
 
 /** The same characters, whichever way a keyboard composes them (RFC 8265 section 4.2.2, rule 4). */

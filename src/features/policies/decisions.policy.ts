@@ -19,6 +19,7 @@ export interface PasswordRefused {
     | 'EXPIRED'
     | 'PROVIDER_REQUIRED'
     | 'NOT_A_METHOD'
+    | 'NOT_COMPARED'
     | 'CHANGED_MEANWHILE';
   /** The account's, at that moment. */
   readonly status?: string;

@@ -31,6 +31,8 @@ export const sessionBegun = (
 
 export interface Failure {
   readonly right: boolean;
+  /** It was not compared: too many comparisons were waiting. */
+  readonly isSkipped: boolean;
   readonly expired: boolean;
   readonly decision: AttemptDecision;
   readonly knownBrowser: boolean;
@@ -40,9 +42,9 @@ type FailedUser = User & Pick<SignInCandidate, 'requiredProvider'>;
 
 /** @param user undefined: nobody has that name */
 export async function recordFailure(trx: Executor, user: FailedUser | undefined, failed: Failure, request: RequestContext): Promise<void> {
-  const { right, expired, decision } = failed;
+  const { right, isSkipped, expired, decision } = failed;
   const notNow = expired ? 'PASSWORD_EXPIRED' : 'USER_NOT_ACTIVE';
-  const wrong = user?.requiredProvider ? 'PROVIDER_REQUIRED' : 'INVALID_CREDENTIALS';
+  const wrong = user?.requiredProvider ? 'PROVIDER_REQUIRED' : isSkipped ? 'OVERLOADED' : 'INVALID_CREDENTIALS';
   const reason = decision.reason === 'locked' ? 'LOCKED_OUT' : right ? notNow : wrong;
   await recordEvent(trx, {
     eventType: 'user.authentication.failure',
@@ -56,7 +58,7 @@ export async function recordFailure(trx: Executor, user: FailedUser | undefined,
     failure: user === undefined ? 'UNKNOWN_USER' : reason,
     decision: whyRefused(user, failed),
   });
-  if (decision.reason !== 'wrong password, which locks') return;
+  if (isSkipped || decision.reason !== 'wrong password, which locks') return;
   const { locks, lockedUntil } = decision.remembered;
   await recordEvent(trx, {
     eventType: 'user.account.lock',
@@ -79,7 +81,7 @@ export const recordNoPasswords = (executor: Executor, request: RequestContext): 
     decision: { kind: 'password', reason: 'NOT_A_METHOD' },
   });
 
-function whyRefused(user: FailedUser | undefined, { right, expired, decision, knownBrowser }: Failure): PasswordRefused {
+function whyRefused(user: FailedUser | undefined, { right, isSkipped, expired, decision, knownBrowser }: Failure): PasswordRefused {
   if (user === undefined) return { kind: 'password', reason: 'UNKNOWN_USER' };
   const { failures, lockedUntil } = decision.remembered;
   const { status } = user;
@@ -91,6 +93,7 @@ function whyRefused(user: FailedUser | undefined, { right, expired, decision, kn
     ...(lockedUntil && { lockedUntil: lockedUntil.toISOString() }),
   } as const;
   if (decision.reason === 'locked') return { ...facts, reason: 'LOCKED' };
+  if (isSkipped && !user.requiredProvider) return { kind: 'password', reason: 'NOT_COMPARED', status, knownBrowser };
   if (!right) return { ...facts, reason: user.requiredProvider ? 'PROVIDER_REQUIRED' : 'WRONG_PASSWORD' };
   if (expired) return { ...facts, reason: 'EXPIRED' };
   return { ...facts, reason: status === 'ACTIVE' ? 'CHANGED_MEANWHILE' : 'NOT_ACTIVE' };

@@ -7,16 +7,14 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
+import { Overloaded } from '../../platform/database/database-failures.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { auditEvent, recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { verifyElsewhere } from '../inline-hooks/password-hook.service.ts';
 import { noticeFor, queueNotice } from '../mail/mail.service.ts';
 import { isTooOld, type PasswordPolicy } from '../passwords/password.policy.ts';
-import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
 import { arePasswordsUsed } from '../passwords/password-sign-in.service.ts';
-import { isImported, verifyPassword } from '../passwords/passwords.service.ts';
 import { isSecondFactorDemanded, type Purpose, secondFactorFacts } from '../second-factors/second-factor-demand.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { hasCountries, noteCountry } from '../sign-in-countries/sign-in-countries.service.ts';
@@ -26,7 +24,8 @@ import { findUserById, isUnchanged, touchLastLogin } from '../users/users.store.
 import { untilEven } from './answer-time.service.ts';
 import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } from './failed-sign-ins.store.ts';
 import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures, unlessHeard } from './failure-limits.service.ts';
-import { decideAttempt, isLocked, NO_FAILURES } from './lockout.policy.ts';
+import { decideAttempt, NO_FAILURES } from './lockout.policy.ts';
+import { comparePassword, isKnownTo, isLockedNow } from './password-comparison.service.ts';
 import { hashAnew, keepAnew, type Rehashed } from './rehash.service.ts';
 import { asHimself, recordFailure, recordNoPasswords, sessionBegun } from './sign-in-events.service.ts';
 import { findCandidate, type SignInCandidate, signInPlainly } from './sign-ins.store.ts';
@@ -85,6 +84,7 @@ type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
  * For callers that cannot ask for a new password: an expired one is refused like a wrong one.
  * @returns undefined for wrong credentials, or if the user cannot sign in now
  * @throws {TooManyFailures} when too many attempts from the address failed, whatever the credentials
+ * @throws {Overloaded} instead of any refusal while a queue of comparisons is full
  */
 export async function authenticatePassword(
   services: Services,
@@ -122,18 +122,9 @@ export async function tellPassword(
   if (!(await arePasswordsUsed(services))) return refusePassword(services, request);
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
-  // No dear comparison for an account that is locked: nothing follows from it.
-  const compared = user !== undefined && isImported(user.passwordHash) && isLockedNow(user, present()) ? null : user?.passwordHash;
-  let begun = performance.now();
-  const begins = () => {
-    begun = performance.now();
-  };
-  const isCompared =
-    user !== undefined && compared === PASSWORD_ELSEWHERE
-      ? await verifyElsewhere(services, user, credentials.password, begins, request)
-      : await verifyPassword(compared ?? null, credentials.password, begins);
+  const { matches, begun, isOverloaded, isSkipped } = await comparePassword(services, user, credentials.password, request);
   // If an identity provider is required, every password is refused, after a comparison that takes the same time.
-  const right = isCompared && user?.requiredProvider === null;
+  const right = matches && user?.requiredProvider === null;
   const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
   const policy = await currentSettings(services, 'password');
   // A right password that is refused all the same takes as long as a wrong one.
@@ -147,9 +138,11 @@ export async function tellPassword(
   // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
   await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
 
-  const attempt = { user, right, rehashed, deviceHash, policy };
+  const attempt = { user, right, isSkipped, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
   if (checked === undefined || checked.kind === 'inactive') await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
+  // Attempts count as ever: otherwise passwords could be guessed without a limit while the queue is kept full.
+  if (checked === undefined && isOverloaded) throw new Overloaded();
   return checked;
 }
 
@@ -160,14 +153,12 @@ async function refusePassword(services: Services, request: RequestContext): Prom
   await countFailedSignIn(services, request.ipAddress);
 }
 
-/** A browser in which the user signed in before has a count of its own: it is heard whatever others behind the same address did. */
-const isKnownTo = (user: SignInCandidate | undefined, now: Date): boolean =>
-  user !== undefined && user.deviceExpires !== null && user.deviceExpires > now;
-
 interface Attempt {
   readonly user: SignInCandidate | undefined;
   /** Was the password the user's when it was compared? */
   readonly right: boolean;
+  /** It was not compared: too many comparisons wait. */
+  readonly isSkipped: boolean;
   readonly rehashed: Rehashed | undefined;
   readonly deviceHash: string | undefined;
   readonly policy: PasswordPolicy;
@@ -175,7 +166,7 @@ interface Attempt {
 
 async function decide(
   trx: Executor,
-  { user, right, rehashed, deviceHash, policy }: Attempt,
+  { user, right, isSkipped, rehashed, deviceHash, policy }: Attempt,
   request: RequestContext,
 ): Promise<PasswordCheck | InactiveUser | undefined> {
   const now = present();
@@ -195,8 +186,9 @@ async function decide(
     return rightPassword(candidate, now, false);
   }
   // Written whether it changes anything or not: it takes the same time.
-  await saveFailedAttempts(trx, counted && { ...counted, attempts: admitted || inactive ? counted.attempts : decision.remembered });
-  await recordFailure(trx, user, { right, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
+  const isUncounted = admitted || inactive || isSkipped;
+  await saveFailedAttempts(trx, counted && { ...counted, attempts: isUncounted ? counted.attempts : decision.remembered });
+  await recordFailure(trx, user, { right, isSkipped, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
   if (inactive) return { kind: 'inactive' };
   return stands ? { kind: 'expired', user: candidate } : undefined;
 }
@@ -233,9 +225,6 @@ async function endPlainly(
   });
   return signedIn ? rightPassword(user, now, true) : undefined;
 }
-
-const isLockedNow = (user: SignInCandidate, now: Date): boolean =>
-  isLocked({ lockedUntil: isKnownTo(user, now) ? user.deviceLockedUntil : user.lockedUntil }, now);
 
 const rightPassword = ({ id, login, profile }: User, authenticatedAt: Date, isDone: boolean): RightPassword => ({
   kind: 'right',

@@ -1,17 +1,23 @@
 /** Limits concurrent work: the rest waits in order of arrival, and is refused at once if it would wait too long. */
 import { Overloaded } from '../database/database-failures.ts';
 
-/** Runs the work when it is its turn. @throws {Overloaded} without having begun it, when too many wait already */
-export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
+export interface Semaphore {
+  /** Runs the work when it is its turn. @throws {Overloaded} without having begun it, when too many wait already */
+  <T>(work: () => Promise<T>): Promise<T>;
+  /** Would further work be refused now? */
+  readonly isFull: () => boolean;
+}
 
 /** @param atOnce maximum concurrency @param mostWaiting maximum queue length */
 export function createSemaphore(atOnce: number, mostWaiting: number): Semaphore {
   let free = atOnce;
   const waiting: (() => void)[] = [];
 
-  return async (work) => {
+  const isFull = () => free === 0 && waiting.length >= mostWaiting;
+
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (isFull()) throw new Overloaded();
     if (free > 0) free -= 1;
-    else if (waiting.length >= mostWaiting) throw new Overloaded();
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();
@@ -21,4 +27,5 @@ export function createSemaphore(atOnce: number, mostWaiting: number): Semaphore 
       else next();
     }
   };
+  return Object.assign(run, { isFull });
 }

@@ -1,7 +1,7 @@
 /** The queue of password hashes is bounded: what would wait too long is told to come again, whoever is meant (OWASP Authentication Cheat Sheet; RFC 9110 section 15.6.4). */
 import assert from 'node:assert/strict';
 import { pbkdf2Sync } from 'node:crypto';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { importedInTurn, MOST_IMPORTED_WAITING, MOST_WAITING, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
 import { createSemaphore } from '../../../src/platform/concurrency/semaphore.ts';
 import { Overloaded } from '../../../src/platform/database/database-failures.ts';
@@ -9,8 +9,7 @@ import { createClient, post } from '../../protocol/servers/relying-party.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { moveClock } from '../../support/clock.ts';
 import { holdHashes } from '../../support/held-hashes.ts';
-import { eventually } from '../../support/process.ts';
-import { startService } from '../../support/service.ts';
+import { type Service, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
 /** 32 bytes that no password hashes to. */
@@ -24,6 +23,27 @@ function held() {
     release = resolve;
   });
   return { release, until };
+}
+
+/** From now on a comparison with an imported hash waits for its turn. @param more that wait before it */
+async function holdImported(t: TestContext, more: number): Promise<void> {
+  const { release, until } = held();
+  const queue = Promise.all(Array.from({ length: 1 + more }, () => importedInTurn(() => until)));
+  afterwards(t, async () => {
+    release();
+    await queue;
+  });
+}
+
+async function authn(service: Service, username: string, password: string, address?: string) {
+  const answer = await fetch(`${service.listensAt}/api/v1/authn`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(address && { 'x-forwarded-for': address }) },
+    body: JSON.stringify({ username, password }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+  const body = (await answer.json()) as any;
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: { ...body, errorId: '' } };
 }
 
 test('works go on so many at once, wait in their order, and are refused where too many wait', async () => {
@@ -73,81 +93,73 @@ test('comparisons with imported hashes have a queue of their own: one at a time,
   assert.equal(await answers[1], false);
 });
 
-test('while comparisons with imported hashes go on and as many wait as may, all others are compared as ever', async (t) => {
+test('while the queue of imported hashes is full, every refusal is the same 503, and a right password of others signs in as ever', async (t) => {
   const service = await startService(t);
   const user = await service.createUser();
+  const other = await service.createUser();
   await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password: { hash: HASH } } });
-  const { release, until } = held();
-  const queue = Promise.all(Array.from({ length: MOST_IMPORTED_WAITING + 1 }, () => importedInTurn(() => until)));
-  afterwards(t, async () => {
-    release();
-    await queue;
-  });
-  const statuses: number[] = [];
-  const guess = async (username: string, password: string) =>
-    statuses.push((await service.api('POST', '/authn', { username, password })).status);
-  for (const [username, password, expected] of [
-    ['imported', 'wrong', 503],
-    [user.login, user.password, 200],
-    [user.login, 'wrong', 401],
-    ['nobody-of-these', 'wrong', 401],
+  await holdImported(t, MOST_IMPORTED_WAITING);
+  const [imported, unknown, wrong] = [
+    await authn(service, 'imported', 'wrong'),
+    await authn(service, 'nobody-of-these', 'wrong'),
+    await authn(service, user.login, 'wrong'),
+  ];
+  assert.deepEqual([imported.status, imported.retryAfter, imported.body.errorCode], [503, '1', 'E0000009']);
+  assert.deepEqual(unknown, imported);
+  assert.deepEqual(wrong, imported);
+  assert.equal((await authn(service, other.login, other.password)).status, 200);
+  for (let n = 0; n < 9; n += 1) assert.equal((await authn(service, user.login, 'wrong')).status, 503);
+  assert.equal((await authn(service, user.login, user.password)).status, 503, 'guesses count: the account is locked by now');
+
+  for (let n = 0; n < 10; n += 1) assert.equal((await authn(service, 'imported', 'wrong')).status, 503);
+  const { body: events } = await service.api('GET', '/logs?filter=eventType eq "user.account.lock"');
+  assert.deepEqual(
+    // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+    events.map((event: any) => event.target[0].displayName),
+    [user.login],
+    'without a comparison no account is locked',
+  );
+  const { body: failures } = await service.api('GET', '/logs?filter=outcome.reason eq "OVERLOADED"');
+  assert.equal(failures.length, 11);
+});
+
+test('an address is barred after as many refusals, whoever is meant, while the queue of imported hashes is full', async (t) => {
+  const service = await startService(t, { env: { TRUST_PROXY: '1' } });
+  await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password: { hash: HASH } } });
+  await holdImported(t, MOST_IMPORTED_WAITING);
+  for (const [username, address] of [
+    ['imported', '192.0.2.1'],
+    ['nobody-of-these', '192.0.2.2'],
   ] as const) {
-    const before = statuses.length;
-    void guess(username, password);
-    await eventually(() => statuses.length > before, `an answer to ${username}`);
-    assert.equal(statuses.at(-1), expected, username);
+    const statuses: number[] = [];
+    for (let n = 0; n < 101; n += 1) statuses.push((await authn(service, username, 'wrong', address)).status);
+    assert.deepEqual([...new Set(statuses)], [503, 429], username);
+    assert.equal(statuses.indexOf(429), 100, username);
   }
 });
 
 test('guesses at a locked account with an imported hash are compared with it no more, and take no place in its queue', async (t) => {
   const service = await startService(t);
-  const stored = (salt: string, rounds: number) => `$pbkdf2-sha256$i=${rounds}$${Buffer.from(salt).toString('base64')}$${KEY}`;
-  const password = { hash: HASH };
-  const { status: created } = await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password } });
-  assert.equal(created, 200);
-  const guess = async () => {
-    const answer = await fetch(`${service.listensAt}/api/v1/authn`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username: 'imported', password: 'wrong' }),
-    });
-    await answer.arrayBuffer();
-    return answer.status;
-  };
-  const fill = () => Array.from({ length: MOST_IMPORTED_WAITING + 1 }, (_, n) => verifyPassword(stored(`salt ${n}`, 200_000), 'wrong'));
-  const before = fill();
-  assert.equal(await guess(), 503, 'until it is locked, a guess has to wait for its turn');
-  await Promise.all(before);
-  for (let n = 0; n < 10; n += 1) assert.equal(await guess(), 401);
-  const after = fill();
-  assert.equal(await guess(), 401);
-  await Promise.all(after);
+  await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password: { hash: HASH } } });
+  for (let n = 0; n < 10; n += 1) assert.equal((await authn(service, 'imported', 'wrong')).status, 401);
+  await holdImported(t, 0);
+  assert.equal((await authn(service, 'imported', 'wrong')).status, 401, 'a comparison would not end');
 });
 
 test('a full queue: 503 and Retry-After at every door, the same for everybody, and nothing is counted', async (t) => {
   const service = await startService(t);
   const [user, locked] = [await service.createUser(), await service.createUser()];
   const client = await createClient(service, { grant_types: ['password', 'authorization_code'] });
-  const authn = async (username: string, password: string) => {
-    const answer = await fetch(`${service.listensAt}/api/v1/authn`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username, password }),
-    });
-    // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
-    const body = (await answer.json()) as any;
-    return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: { ...body, errorId: '' } };
-  };
-  for (let n = 0; n < 10; n += 1) await authn(locked.login, 'wrong');
+  for (let n = 0; n < 10; n += 1) await authn(service, locked.login, 'wrong');
   const browser = new UserAgent(service.baseUrl);
   const form = await browser.visit('/signin');
 
   const release = holdHashes(t, MOST_WAITING);
   const answers = [
-    await authn(user.login, user.password),
-    await authn(user.login, 'wrong'),
-    await authn('nobody-of-these', 'wrong'),
-    await authn(locked.login, locked.password),
+    await authn(service, user.login, user.password),
+    await authn(service, user.login, 'wrong'),
+    await authn(service, 'nobody-of-these', 'wrong'),
+    await authn(service, locked.login, locked.password),
   ];
   const [first] = answers;
   assert.deepEqual([first?.status, first?.retryAfter, first?.body.errorCode], [503, '1', 'E0000009']);
@@ -162,8 +174,8 @@ test('a full queue: 503 and Retry-After at every door, the same for everybody, a
   });
   assert.deepEqual([grant.status, grant.body.error], [503, 'temporarily_unavailable']);
   await release();
-  assert.equal((await authn(user.login, user.password)).body.status, 'SUCCESS');
+  assert.equal((await authn(service, user.login, user.password)).body.status, 'SUCCESS');
   assert.equal((await browser.signIn(form, user)).url.pathname, '/account');
   moveClock(t, 61);
-  assert.equal((await authn(locked.login, locked.password)).body.status, 'SUCCESS', 'no failure was added');
+  assert.equal((await authn(service, locked.login, locked.password)).body.status, 'SUCCESS', 'no failure was added');
 });
