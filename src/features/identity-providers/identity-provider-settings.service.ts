@@ -3,6 +3,7 @@
  * features/identity-providers/identity-provider.policy.ts.
  */
 import { z } from 'zod';
+import { asciiDomain } from '../../platform/dns/dns.ts';
 import { oktaDefault } from '../../platform/validation/okta-default.ts';
 import { text } from '../../platform/validation/text.ts';
 import { clientFields } from '../applications/application-settings.service.ts';
@@ -127,9 +128,12 @@ const policy = z.strictObject({
       matchType: z.enum(['USERNAME', 'EMAIL', 'USERNAME_OR_EMAIL']).optional(),
       emailDomains: z
         .array(
-          text()
-            .toLowerCase()
-            .refine((value) => z.regexes.domain.test(value), 'must be a domain, such as example.com'),
+          text().transform((value, ctx) => {
+            const ascii = asciiDomain(value);
+            if (ascii !== undefined) return ascii;
+            ctx.addIssue({ code: 'custom', message: 'must be a domain, such as example.com' });
+            return z.NEVER;
+          }),
         )
         .min(1)
         .max(MOST)

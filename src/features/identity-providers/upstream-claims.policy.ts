@@ -2,6 +2,7 @@
  * Evaluates claims of an external provider: the verified e-mail address and the mapped profile attributes. Unverified addresses are ignored: anyone
  * could have entered them (OpenID Connect Core 1.0 section 5.7).
  */
+import { asciiAddress, readableAddress } from '../../platform/dns/address-spelling.ts';
 import { isMailable } from '../mail/mail.policy.ts';
 import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
@@ -22,11 +23,15 @@ export function textOfClaim(value: unknown): string | undefined {
  * ASCII letters only: some other letters have an ASCII letter as their lower case (the Kelvin sign a k), which could lead to another user's address.
  */
 const inSmallLetters = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-/** Domain of an e-mail address. */
-export const domainOf = (email: string): string => inSmallLetters(email.slice(email.lastIndexOf('@') + 1));
+/** Domain of an e-mail address, in ASCII. */
+function domainOf(email: string): string {
+  const ascii = asciiAddress(email);
+  return inSmallLetters(ascii.slice(ascii.lastIndexOf('@') + 1));
+}
 
-/** Are they one address, but for capital letters? What a database takes for the same may be more than that. */
-export const isSameAddress = (one: string | null, other: string): boolean => one !== null && inSmallLetters(one) === inSmallLetters(other);
+/** Are they one address, but for capital letters and the spelling of the domain? What a database takes for the same may be more than that. */
+export const isSameAddress = (one: string | null, other: string): boolean =>
+  one !== null && inSmallLetters(readableAddress(one)) === inSmallLetters(readableAddress(other));
 
 /**
  * Verified addresses by provider type. GOOGLE: authoritative only for gmail.com and its customers' domains (`hd`); other addresses may have a new
@@ -45,9 +50,11 @@ const VERIFIED: Readonly<Record<IdentityProviderType, (claims: UpstreamClaims, d
 export function verifiedEmail(type: IdentityProviderType, policy: IdentityProviderPolicy, claims: UpstreamClaims): string | undefined {
   const email = textOfClaim(claims.email);
   // With spaces around it, or another spelling of its domain, it would name another mailbox.
-  if (email === undefined || email !== claims.email || !isMailable(email) || !VERIFIED[type](claims, domainOf(email))) return undefined;
+  if (email === undefined || email !== claims.email || !isMailable(email)) return undefined;
+  const domain = domainOf(email);
+  if (!VERIFIED[type](claims, domain)) return undefined;
   const { emailDomains } = policy.subject;
-  return emailDomains === undefined || emailDomains.includes(domainOf(email)) ? email : undefined;
+  return emailDomains === undefined || emailDomains.includes(domain) ? readableAddress(email) : undefined;
 }
 
 /** @returns a name by which users recognize their account: the verified address, otherwise a name that is not an address */

@@ -3,9 +3,11 @@
  * features/identity-providers/upstream-link.policy.ts allows it, otherwise by creating a user. Everything happens in one transaction with its audit
  * events; of several concurrent first sign-ins, one creates the user and the others find it.
  */
+
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { composedName, keepSpelling } from '../../platform/dns/address-spelling.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { findRights } from '../administrators/roles.store.ts';
@@ -238,8 +240,11 @@ async function masterProfile(
   const { email: given, ...attributes } = values;
   const isVouchedFor = !(await isOutside(trx, provider.id, identity.email));
   const isUsable = typeof given === 'string' && isVouchedFor && (await findTakenNames(trx, { ...before, email: given })).size === 0;
-  const email = isUsable ? given : before.email;
-  const emailVerified = email === before.email ? before.emailVerified || (isVouchedFor && email === identity.email) : true;
+  const email = isUsable ? keepSpelling(before.email, composedName(given)) : before.email;
+  const emailVerified =
+    email === before.email
+      ? before.emailVerified || (isVouchedFor && identity.email !== undefined && isSameAddress(email, identity.email))
+      : true;
   const after: User = { ...before, email, emailVerified, profile: { ...before.profile, ...attributes } };
   const told = (user: User) => ({ profile: profileFields(user) });
   if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return { user: before, leftOut };

@@ -4,6 +4,7 @@
  */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
+import { asciiAddress } from '../../platform/dns/address-spelling.ts';
 import type { Factor } from '../second-factors/factors.store.ts';
 import type { User } from '../users/users.resource.ts';
 import { USER_COLUMNS } from '../users/users.store.ts';
@@ -31,15 +32,18 @@ export interface NameFacts {
 /** LATERAL with a limit is carried out by the indexes, row by row, however few users the planner knows of. */
 const NAME_FACTS = `SELECT lower(given.login) AS "loginKey", lower(given.email) AS "emailKey", there.id IS NOT NULL AS "isThere",
     as_email.id IS NOT NULL AS "loginIsEmail", as_login.id IS NOT NULL AS "emailIsLogin"
-  FROM unnest(CAST(:logins AS text[]), CAST(:emails AS text[])) WITH ORDINALITY AS given(login, email, n)
-  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) = lower(given.login) LIMIT 1) AS there ON true
-  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(email) = lower(given.login) LIMIT 1) AS as_email ON true
-  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) = lower(given.email) LIMIT 1) AS as_login ON true
+  FROM unnest(CAST(:logins AS text[]), CAST(:emails AS text[]), CAST(:asciiLogins AS text[]), CAST(:asciiEmails AS text[]))
+    WITH ORDINALITY AS given(login, email, ascii_login, ascii_email, n)
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) IN (lower(given.login), lower(given.ascii_login)) LIMIT 1) AS there ON true
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(email) IN (lower(given.login), lower(given.ascii_login)) LIMIT 1) AS as_email ON true
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) IN (lower(given.email), lower(given.ascii_email)) LIMIT 1) AS as_login ON true
   ORDER BY n`;
 
 /** @returns the facts of each user, in their order */
 export async function findNameFacts(executor: Executor, users: readonly Pick<User, 'login' | 'email'>[]): Promise<readonly NameFacts[]> {
-  const names = { logins: users.map(({ login }) => login), emails: users.map(({ email }) => email) };
+  const [logins, emails] = [users.map(({ login }) => login), users.map(({ email }) => email)];
+  const asciiEmails = emails.map((email) => email && asciiAddress(email));
+  const names = { logins, emails, asciiLogins: logins.map(asciiAddress), asciiEmails };
   return (await executor.raw<{ rows: NameFacts[] }>(NAME_FACTS, names)).rows;
 }
 

@@ -4,6 +4,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { conflict, notFound, rateLimited, validation, wrongPassCode, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { isSameAddress } from '../identity-providers/upstream-claims.policy.ts';
 import { checkFactorProof } from '../second-factors/factor-proofs.service.ts';
 import { described, getUserFactor, isMessageFactor, listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { StepGone } from '../sign-in/sign-in-steps.service.ts';
@@ -87,7 +88,7 @@ async function refuseImpossible(
   { type, email }: MessageFactorWish,
   request: RequestContext,
 ): Promise<void> {
-  if (type === 'EMAIL' && email !== undefined && email.toLowerCase() !== user.email?.toLowerCase()) {
+  if (type === 'EMAIL' && email !== undefined && !isSameAddress(user.email, email)) {
     throw validation([{ field: 'profile.email', message: 'must be the e-mail address of the user' }]);
   }
   if (!(await possibleMessageTypes(services, user, request)).includes(type)) {

@@ -2,6 +2,7 @@
  * Invitations to organizations, sent by their administrators. The response is the same with and without an existing account: only the reader of the
  * e-mail finds out. Nobody can invite with a role that allows more than their own.
  */
+
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -9,6 +10,7 @@ import { digest, newId, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
+import { composedName } from '../../platform/dns/address-spelling.ts';
 import { conflict, notFound, rateLimited, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -37,7 +39,7 @@ import {
 const MOST_INVITATIONS = 1000;
 
 export const invitationFields = z.strictObject({
-  email: text({ least: 3, most: 254 }).refine(isMailable, 'must be an e-mail address').meta({ format: 'email' }),
+  email: text({ least: 3, most: 254 }).refine(isMailable, 'must be an e-mail address').transform(composedName).meta({ format: 'email' }),
   role: shownText({ least: 1, most: 100 })
     .exactOptional()
     .meta({ description: 'owner, admin, member, or the name of a role of the organization; member unless given' }),

@@ -12,10 +12,11 @@ import {
   readPage,
   type Window,
 } from '../../platform/database/paging.ts';
+import { spellingsOf } from '../../platform/dns/address-spelling.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
-import { applyUserWords, composedName, selectedUsers, USER_AMONG_OTHERS, USER_COLUMNS, USER_ORDERS } from '../users/users.store.ts';
+import { applyUserWords, selectedUsers, USER_AMONG_OTHERS, USER_COLUMNS, USER_ORDERS } from '../users/users.store.ts';
 import type { SignInOrganization } from './sign-in-organization.policy.ts';
 
 const MEMBER_COUNTS: KeptCounts = { table: 'member_counts', owner: 'org_id' };
@@ -110,8 +111,8 @@ export async function findOrgIds(executor: Executor, userId: string): Promise<st
  */
 export async function findMemberNamed(executor: Executor, idOrLogin: string, orgIds: ReadonlySet<string>): Promise<User | undefined> {
   return selectedUsers(executor, { filters: [], orgIds }, {})
-    .where((named) => named.where({ id: idOrLogin }).orWhereRaw('lower(login) = lower(?)', [composedName(idOrLogin)]))
-    .orderByRaw('(id = ?) DESC', [idOrLogin])
+    .where((named) => named.where({ id: idOrLogin }).orWhereRaw('lower(login) IN (lower(?), lower(?))', [...spellingsOf(idOrLogin)]))
+    .orderByRaw('(id = ?) DESC, lower(login) = lower(?) DESC', [idOrLogin, idOrLogin.normalize('NFC')])
     .first<User | undefined>(USER_COLUMNS);
 }
 

@@ -1,6 +1,8 @@
 /** SCIM data of users and groups, and SQL expressions of SCIM attributes. */
+
 import type { Executor } from '../../platform/database/database.ts';
 import type { AttributeColumn, AttributeColumns } from '../../platform/database/filter.ts';
+import { spellingsOf } from '../../platform/dns/address-spelling.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import { userAttributes } from '../users/users.store.ts';
 import { ENTERPRISE, type ScimAttribute, type ScimType, USER } from './scim-attributes.policy.ts';
@@ -152,7 +154,7 @@ const ofOne = (sub: string): AttributeColumn => ({ sql: `one."${sub}"`, type: TE
 function columnsOfList(attribute: ScimAttribute, tokenId: string): AttributeColumns {
   const { name } = attribute;
   if (name === 'emails') {
-    const value = { sql: 'one.value', type: TEXT };
+    const value = { sql: 'one.value', type: TEXT, spellings: spellingsOf };
     const columns = { '': value, value, type: { sql: 'one.type', type: TEXT }, primary: { sql: 'one.main', type: 'boolean' as const } };
     return listColumns(name, emailRows(tokenId), columns);
   }

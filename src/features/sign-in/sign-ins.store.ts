@@ -3,14 +3,16 @@
  * password. Other cases take the ordinary path (features/sign-in/sign-in.service.ts, failed-sign-ins.store.ts). Named prepared statements through pg;
  * times come from the caller's clock.
  */
+
 import type pg from 'pg';
+import { spellingsOf } from '../../platform/dns/address-spelling.ts';
 import { eventRow, writingEvent } from '../audit/audit.store.ts';
 import type { AuditEvent } from '../audit/events.resource.ts';
 import { hasMessageFactor } from '../message-factors/message-factors.store.ts';
 import { type RequiredProvider, requiredProviderOf } from '../organization-providers/home-realm.store.ts';
 import type { NewEntry } from '../outbox/outbox.store.ts';
 import type { User } from '../users/users.resource.ts';
-import { composedName, USER_AMONG_OTHERS } from '../users/users.store.ts';
+import { USER_AMONG_OTHERS } from '../users/users.store.ts';
 import { MOST_DEVICES, NEWEST_DEVICES_FIRST } from './failed-sign-ins.store.ts';
 
 /** User with the data needed for a sign-in. */
@@ -51,8 +53,9 @@ const FIND = {
     FROM (SELECT) AS always LEFT JOIN (
       SELECT names.*, ${HAS_FACTOR('names.id')} AS enrolled, ${requiredProviderOf('names')} AS "requiredProvider",
           d.locked_until AS "deviceLockedUntil", d.expires_at AS "deviceExpires", d.told AS "deviceTold"
-        FROM ((SELECT 'login' AS by, ${COLUMNS} FROM users WHERE lower(login) = lower($1::text) LIMIT 1)
-          UNION ALL (SELECT 'email' AS by, ${COLUMNS} FROM users WHERE lower(email) = lower($1::text) LIMIT 2)) AS names
+        FROM ((SELECT 'login' AS by, ${COLUMNS} FROM users WHERE lower(login) IN (lower($1::text), lower($6::text))
+            ORDER BY lower(login) = lower($7::text) DESC LIMIT 1)
+          UNION ALL (SELECT 'email' AS by, ${COLUMNS} FROM users WHERE lower(email) IN (lower($1::text), lower($6::text)) LIMIT 2)) AS names
         LEFT JOIN LATERAL (SELECT locked_until, expires_at, told FROM user_devices WHERE user_id = names.id AND device_hash = $2::text LIMIT 1) AS d ON true
     ) AS found ON true`,
 };
@@ -79,7 +82,8 @@ export async function findCandidate(
     readonly now: number;
   },
 ): Promise<{ readonly barred: number | undefined; readonly candidate: SignInCandidate | undefined }> {
-  const values = [name === undefined ? null : composedName(name), deviceHash ?? null, address?.key ?? null, now, address?.most ?? null];
+  const [composed, ascii, typed] = name === undefined ? [null, null, null] : [...spellingsOf(name), name.normalize('NFC')];
+  const values = [composed, deviceHash ?? null, address?.key ?? null, now, address?.most ?? null, ascii, typed];
   const { rows } = await pool.query<Found>({ ...FIND, values });
   const byEmail = rows.filter(({ by }) => by === 'email');
   const candidate = rows.find(({ by }) => by === 'login') ?? (byEmail.length === 1 ? byEmail[0] : undefined);

@@ -1,4 +1,6 @@
 /** Decides who may create an account: where sign-up is on, and for which e-mail addresses. */
+import { asciiDomain } from '../../platform/dns/dns.ts';
+
 interface SignUpField {
   /** Name of an attribute that users can change. */
   readonly name: string;
@@ -33,12 +35,15 @@ export type ApplicationRegistration = (typeof APPLICATION_REGISTRATION)[number];
 export const isSignUpOpen = ({ enabled }: Pick<SignUpSettings, 'enabled'>, application: ApplicationRegistration | undefined): boolean =>
   application === 'ON' ? true : application === 'OFF' ? false : enabled;
 
+/** Domains are stored as they were typed. */
+const comparable = (domain: string): string => asciiDomain(domain) ?? domain.toLowerCase();
+
 /** May an account with this address be made? The same for every address of a domain, so that it reveals nothing about accounts. */
 export function isDomainAllowed(
   { allowedDomains, blockedDomains }: Pick<SignUpSettings, 'allowedDomains' | 'blockedDomains'>,
   address: string,
 ): boolean {
-  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
-  if (blockedDomains.includes(domain)) return false;
-  return allowedDomains.length === 0 || allowedDomains.includes(domain);
+  const sought = comparable(address.slice(address.lastIndexOf('@') + 1));
+  const isIn = (domains: readonly string[]) => domains.some((domain) => comparable(domain) === sought);
+  return !isIn(blockedDomains) && (allowedDomains.length === 0 || isIn(allowedDomains));
 }

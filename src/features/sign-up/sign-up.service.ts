@@ -3,10 +3,12 @@
  * same browser, so that nobody prepares an account for another person (pre-hijacking: Sudhodanan and Paverd, USENIX Security 2022). Existing accounts
  * are looked up after the response, and only the e-mail mentions them.
  */
+
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { composedName } from '../../platform/dns/address-spelling.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { INVISIBLE } from '../../platform/validation/text.ts';
 import { findApplicationById } from '../applications/applications.store.ts';
@@ -31,7 +33,7 @@ import type { UserProfile } from '../users/user-profile.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { createUser } from '../users/users.service.ts';
-import { composedName, findTakenNames, findUserByName } from '../users/users.store.ts';
+import { findTakenNames, findUserByName } from '../users/users.store.ts';
 import { type ApplicationRegistration, isDomainAllowed, isSignUpOpen, type SignUpSettings } from './sign-up.policy.ts';
 
 /** Data stored until the address is confirmed. */

@@ -3,11 +3,13 @@
  * Validation Cheat Sheet, "Email Address Validation"). An address that a user gives themselves is theirs only from then on; one that an administrator gives is
  * at once, unverified. The claim `email_verified` says no more than this (OpenID Connect Core section 5.1).
  */
+
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { digest, randomToken } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { composedName } from '../../platform/dns/address-spelling.ts';
 import { forbidden, wrongState } from '../../platform/errors/errors.ts';
 import { INVISIBLE } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -21,7 +23,7 @@ import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { consumeVerification, type EmailVerification, findVerification, replaceVerification } from './email-verifications.store.ts';
 import { asUser, findVisibleUser, lockChangeableUser, mayChangeUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
-import { composedName, findTakenNames, findUserById, lockUser, updateUser } from './users.store.ts';
+import { findTakenNames, findUserById, lockUser, updateUser } from './users.store.ts';
 
 /**
  * Makes a link in place of the one the user had, and notes the mail that carries it.

@@ -6,10 +6,12 @@ import { conflict } from '../../platform/errors/errors.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { listActiveIdentityProviders } from '../identity-providers/identity-providers.store.ts';
-import { domainOf } from '../identity-providers/upstream-claims.policy.ts';
 import { findConnectedOrganization } from '../organization-providers/organization-providers.store.ts';
 import type { User } from './users.resource.ts';
 import { findTakenNames } from './users.store.ts';
+
+/** @returns the error for a login of another user */
+export const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this user name. Choose another one' });
 
 /**
  * @param before undefined: the user is new
@@ -31,6 +33,7 @@ async function refuseTakenNames(trx: Executor, user: User, request: RequestConte
     throw conflict({ field: 'profile.login', message: 'is already the e-mail address of another user. Choose another one' });
   if (taken.has('email as login'))
     throw conflict({ field: 'profile.email', message: 'is already the user name of another user. Choose another one' });
+  if (taken.has('login as login')) throw loginTaken();
   const mayShare = reachOf(request.roles ?? [], 'write') === 'everything';
   if (taken.has('email') && !mayShare)
     throw conflict({ field: 'profile.email', message: 'another user has this e-mail address. Choose another one' });
@@ -61,8 +64,9 @@ async function refuseVouchedNames(
   for (const name of ['login', 'email'] as const) {
     const value = after[name];
     if (value === null || value === before?.[name]) continue;
-    const owner = await findConnectedOrganization(trx, domainOfAddress(value));
-    if (domains.has(domainOf(value)) || (owner !== undefined && !reach.has(owner)))
+    const domain = domainOfAddress(value);
+    const owner = await findConnectedOrganization(trx, domain);
+    if ((domain !== undefined && domains.has(domain)) || (owner !== undefined && !reach.has(owner)))
       throw conflict({
         field: `profile.${name}`,
         message: 'is in a domain of an identity provider. Only an administrator of the whole service can use it',

@@ -3,8 +3,10 @@
  * `gender` and `birthdate` (OpenID Connect Core section 5.1); every value but `emailVerified` is a string, only the login is required. Credentials: a
  * password or its hash.
  */
+
 import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { composedName } from '../../platform/dns/address-spelling.ts';
 import { INVISIBLE, text } from '../../platform/validation/text.ts';
 import { isOneSpelling } from '../mail/mail.policy.ts';
 import { PASSWORD_ELSEWHERE } from '../passwords/password-hashes.resource.ts';
@@ -14,7 +16,6 @@ import { hashPassword } from '../passwords/passwords.service.ts';
 import { LONGEST_STRING } from '../user-schema/attribute-definitions.service.ts';
 import { isBaseAttribute, isEmptyValue, LONGEST_VALUE, MOST_ELEMENTS } from '../user-schema/attribute-values.service.ts';
 import type { BaseAttribute, ProfileValues, User } from './users.resource.ts';
-import { composedName } from './users.store.ts';
 
 /** null, sent by Okta's SDKs, means an unset attribute. */
 const attribute = text().nullish();

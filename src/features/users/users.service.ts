@@ -1,9 +1,11 @@
 /** Operations on users: create, read, list, change. Lifecycle, roles, sessions and consents have their own files. */
+
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { conflict, forbidden, validation } from '../../platform/errors/errors.ts';
+import { keepSpelling } from '../../platform/dns/address-spelling.ts';
+import { forbidden, validation } from '../../platform/errors/errors.ts';
 import { isWithin, type Role, reachOf } from '../administrators/administration.policy.ts';
 import { insertRole } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -21,7 +23,7 @@ import { claimAttributes, type GivenValues, judgeAttributes } from '../user-sche
 import { endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
 import { mailVerification } from './email-verification.service.ts';
 import { applyStep } from './user-lifecycle.service.ts';
-import { refuseNames } from './user-names.service.ts';
+import { loginTaken, refuseNames } from './user-names.service.ts';
 import {
   type GivenPassword,
   isVerifiedAddress,
@@ -176,7 +178,6 @@ async function endSignIns(executor: Executor, userId: string): Promise<void> {
   await endOAuthTokens(executor, userId);
 }
 
-const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this user name. Choose another one' });
 const orgMissing = () => validation([{ field: 'orgId', message: 'does not exist' }]);
 
 /** An organization's administrator creates users in their own, without roles or groups; another organization does not exist for them. @throws {ApiError} */
@@ -225,7 +226,8 @@ const givenIn = (change: NonNullable<UserChange['profile']>): readonly [GivenVal
 function withProfile(before: User, change: UserChange['profile']): Partial<User> {
   if (change === undefined) return {};
   const given = 'replaceBy' in change ? change.replaceBy : change.merge;
-  const stored = splitProfile('replaceBy' in change ? change.replaceBy : { ...profileFields(before), ...change.merge });
+  const wanted = splitProfile('replaceBy' in change ? change.replaceBy : { ...profileFields(before), ...change.merge });
+  const stored = { ...wanted, login: keepSpelling(before.login, wanted.login), email: keepSpelling(before.email, wanted.email) };
   const kept = before.emailVerified && stored.email === before.email;
   return {
     ...stored,

@@ -2,7 +2,6 @@
  * Users. The only SQL on that table but for look-ups that read a user along with what is theirs, and for their sign-ins, those that fail and the plain ones
  * (failed-sign-ins.ts, sign-ins.ts).
  */
-
 import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
@@ -19,6 +18,7 @@ import {
   type Window,
 } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
+import { spellingsOf } from '../../platform/dns/address-spelling.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
@@ -52,28 +52,24 @@ export async function insertUser(executor: Executor, user: User): Promise<boolea
   return inserted.length === 1;
 }
 
-export async function findUserById(executor: Executor, id: string): Promise<User | undefined> {
-  return executor('users').where({ id }).first<User | undefined>(USER_COLUMNS);
-}
+export const findUserById = async (executor: Executor, id: string): Promise<User | undefined> =>
+  executor('users').where({ id }).first<User | undefined>(USER_COLUMNS);
 
 /** Locks the row, so that of two changes to one user the second sees the first. Needs a transaction. */
-export async function lockUser(trx: Executor, id: string): Promise<User | undefined> {
-  return trx('users').where({ id }).forUpdate().first<User | undefined>(USER_COLUMNS);
-}
-
-/** Names are stored in the form of Unicode that keyboards compose (features/users/user-profile.service.ts), and typed in any. */
-export const composedName = (name: string): string => name.normalize('NFC');
+export const lockUser = async (trx: Executor, id: string): Promise<User | undefined> =>
+  trx('users').where({ id }).forUpdate().first<User | undefined>(USER_COLUMNS);
 
 export async function findUserByLogin(executor: Executor, login: string): Promise<User | undefined> {
   return executor('users')
-    .whereRaw('lower(login) = lower(?)', [composedName(login)])
+    .whereRaw('lower(login) IN (lower(?), lower(?))', [...spellingsOf(login)])
+    .orderByRaw('lower(login) = lower(?) DESC', [login.normalize('NFC')])
     .first<User | undefined>(USER_COLUMNS);
 }
 
 /** @returns the user with that e-mail address; undefined when several share it, for then it names nobody */
 export async function findUserByUniqueEmail(executor: Executor, email: string): Promise<User | undefined> {
   const found = await executor('users')
-    .whereRaw('lower(email) = lower(?)', [composedName(email)])
+    .whereRaw('lower(email) IN (lower(?), lower(?))', [...spellingsOf(email)])
     .limit(2)
     .select<User[]>(USER_COLUMNS);
   return found.length === 1 ? found[0] : undefined;
@@ -117,25 +113,32 @@ export const updateUser = (executor: Executor, id: string, changes: Partial<Omit
   unlessRefused(executor('users').where({ id }).update(toRow<User>(USER_COLUMNS, changes)), 'users_by_login');
 
 const TAKEN_NAMES = `
-  SELECT 'login' AS name FROM users WHERE lower(email) = lower(:login) AND id <> :id
-  UNION SELECT 'email as login' FROM users WHERE lower(login) = lower(:email) AND id <> :id
-  UNION SELECT 'email' FROM users WHERE lower(email) = lower(:email) AND id <> :id`;
+  SELECT 'login' AS name FROM users WHERE lower(email) IN (lower(:login), lower(:asciiLogin)) AND id <> :id
+  UNION SELECT 'email as login' FROM users WHERE lower(login) IN (lower(:email), lower(:asciiEmail)) AND id <> :id
+  UNION SELECT 'email' FROM users WHERE lower(email) IN (lower(:email), lower(:asciiEmail)) AND id <> :id
+  UNION SELECT 'login as login' FROM users WHERE lower(login) = lower(:asciiLogin) AND lower(login) <> lower(:login) AND id <> :id`;
 
 /** In one order, so that two transactions do not wait for each other. */
 const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
   SELECT DISTINCT hashtextextended('user name ' || lower(name), 0) AS key FROM unnest(ARRAY[:login, :email]::text[]) AS name
   WHERE name IS NOT NULL ORDER BY 1) AS keys`;
 
+type TakenName = 'login' | 'email as login' | 'email' | 'login as login';
+
 /**
- * Names of a user that another user already has: the login as an e-mail address, or the e-mail address as a login or address. Locks the names until
+ * Names of a user that another user already has: the login as an e-mail address, or as a login in another spelling, or the e-mail address as a login or
+ * address. Locks the names until
  * the transaction ends: two users created concurrently would not see each other.
  */
 export async function findTakenNames(
   trx: Executor,
   { id, login, email }: Pick<User, 'id' | 'login' | 'email'>,
-): Promise<ReadonlySet<'login' | 'email as login' | 'email'>> {
-  await trx.raw(LOCK_NAMES, { login, email });
-  const { rows } = await trx.raw<{ rows: { name: 'login' | 'email as login' | 'email' }[] }>(TAKEN_NAMES, { id, login, email });
+): Promise<ReadonlySet<TakenName>> {
+  const [name, asciiLogin] = spellingsOf(login);
+  const [address, asciiEmail] = email === null ? [null, null] : spellingsOf(email);
+  const names = { login: name, asciiLogin, email: address, asciiEmail };
+  await trx.raw(LOCK_NAMES, names);
+  const { rows } = await trx.raw<{ rows: { name: TakenName }[] }>(TAKEN_NAMES, { id, ...names });
   return new Set(rows.map(({ name }) => name));
 }
 
@@ -146,9 +149,7 @@ export async function countWaitingSignUps(executor: Executor): Promise<number> {
 }
 
 /** Removes the user with all that is theirs: memberships, roles, API tokens, consents. */
-export async function deleteUserRow(executor: Executor, id: string): Promise<void> {
-  await executor('users').where({ id }).delete();
-}
+export const deleteUserRow = async (executor: Executor, id: string): Promise<void> => executor('users').where({ id }).delete();
 
 /** Filter of users; all conditions must match. */
 export interface UserSelection {
@@ -223,8 +224,8 @@ export const userAttributes = (added: readonly Pick<Attribute, 'name' | 'type'>[
   passwordChanged: { sql: 'password_changed', type: 'time' },
   ...Object.fromEntries(BASE_ATTRIBUTES.map((name) => [`profile.${name}`, { sql: `profile->>'${name}'`, type: 'text' as const }])),
   ...Object.fromEntries(added.map((attribute) => [`profile.${attribute.name}`, addedColumn(attribute)])),
-  'profile.login': { sql: 'login', type: 'text' },
-  'profile.email': { sql: 'email', type: 'text' },
+  'profile.login': { sql: 'login', type: 'text', spellings: spellingsOf },
+  'profile.email': { sql: 'email', type: 'text', spellings: spellingsOf },
   'profile.emailVerified': { sql: 'email_verified', type: 'boolean' },
 });
 
@@ -268,7 +269,7 @@ export async function countUsers(executor: Executor): Promise<number> {
 }
 
 /**
- * A user whose login cannot be found: lookups use composed Unicode (NFC, see `composedName`), and this one is stored in another form. Migration 018
+ * A user whose login cannot be found: lookups use composed Unicode (NFC, see platform/dns/address-spelling.ts), and this one is stored in another form. Migration 018
  * left it because another user has the composed one. PostgreSQL composes in UTF8 databases only.
  */
 export interface UncomposedLogin {

@@ -26,6 +26,8 @@ export interface AttributeColumn {
   readonly among?: string;
   /** Text that is compared with the case of its letters. */
   readonly caseExact?: boolean;
+  /** Forms in which a text can be stored. */
+  readonly spellings?: (value: string) => readonly string[];
   /** For an attribute whose values are in an index of terms: looked up there first, for what equals or begins so. */
   readonly terms?: AttributeTerms;
 }
@@ -124,7 +126,11 @@ const OPERATORS = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' } as const;
 
 type Comparison = keyof typeof OPERATORS | 'co' | 'sw' | 'ew';
 
-function comparison({ sql, type, caseExact = false }: AttributeColumn, op: Comparison, value: string | Date | boolean | number): Condition {
+function comparison(
+  { sql, type, caseExact = false, spellings }: AttributeColumn,
+  op: Comparison,
+  value: string | Date | boolean | number,
+): Condition {
   const folded = (text: string): string => (caseExact ? text : `lower(${text})`);
   if (op === 'co' || op === 'sw' || op === 'ew') {
     const pattern = op === 'co' ? containing(String(value)) : op === 'sw' ? beginningWith(String(value)) : `%${literal(String(value))}`;
@@ -134,6 +140,10 @@ function comparison({ sql, type, caseExact = false }: AttributeColumn, op: Compa
   if (type === 'time') return { sql: `(${sql}) ${operator} ?::timestamptz`, bindings: [value] };
   if (type === 'number') return { sql: `(${sql}) ${operator} ?::numeric`, bindings: [value] };
   if (type === 'boolean') return { sql: `(${sql}) ${operator} ?::boolean`, bindings: [value] };
+  if (op === 'eq' && spellings !== undefined) {
+    const bindings = spellings(String(value));
+    return { sql: `${folded(sql)} IN (${bindings.map(() => folded('?')).join(', ')})`, bindings };
+  }
   // The order of letters shall not depend on how the database was set up.
   const order = op === 'eq' ? '' : ' COLLATE "C"';
   return { sql: `${folded(sql)} ${operator} ${folded('?')}${order}`, bindings: [value] };
