@@ -14,6 +14,13 @@ function change(answered: { text: string }, how: (body: Record<string, unknown>)
   answered.text = JSON.stringify(body);
 }
 
+/** With the signature of what it said before. */
+function withOtherSubject(jwt: string): string {
+  const [header, payload = '', signature] = jwt.split('.');
+  const claims = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), sub: 'usr_other' };
+  return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
+}
+
 /** Revoked tokens stay active. */
 const staysActive: Alter = (() => {
   const revoked = new Set<string>();
@@ -39,6 +46,18 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
       if (isAt(asked, 'introspect') && isSigned) answered.headers['content-type'] = 'application/json';
     },
     says: /Content-Type must be "application\/token-introspection\+jwt", is "application\/json"/,
+  },
+  'standards.signed-userinfo': {
+    alter: (asked, answered) => {
+      if (isAt(asked, 'userinfo') && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(answered.text)) answered.text = withOtherSubject(answered.text);
+    },
+    says: /the signed userinfo must be right: signature verification failed/,
+  },
+  'standards.encrypted': {
+    alter: (asked, answered) => {
+      if (isAt(asked, 'userinfo') && answered.text.split('.').length === 5) answered.text = answered.text.replace(/[^.]+$/, 'A'.repeat(22));
+    },
+    says: /userinfo must be encrypted to the key of the application: decryption operation failed/,
   },
   'standards.step-up': {
     alter: (asked, answered) => {

@@ -1,12 +1,23 @@
 /**
- * Extensions of OAuth that are on at every server: assertions and ID-JAGs (RFC 7523), responses as JWTs (JARM, RFC 9701), step-up (RFC 9470), pairwise
+ * Extensions of OAuth that are on at every server: assertions and ID-JAGs (RFC 7523), responses as JWTs (JARM, RFC 9701, userinfo), encrypted ones, step-up (RFC 9470), pairwise
  * subjects, and where metadata is found.
  */
 import { randomUUID } from 'node:crypto';
-import { createLocalJWKSet, generateKeyPair, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose';
+import {
+  type CryptoKey,
+  compactDecrypt,
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  type JSONWebKeySet,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
 import { claimsOf, mustBeError } from '../answers.ts';
 import { ASSERTION_GRANT, EXCHANGE_GRANT, OTHER_ISSUER } from '../fixtures.ts';
-import { jsonOf } from '../http-client.ts';
+import { jsonOf, type Reply } from '../http-client.ts';
 import { Broken, must, mustEqual, type Rule } from '../rule.ts';
 import { basic, CODE_AND_REFRESH, type RuleContext, SCOPE } from '../rule-context.ts';
 
@@ -17,8 +28,24 @@ const FOREIGN_CALLBACK = 'https://pairwise.doctor.invalid/callback';
 
 const present = (visit: RuleContext, assertion?: string) => visit.post('token', { grant_type: ASSERTION_GRANT, assertion });
 
-const keysOf = async (visit: RuleContext) =>
-  createLocalJWKSet(jsonOf(await visit.wire.send(`${visit.issuer}/keys`)) as unknown as JSONWebKeySet);
+/** @returns the JWT, signed by a key that the server publishes @throws {Broken} */
+async function verified(visit: RuleContext, jwt: unknown, expected: JWTVerifyOptions, what: string): Promise<JWTVerifyResult> {
+  const keys = createLocalJWKSet(jsonOf(await visit.wire.send(`${visit.issuer}/keys`)) as unknown as JSONWebKeySet);
+  return jwtVerify(String(jwt), keys, { issuer: visit.issuer, clockTolerance: 5, ...expected }).catch((error: Error) => {
+    throw new Broken(`${what} must be right: ${error.message}`);
+  });
+}
+
+/** @returns the JWT that was encrypted to the key @throws {Broken} */
+const decrypted = async (jwe: unknown, key: CryptoKey, what: string): Promise<string> => {
+  const { plaintext } = await compactDecrypt(String(jwe), key).catch((error: Error) => {
+    throw new Broken(`${what} must be encrypted to the key of the application: ${error.message}`);
+  });
+  return new TextDecoder().decode(plaintext);
+};
+
+const JWT = 'application/jwt';
+const contentType = ({ headers }: Reply): string | undefined => headers.get('content-type')?.split(';')[0];
 
 export const extensions: readonly Rule<RuleContext>[] = [
   {
@@ -51,9 +78,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
       const issued = await visit.post('token', { ...form, audience: OTHER_ISSUER });
       mustEqual(issued.status, 200, 'status of an ID-JAG');
       const idJag = String(jsonOf(issued).access_token);
-      const { payload, protectedHeader } = await jwtVerify(idJag, await keysOf(visit), { issuer: visit.issuer }).catch((error: Error) => {
-        throw new Broken(`the ID-JAG must be right: ${error.message}`);
-      });
+      const { payload, protectedHeader } = await verified(visit, idJag, {}, 'the ID-JAG');
       mustEqual(protectedHeader.typ, 'oauth-id-jag+jwt', 'typ');
       mustEqual(payload.aud, OTHER_ISSUER, 'aud');
       mustEqual(payload.client_id, application.id, 'client_id');
@@ -69,10 +94,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
       const { place, fields } = await visit.authorize({ response_mode: 'jwt' });
       mustEqual(place, 'query', 'the place of the answer');
       mustEqual(Object.keys(fields).join(' '), 'response', 'the parameters of the answer');
-      const expected = { issuer: visit.issuer, audience: id, clockTolerance: 5 };
-      await jwtVerify(String(fields.response), await keysOf(visit), expected).catch((error: Error) => {
-        throw new Broken(`the response must be right: ${error.message}`);
-      });
+      await verified(visit, fields.response, { audience: id }, 'the response');
       must(typeof claimsOf(fields.response).code === 'string', 'the response must have a code');
     },
   },
@@ -85,13 +107,48 @@ export const extensions: readonly Rule<RuleContext>[] = [
       const { access_token: token } = await visit.tokens();
       const headers = { ...basic(id, secret), accept: SIGNED_INTROSPECTION };
       const reply = await visit.send('introspect', { token: String(token) }, headers);
-      mustEqual(reply.headers.get('content-type')?.split(';')[0], SIGNED_INTROSPECTION, 'Content-Type');
-      const expected = { issuer: visit.issuer, audience: id, typ: 'token-introspection+jwt', clockTolerance: 5 };
-      await jwtVerify(reply.text, await keysOf(visit), expected).catch((error: Error) => {
-        throw new Broken(`the signed result must be right: ${error.message}`);
-      });
+      mustEqual(contentType(reply), SIGNED_INTROSPECTION, 'Content-Type');
+      await verified(visit, reply.text, { audience: id, typ: 'token-introspection+jwt' }, 'the signed result');
       const { token_introspection: told } = claimsOf(reply.text);
       mustEqual((told as { active?: unknown } | undefined)?.active, true, 'active');
+    },
+  },
+  {
+    id: 'standards.signed-userinfo',
+    section: 'OpenID Connect Core section 5.3.2',
+    sentence: 'An application that asks for signed userinfo gets a JWT that the server signed for it.',
+    async run(visit) {
+      const application = await visit.once('an application with signed userinfo', () =>
+        visit.ward.makeApplication('signed-userinfo', { userinfo_signed_response_alg: 'RS256' }),
+      );
+      const reply = await visit.userinfo((await visit.freshTokens('openid email', application)).access_token);
+      mustEqual(contentType(reply), JWT, 'Content-Type');
+      const { payload } = await verified(visit, reply.text, { audience: application.id }, 'the signed userinfo');
+      mustEqual(payload.sub, (await visit.user()).id, 'sub');
+    },
+  },
+  {
+    id: 'standards.encrypted',
+    section: 'OpenID Connect Core sections 5.3.2 and 10.2',
+    sentence: 'An application that asks for encrypted ID tokens and userinfo gets them encrypted to its key, and signed inside.',
+    async run(visit) {
+      const { application, key } = await visit.once('an application with encrypted responses', async () => {
+        const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { extractable: true });
+        const jwks = { keys: [{ ...(await exportJWK(publicKey)), use: 'enc' }] };
+        const encrypted = { id_token_encrypted_response_alg: 'ECDH-ES', userinfo_encrypted_response_alg: 'ECDH-ES' };
+        const settings = { ...encrypted, userinfo_signed_response_alg: 'RS256', jwks };
+        return { application: await visit.ward.makeApplication('encrypted', settings), key: privateKey };
+      });
+      const { id_token: idToken, access_token: token } = await visit.freshTokens('openid email', application);
+      const reply = await visit.userinfo(token);
+      mustEqual(contentType(reply), JWT, 'Content-Type of userinfo');
+      for (const [what, jwe] of [
+        ['the ID token', idToken],
+        ['userinfo', reply.text],
+      ] as const) {
+        const { payload } = await verified(visit, await decrypted(jwe, key, what), { audience: application.id }, what);
+        mustEqual(payload.sub, (await visit.user()).id, `sub of ${what}`);
+      }
     },
   },
   {
