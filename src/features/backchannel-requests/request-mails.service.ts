@@ -9,6 +9,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
 import type { Carrier } from '../outbox/outbox.service.ts';
@@ -30,6 +31,8 @@ const note = z.object({
   clientId: z.string(),
   application: z.string(),
   serverId: z.string(),
+  /** Key of its row; absent in notes from before 2026-11-26. */
+  requestId: z.string().optional(),
 });
 type Note = z.output<typeof note>;
 
@@ -54,13 +57,14 @@ export function signInRequestMails(services: Services): Carrier {
       const user = userId === null ? undefined : await findUserById(database.knex, userId);
       if (user === undefined || user.status !== 'ACTIVE') return 'dropped';
       const context: RequestContext = { actor: { id: clientId, type: 'PublicClientApp', displayName: application } };
+      const waiting = (await requestsWaitingFor(database, user.id)).find(({ id }) => id === request.requestId);
       const failure = await reasonOfSilence(services, user, context);
       await database.transaction(async (trx) => {
         if (failure === undefined && hasMailAddress(user))
           await queueMail(trx, keyring, user, 'sign-in-request', {
             to: user.email,
             values: { application },
-            link: `${config.baseUrl}${REQUESTS_PAGE}`,
+            link: `${config.baseUrl}${waiting === undefined ? REQUESTS_PAGE : addressOfRequest(config.baseUrl, waiting)}`,
           });
         await recordEvent(trx, {
           eventType: 'app.oauth2.as.backchannel.request',
@@ -91,8 +95,6 @@ async function reasonOfSilence(
   return (await mayMailSignInRequest(services, user.id)) ? undefined : 'TOO_MANY_REQUESTS';
 }
 
-export type { WaitingRequest };
-
 /** @param hint a user name or an e-mail address @returns the ID of its user; undefined: it is nobody's, or an address of several */
 export async function userNamedBy({ knex }: Database, hint: string): Promise<string | undefined> {
   const name = hint.trim();
@@ -102,3 +104,7 @@ export async function userNamedBy({ knex }: Database, hint: string): Promise<str
 /** Pending requests of a user, newest first. */
 export const requestsWaitingFor = ({ knex }: Database, userId: string): Promise<WaitingRequest[]> =>
   listWaitingRequests(knex, userId, present());
+
+/** @returns the path of the page that shows and confirms the request. It opens nothing for another user */
+export const addressOfRequest = (baseUrl: string, { serverId, code }: Pick<WaitingRequest, 'serverId' | 'code'>): string =>
+  `${new URL(issuerOf(baseUrl, serverId)).pathname}/device?code=${code}`;

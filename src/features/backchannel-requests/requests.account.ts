@@ -2,8 +2,7 @@
 import { draw, ownPage, times } from '../../pages/account/page.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findApplication } from '../applications/application-lists.service.ts';
-import { issuerOf } from '../authorization-servers/server-id.policy.ts';
-import { requestsWaitingFor, type WaitingRequest } from './request-mails.service.ts';
+import { addressOfRequest, requestsWaitingFor } from './request-mails.service.ts';
 
 /** GET /account/requests */
 export const requestsPage = ownPage('requests', async (deps, ctx, visit) => {
@@ -16,11 +15,8 @@ export const requestsPage = ownPage('requests', async (deps, ctx, visit) => {
     const application = found[at];
     if (application?.status !== 'ACTIVE') return [];
     const { message, requested, expires } = request;
-    const href = confirmationOf(config.baseUrl, request);
+    const href = addressOfRequest(config.baseUrl, request);
     return [{ label: application.label, message, requested: moment(requested), expires: moment(expires), href }];
   });
   await draw(deps, ctx, visit, 'account/requests', { page: 'requests' }, { requests, zone });
 });
-
-const confirmationOf = (baseUrl: string, { serverId, code }: WaitingRequest): string =>
-  `${new URL(issuerOf(baseUrl, serverId)).pathname}/device?code=${code}`;

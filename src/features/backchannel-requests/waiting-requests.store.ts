@@ -3,6 +3,8 @@ import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 
 export interface WaitingRequest {
+  /** Key of its row. */
+  readonly id: string;
   readonly serverId: string;
   readonly clientId: string;
   /** The code of the page that confirms it. It opens nothing for another user. */
@@ -16,7 +18,7 @@ export interface WaitingRequest {
 /** More than these one user is not shown. */
 const MOST = 20;
 
-const WAITING = `SELECT s.id AS "serverId", p.client_id AS "clientId", p.payload->>'code' AS code, p.payload->>'message' AS message,
+const WAITING = `SELECT p.id, s.id AS "serverId", p.client_id AS "clientId", p.payload->>'code' AS code, p.payload->>'message' AS message,
     to_timestamp((p.payload->>'iat')::float8) AS requested, to_timestamp((p.payload->>'until')::float8) AS expires
   FROM oidc_payload p JOIN authorization_servers s ON s.key = p.server_key AND s.status = 'ACTIVE'
   WHERE p.account_id = :userId AND p.model = ${MODELS.BackchannelAuthenticationRequest} AND to_timestamp((p.payload->>'until')::float8) > :now

@@ -10,6 +10,7 @@ import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { InvalidBindingMessage, TooManySignInRequests } from '../servers/errors.ts';
 import { requestStateOf } from '../storage/request-state.ts';
+import { rowKey } from '../storage/row-keys.ts';
 import { UNKNOWN_USER } from '../storage/sign-in-request-adapter.ts';
 import { POLLING_INTERVAL } from '../token/polling.ts';
 import type { Subjects } from '../token/subjects.ts';
@@ -80,11 +81,17 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
       if (ctx.oidc.params !== undefined && known !== undefined) ctx.oidc.params.login_hint = known.login;
     },
 
-    async triggerAuthenticationDevice(ctx, _request, account, client) {
+    async triggerAuthenticationDevice(ctx, request, account, client) {
       Object.assign(ctx.body as object, { interval: POLLING_INTERVAL });
       const userId = account.accountId === UNKNOWN_USER ? null : account.accountId;
       // Also of a request for nobody, so that both cost the same.
-      const named = { userId, clientId: client.clientId, application: clientSettings(client).label, serverId };
+      const named = {
+        userId,
+        clientId: client.clientId,
+        application: clientSettings(client).label,
+        serverId,
+        requestId: rowKey(request.jti),
+      };
       requestStateOf(ctx)?.writes.notes.push(signInRequestNote(named));
     },
   };

@@ -116,7 +116,7 @@ test('ping: also the refusal is told, and a token that is missing or no bearer t
   assert.equal(event?.outcome.result, 'FAILURE');
 });
 
-test('the user is told by mail, in their language and without the application’s message; the link leads through the sign-in', async (t) => {
+test('the user is told by mail, in their language and without the application’s message; the link opens the request, after the sign-in, and allows nothing by itself', async (t) => {
   const mails = await startMailServer(t);
   const { service, user, one } = await begun(t, {}, { env: mails.env, sendsOutbox: true });
   await service.api('POST', `/users/${user.id}`, { profile: { preferredLanguage: 'de' } });
@@ -127,7 +127,12 @@ test('the user is told by mail, in their language and without the application’
   const browser = new UserAgent(service.baseUrl);
   const list = await browser.signIn(await browser.visit(mail.link), user);
   assert.equal(list.url.pathname, '/account/requests', list.text);
-  await allow(browser, await reviewed(browser));
+  // A scanner of mails opens the link, also one in the user's browser.
+  const page = await browser.visit(mail.link);
+  await pendingAt(service, one, body.auth_req_id);
+  assert.match(page.text, /Desk 4/);
+  assert.match(page.text, /Test application/);
+  await allow(browser, page);
   assert.equal((await poll(service, one, body.auth_req_id)).status, 200);
   assert.equal((await eventsOf(service, 'app.oauth2.as.backchannel.request', user.id)).length, 1);
 });
