@@ -7,6 +7,7 @@ import { mapPage } from '../../platform/database/paging.ts';
 import type { RegistrationToken } from './registration-tokens.resource.ts';
 import {
   createRegistrationToken,
+  DEFAULT_DAYS,
   getRegistrationToken,
   listRegistrationTokens,
   registrationTokenName,
@@ -19,7 +20,7 @@ const tokenParams = idParams.extend({ tokenId: z.string().min(1) });
 const newToken = z.strictObject({
   name: registrationTokenName,
   singleUse: z.boolean().default(true).meta({ description: 'Valid for one registration' }),
-  expiresAt: moment.nullish().meta({ description: 'Must be in the future. Absent or null: never expires' }),
+  expiresAt: moment.nullish().meta({ description: `Must be in the future. Absent: in ${DEFAULT_DAYS} days. null: never expires` }),
 });
 
 const registrationToken = z.object({
@@ -44,8 +45,8 @@ export const registrationTokens: readonly Endpoint[] = [
     body: newToken,
     response: createdToken,
     status: 201,
-    handler: async ({ services, params, body: { expiresAt, ...input }, request }) => {
-      const made = await createRegistrationToken(services, params.id, { ...input, expiresAt: expiresAt ?? undefined }, request);
+    handler: async ({ services, params, body, request }) => {
+      const made = await createRegistrationToken(services, params.id, body, request);
       return { ...presentToken(made.token), token: made.value };
     },
   }),

@@ -18,11 +18,18 @@ import {
 
 export const registrationTokenName = text({ least: 1 });
 
+/** A token that nobody used would otherwise stay a way in for as long as the server exists. */
+export const DEFAULT_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+/** @returns the end of a token that is created now and lasts so many days */
+export const registrationTokenEnd = (days: number): Date => new Date(present().getTime() + days * DAY_MS);
+
 export interface NewRegistrationToken {
   readonly name: string;
   readonly singleUse: boolean;
-  /** Ahead of now; absent: never. */
-  readonly expiresAt?: Date | undefined;
+  /** Ahead of now. null: never. Absent: after `DEFAULT_DAYS`. */
+  readonly expiresAt?: Date | null | undefined;
 }
 
 /** @throws {ApiError} not found: the server; validation when it would have expired already */
@@ -34,9 +41,9 @@ export async function createRegistrationToken(
 ): Promise<{ readonly token: RegistrationToken; readonly value: string }> {
   const server = await getAuthorizationServer(services, serverId);
   const now = present();
-  if (input.expiresAt !== undefined && input.expiresAt <= now) throw validation([{ field: 'expiresAt', message: 'must be in the future' }]);
+  const { name, singleUse, expiresAt = registrationTokenEnd(DEFAULT_DAYS) } = input;
+  if (expiresAt !== null && expiresAt <= now) throw validation([{ field: 'expiresAt', message: 'must be in the future' }]);
   const value = randomToken();
-  const { name, singleUse, expiresAt = null } = input;
   const token: RegistrationToken = { id: newId('iat'), serverId, name, singleUse, uses: 0, created: now, expiresAt, lastUsed: null };
   await services.database.transaction(async (trx) => {
     await insertRegistrationToken(trx, token, digest(value));

@@ -7,7 +7,6 @@ import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
-import { present } from '../../platform/clock/clock.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import { crumbsBelow, pageBelowSettings, type ServerSubject, serverSubject } from '../authorization-servers/server-page.console.ts';
@@ -15,13 +14,13 @@ import type { RegistrationMode } from './registration.policy.ts';
 import type { RegistrationToken } from './registration-tokens.resource.ts';
 import {
   createRegistrationToken,
+  DEFAULT_DAYS,
   getRegistrationToken,
   listRegistrationTokens,
+  registrationTokenEnd,
   registrationTokenName,
   revokeRegistrationToken,
 } from './registration-tokens.service.ts';
-
-const DAY_MS = 86_400_000;
 
 const LEADS: Readonly<Record<RegistrationMode, string>> = {
   OFF: 'Clients cannot register themselves here. Change it under Settings.',
@@ -82,7 +81,7 @@ const list: ConsolePage = {
 
 function expiryOf({ expiresAt, singleUse, uses }: RegistrationToken): Content {
   if (singleUse && uses > 0) return [{ text: 'used', tone: 'plain' }];
-  return expiresAt === null ? phrase('Never') : { moment: momentOf(expiresAt) };
+  return expiresAt === null ? [{ text: 'Never', tone: 'warning' }] : { moment: momentOf(expiresAt) };
 }
 
 const EXPIRIES: readonly Option[] = [
@@ -105,7 +104,7 @@ const FIELDS: readonly Field[] = [
     ],
     alias: 'singleUse',
   },
-  { name: 'expires', label: 'Expires', options: EXPIRIES, value: '7', alias: 'expiresAt' },
+  { name: 'expires', label: 'Expires', options: EXPIRIES, value: String(DEFAULT_DAYS), alias: 'expiresAt' },
 ];
 
 const newToken = z.object({
@@ -139,7 +138,7 @@ const create: ConsolePage = {
     const subject = await serverSubject(visit);
     const wanted = readFields(newToken, form);
     const told = await submitOnce(visit, form, [homeOf(subject), wanted], async (services): Promise<Told> => {
-      const expiresAt = wanted.expires === 'never' ? undefined : new Date(present().getTime() + Number(wanted.expires) * DAY_MS);
+      const expiresAt = wanted.expires === 'never' ? null : registrationTokenEnd(Number(wanted.expires));
       const input = { name: wanted.name, singleUse: wanted.use === 'once', expiresAt };
       const { token, value } = await createRegistrationToken(services, subject.server.id, input, visit.request);
       return { name: token.name, value, expires: token.expiresAt?.toISOString() ?? null };

@@ -303,6 +303,11 @@ test('initial access tokens: by API, hashed, for one or many registrations, with
   const path = '/authorizationServers/default/registrationTokens';
   const { status, body: once } = await service.api('POST', path, { name: 'Partner' });
   assert.deepEqual([status, once.singleUse, once.uses], [201, true, 0]);
+  const days = (Date.parse(once.expiresAt) - Date.parse(once.created)) / 86_400_000;
+  assert.ok(Math.abs(days - 7) < 0.01, `without an end it lasts seven days, not ${days}`);
+  const { body: endless } = await service.api('POST', path, { name: 'Endless', expiresAt: null });
+  assert.equal(endless.expiresAt, null, 'only who asks for it gets one that never expires');
+  assert.equal((await service.api('DELETE', `${path}/${endless.id}`)).status, 204);
   const { body: often } = await service.api('POST', path, {
     name: 'Fleet',
     singleUse: false,
