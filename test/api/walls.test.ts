@@ -197,6 +197,27 @@ describe('walls between organizations', () => {
     });
   }
 
+  it('a search of the own log finds of another organization as little as what does not exist, and not what is hidden', async () => {
+    const log = (call: Caller, query: Record<string, string>) =>
+      asked(() => call<unknown>('GET', `/account/org/${own}/log?${new URLSearchParams(query)}`));
+    const readers = [...callers].filter(([who]) => who !== 'MANAGE_MEMBERS');
+    for (const [who, call] of readers) {
+      for (const attribute of ['actor.displayName', 'actor.id', 'target.displayName', 'target.id', 'eventType', 'outcome.reason']) {
+        for (const op of ['eq', 'co', 'sw']) {
+          const find = (value: string) => log(call, { filter: `${attribute} ${op} "${value}"`, limit: '200' });
+          await find('zznothing');
+          const [[found, forFound], [nothing, forNothing]] = [await find(MARK), await find('zznothing')];
+          assert.deepEqual([found.status, found.body], [200, []], `${who} ${attribute} ${op}`);
+          assert.deepEqual([nothing.status, nothing.body], [200, []], `${who} ${attribute} ${op}`);
+          assert.deepEqual(forFound, forNothing, `${who} ${attribute} ${op}: the time would tell`);
+        }
+      }
+      for (const filter of ['client.ipAddress sw "1"', 'client.ipAddress pr', 'debugContext pr'])
+        assert.equal((await log(call, { filter }))[0].status, 400, `${who} ${filter}`);
+    }
+    assert.equal(readers.length, callers.size - 1);
+  });
+
   it('a new user, member, role or token of an organization cannot reach into another one', async () => {
     const foreign = await make.org();
     const victim = await make.user('ACTIVE');

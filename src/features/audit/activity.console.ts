@@ -6,7 +6,8 @@ import type { Page } from '../../platform/database/paging.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { LOG } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
-import { LOG_COLUMNS, plainRowOf, rowOf } from './log.console.ts';
+import { COMMON, findEvents, LOG_COLUMNS, plainRowOf, rowOf } from './log.console.ts';
+import { searchFields, searchIn } from './log-search.console.ts';
 import { listObjectActivity, readOrganizationLog } from './logs.service.ts';
 
 /** @param path of the tab */
@@ -14,9 +15,18 @@ export async function activityOf({ services, query, request }: ConsoleRequest, i
   return tableOf(await listObjectActivity(services, id, windowIn(query)), { id, path }, { query, request });
 }
 
-/** The same of an organization, also for those who read its log alone. @throws {ApiError} not found, forbidden */
+/** The same of an organization with a search, also for those who read its log alone. @throws {ApiError} not found, forbidden */
 export async function organizationActivity({ services, query, request }: ConsoleRequest, id: string, path: string): Promise<TablePart> {
-  return tableOf(await readOrganizationLog(services, id, windowIn(query), request), { id, path }, { query, request });
+  const fields = searchFields(query);
+  const asked = new URLSearchParams([...query].filter(([name]) => fields.some((field) => field.name === name)));
+  const search = searchIn(asked);
+  const { page, problems } = await findEvents(search, () => readOrganizationLog(services, id, search.question, windowIn(query), request));
+  const table = tableOf(page, { id, path }, { query, request });
+  return {
+    ...table,
+    empty: problems.length > 0 ? 'The search failed.' : search.isNarrowed ? 'No matches.' : table.empty,
+    search: { fields: fields.slice(0, COMMON), advanced: fields.slice(COMMON), isNarrowed: search.isNarrowed, problems },
+  };
 }
 
 const windowIn = (query: URLSearchParams) => ({ limit: LIMIT, after: afterIn(query) });

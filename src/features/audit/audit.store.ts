@@ -1,5 +1,6 @@
 /** Audit events. The only SQL on that table; nothing here changes or removes one. */
 import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
 import type { Columns } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumn, type AttributeColumns, applyFilter, containing, type Filter } from '../../platform/database/filter.ts';
@@ -141,17 +142,6 @@ export async function selectRefusals(executor: Executor, applicationId: string, 
 
 const AMONG_REFUSALS = 2000;
 
-const ofObject = (place: 0 | 1, { after }: Window): string =>
-  `(SELECT seq FROM audit_events WHERE target->${place}->>'id' = :id AND target->${place}->>'type' <> 'User'
-    ${after === undefined ? '' : 'AND seq < :after::bigint'} ORDER BY seq DESC LIMIT :limit)`;
-
-/** The events about an object that is no user, the newest first: it is their first or second target. */
-export function listEventsOfObject(executor: Executor, id: string, window: Window): Promise<Page<StoredEvent>> {
-  const bindings = { id, limit: window.limit + 1, ...(window.after !== undefined && { after: window.after }) };
-  const events = executor('audit_events').whereRaw(`seq IN (${ofObject(0, window)} UNION ${ofObject(1, window)})`, bindings);
-  return readPage(events, EVENT, window, { descending: true });
-}
-
 const inText = (sql: string): AttributeColumn => ({ sql, type: 'text' });
 const inTarget = (field: string): AttributeColumn => ({ ...inText(`one->>'${field}'`), among: 'jsonb_array_elements(target) AS one' });
 
@@ -174,6 +164,11 @@ export const EVENT_ATTRIBUTES: AttributeColumns = {
   'target.displayName': inTarget('displayName'),
 };
 
+/** Filterable attributes of an organization's events: what all its readers see. The client is hidden from some. */
+export const ORGANIZATION_EVENT_ATTRIBUTES: AttributeColumns = Object.fromEntries(
+  Object.entries(EVENT_ATTRIBUTES).filter(([name]) => !name.startsWith('client.')),
+);
+
 /** All that people search an event by. */
 const WORDS = `concat_ws(' ', display_message, event_type, transaction_id, client->>'ipAddress', client->>'userAgent', actor->>'id', actor->>'type', actor->>'displayName', outcome->>'reason',
   (SELECT string_agg(concat_ws(' ', one->>'id', one->>'type', one->>'displayName'), ' ') FROM jsonb_array_elements(target) AS one))`;
@@ -190,16 +185,42 @@ export interface EventSelection {
   readonly newestFirst?: boolean;
 }
 
-/** In order of time, then of writing. Pages continue after the number of an event; ordering by time allows a single index range. */
-export async function listAuditEvents(
-  executor: Executor,
-  { since, until, filter, words = [], newestFirst = false }: EventSelection,
-  { limit, after }: Window,
-): Promise<Page<StoredEvent>> {
-  const query = executor('audit_events');
+/** Conditions of events. */
+type Narrowing = Pick<EventSelection, 'since' | 'until' | 'filter'>;
+
+function narrow(query: Knex.QueryBuilder, { since, until, filter }: Narrowing): void {
   if (since !== undefined) query.where('published', '>=', since);
   if (until !== undefined) query.where('published', '<', until);
   if (filter !== undefined) applyFilter(query, filter, EVENT_ATTRIBUTES);
+}
+
+/** The events about an object that is no user, the newest first: it is their first or second target. */
+export function listEventsOfObject(
+  executor: Executor,
+  id: string,
+  { limit, after }: Window,
+  narrowing: Narrowing = {},
+): Promise<Page<StoredEvent>> {
+  // Each place has an index, which is read no further than the page.
+  const places = [0, 1].map((place) => {
+    const query = executor('audit_events')
+      .select('seq')
+      .whereRaw(`target->${place}->>'id' = ? AND target->${place}->>'type' <> 'User'`, id);
+    narrow(query, narrowing);
+    if (after !== undefined) query.whereRaw('seq < ?::bigint', after);
+    return query.orderBy('seq', 'desc').limit(limit + 1);
+  });
+  return readPage(executor('audit_events').whereIn('seq', executor.union(places, true)), EVENT, { limit, after }, { descending: true });
+}
+
+/** In order of time, then of writing. Pages continue after the number of an event; ordering by time allows a single index range. */
+export async function listAuditEvents(
+  executor: Executor,
+  { words = [], newestFirst = false, ...narrowing }: EventSelection,
+  { limit, after }: Window,
+): Promise<Page<StoredEvent>> {
+  const query = executor('audit_events');
+  narrow(query, narrowing);
   for (const word of words) query.whereRaw(`lower(${WORDS}) LIKE lower(?)`, [containing(word)]);
   if (after !== undefined) {
     const beyond = newestFirst ? '<' : '>';

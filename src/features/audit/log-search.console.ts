@@ -55,7 +55,7 @@ export interface LogSearch {
   readonly question: LogQuery;
   /** Did it say anything? */
   readonly isNarrowed: boolean;
-  /** Since when, where the search does not say it. */
+  /** Since when the system log is searched, where the search does not say it. */
   readonly lookedBackTo: Date | undefined;
   /** Invalid search fields. */
   readonly problems: readonly FieldProblem[];
@@ -80,7 +80,7 @@ export function searchIn(query: URLSearchParams): LogSearch {
   const lookedBackTo = from === undefined ? new Date((to ?? present()).getTime() - LOOK_BACK_MS) : undefined;
   return {
     question: {
-      since: from ?? lookedBackTo,
+      since: from,
       until: to,
       q: q === '' ? undefined : q,
       filter: filters.length === 0 ? undefined : filters.join(' and '),

@@ -5,7 +5,7 @@ import { stringify } from 'csv-stringify';
 import { type Content, detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
 import { keptOrder, sizeIn, sizeLinks } from '../../pages/console/list-state.ts';
 import { exactMomentOf } from '../../pages/console/moments.ts';
-import type { Action, ConsolePage, ConsoleRequest, FieldMessage } from '../../pages/console/page.ts';
+import type { Action, ConsolePage, FieldMessage } from '../../pages/console/page.ts';
 import { afterIn, pagerOf } from '../../pages/console/paging.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -18,7 +18,7 @@ import { addressOfEntry, LOG, partyPiece } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { describeEvent } from './log-events.service.ts';
 import { type LogSearch, searchFields, searchIn } from './log-search.console.ts';
-import { readLogs } from './logs.service.ts';
+import { type LogQuery, readLogs } from './logs.service.ts';
 
 /** Rows of a page, unless the address says it: a log is skimmed. */
 const ROWS = 50;
@@ -33,11 +33,11 @@ interface Found {
 }
 
 /** A search that cannot be carried out finds nothing, and says why. */
-async function find({ services, query }: ConsoleRequest, { question, problems }: LogSearch): Promise<Found> {
+export async function findEvents({ problems }: LogSearch, read: () => Promise<Page<StoredEvent>>): Promise<Found> {
   const nothing = { items: [], next: undefined };
   if (problems.length > 0) return { page: nothing, problems };
   try {
-    return { page: await readLogs(services, question, { limit: sizeIn(query, ROWS), after: afterIn(query) }), problems };
+    return { page: await read(), problems };
   } catch (error) {
     const isBusy = error instanceof ApiError && error.status === 429;
     const told = isBusy ? [{ message: BUSY }] : fieldMessages(error);
@@ -49,6 +49,8 @@ async function find({ services, query }: ConsoleRequest, { question, problems }:
     };
   }
 }
+
+const ofService = ({ question, lookedBackTo }: LogSearch): LogQuery => ({ ...question, since: question.since ?? lookedBackTo });
 
 export const outcomePieces = ({ outcome: { result, reason } }: StoredEvent): readonly Piece[] => [
   result === 'SUCCESS' ? { text: 'Success', tone: 'good' } : { text: 'Failure', tone: 'bad' },
@@ -108,7 +110,7 @@ export function plainRowOf(event: StoredEvent): TableRow {
 export const LOG_COLUMNS = ['Time', 'Event', 'Actor', 'Target', 'Application', 'IP address', 'Outcome'] as const;
 
 /** The first fields of the search are those that most searches need: event and outcome. */
-const COMMON = 2;
+export const COMMON = 2;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -173,7 +175,8 @@ export const log: ConsolePage = {
   async show(visit) {
     const { query } = visit;
     const search = searchIn(query);
-    const { page, problems } = await find(visit, search);
+    const window = { limit: sizeIn(query, ROWS), after: afterIn(query) };
+    const { page, problems } = await findEvents(search, () => readLogs(visit.services, ofService(search), window));
     const { isNarrowed, lookedBackTo } = search;
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after'));
     const asked = [...kept].filter(([name]) => name !== 'live' && name !== 'size');
@@ -224,8 +227,9 @@ export const log: ConsolePage = {
     });
   },
   async download({ services, query }) {
-    const { question, problems } = searchIn(query);
-    if (problems.length > 0) throw validation(problems);
+    const search = searchIn(query);
+    if (search.problems.length > 0) throw validation(search.problems);
+    const question = ofService(search);
     // Read the first batch before the response starts, so that an invalid search returns an error.
     const first = await readLogs(services, question, { limit: BATCH, after: undefined });
     async function* events() {

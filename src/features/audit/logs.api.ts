@@ -8,6 +8,12 @@ import { text } from '../../platform/validation/text.ts';
 import { describeEvent, logEvent } from './log-events.service.ts';
 import { readLogs, readOrganizationLog } from './logs.service.ts';
 
+const until = moment.optional().meta({ description: 'Before this time' });
+const filter = z
+  .string()
+  .optional()
+  .meta({ description: 'An expression of RFC 7644 section 3.4.2.2, e.g. eventType sw "user." and target.id eq "…"' });
+
 export const logs: readonly Endpoint[] = [
   listing({
     path: '/logs',
@@ -15,11 +21,8 @@ export const logs: readonly Endpoint[] = [
     summary: 'Read the audit events, newest last',
     query: {
       since: moment.optional().meta({ description: 'At this time or later. Default, if until is absent too: seven days ago' }),
-      until: moment.optional().meta({ description: 'Before this time' }),
-      filter: z
-        .string()
-        .optional()
-        .meta({ description: 'An expression of RFC 7644 section 3.4.2.2, e.g. eventType sw "user." and target.id eq "…"' }),
+      until,
+      filter,
       q: text().optional().meta({ description: 'Words that the event must contain' }),
       sortOrder: z.enum(['ASCENDING', 'DESCENDING']).default('ASCENDING').meta({ description: 'DESCENDING: newest first' }),
     },
@@ -32,8 +35,9 @@ export const logs: readonly Endpoint[] = [
     access: 'organizations',
     summary: 'Read the audit events about an organization, newest first',
     params: z.object({ orgId: z.string().min(1) }),
+    query: { since: moment.optional().meta({ description: 'At this time or later' }), until, filter },
     item: logEvent,
-    handler: async ({ services, params: { orgId }, query, request }) =>
-      mapPage(await readOrganizationLog(services, orgId, query, request), describeEvent),
+    handler: async ({ services, params: { orgId }, query: { since, until, filter, ...window }, request }) =>
+      mapPage(await readOrganizationLog(services, orgId, { since, until, filter }, window, request), describeEvent),
   }),
 ];

@@ -20,6 +20,7 @@ import {
   listAuditEvents,
   listEventsOfObject,
   listEventsOfRequest,
+  ORGANIZATION_EVENT_ATTRIBUTES,
   selectRefusals as refusalsOf,
 } from './audit.store.ts';
 import { type RequestContext, SYSTEM } from './audit-event.policy.ts';
@@ -38,6 +39,7 @@ const LOOK_BACK_MS = 7 * 86_400_000;
 /** At once, in each process. */
 const MOST_SEARCHES = 2;
 const ATTRIBUTES = attributeTypes(EVENT_ATTRIBUTES);
+const ORGANIZATION_ATTRIBUTES = attributeTypes(ORGANIZATION_EVENT_ATTRIBUTES);
 
 /**
  * Events of the last seven days, unless the call says of when.
@@ -55,7 +57,7 @@ export async function readLogs(services: Services, { filter, q = '', ...span }: 
     filter: filter === undefined ? undefined : parseFilter(filter, ATTRIBUTES, 'filter'),
   };
   const read = () => listAuditEvents(services.database.knex, selection, window);
-  return words.length > 0 || filter !== undefined ? inTurn(read) : read();
+  return words.length > 0 || filter !== undefined ? inTurn('', read) : read();
 }
 
 /** Milliseconds before and after an event that are searched for events of the same request. */
@@ -79,19 +81,26 @@ export async function readLogEvent(
 export const listRefusals = ({ database: { knex } }: Services, applicationId: string, limit: number): Promise<readonly StoredEvent[]> =>
   refusalsOf(knex, applicationId, limit);
 
-let searching = 0;
+const searching = new Map<string, number>();
 
-/** A search may go through all events, each on a connection that others wait for. @throws {ApiError} rate limited; validation: it took too long */
-async function inTurn<T>(search: () => Promise<T>): Promise<T> {
-  if (searching >= MOST_SEARCHES) throw rateLimited(1);
-  searching += 1;
+/**
+ * A search may go through all events, each on a connection that others wait for.
+ * @param orgId whose log is searched, which must not show that others search; empty: the log of the service
+ * @throws {ApiError} rate limited; validation: it took too long
+ */
+async function inTurn<T>(orgId: string, search: () => Promise<T>): Promise<T> {
+  const running = searching.get(orgId) ?? 0;
+  if (running >= MOST_SEARCHES) throw rateLimited(1);
+  searching.set(orgId, running + 1);
   try {
     return await search();
   } catch (error) {
     if (isTimeout(error)) throw validation([{ field: 'since', message: 'the search took too long. Narrow it with since and until' }]);
     throw error;
   } finally {
-    searching -= 1;
+    const left = (searching.get(orgId) ?? 1) - 1;
+    if (left > 0) searching.set(orgId, left);
+    else searching.delete(orgId);
   }
 }
 
@@ -101,21 +110,37 @@ export const listObjectActivity = ({ database: { knex } }: Services, id: string,
 
 // The log of an organization: the events about it, for those whose roles there allow to read it.
 
+/** Filter of an organization's log. */
+type OrganizationLogQuery = Pick<LogQuery, 'since' | 'until' | 'filter'>;
+
 /**
  * The newest first. IP address and browser of actors who are not its members, such as administrators of the service, are for those who administer the service.
- * @throws {ApiError} not found, forbidden
+ * The filter does not look at what they are not shown.
+ * @throws {ApiError} not found, forbidden; validation of the filter; rate limited
  */
 export async function readOrganizationLog(
   services: Services,
   orgId: string,
+  query: OrganizationLogQuery,
   window: Window,
   request: RequestContext,
 ): Promise<Page<StoredEvent>> {
   checkReadable(orgId, request, 'READ_LOG');
-  const page = await listObjectActivity(services, orgId, window);
+  const page = await listOrganizationEvents(services, orgId, query, window);
   if (page.items.length === 0 && !(await organizationExists(services.database.knex, orgId))) throw notFound(orgId, 'Organization');
   if (reachOf(request.roles ?? [], 'read') === 'everything') return page;
   const actors = [...new Set(page.items.map(({ actor }) => actor.id))];
   const members = await findMembersAmong(services, orgId, actors, SYSTEM);
   return { ...page, items: page.items.map((event) => (members.has(event.actor.id) ? event : { ...event, client: {} })) };
+}
+
+async function listOrganizationEvents(
+  { database: { knex } }: Services,
+  orgId: string,
+  { filter: typed, ...span }: OrganizationLogQuery,
+  window: Window,
+): Promise<Page<StoredEvent>> {
+  const filter = typed === undefined ? undefined : parseFilter(typed, ORGANIZATION_ATTRIBUTES, 'filter');
+  const read = () => listEventsOfObject(knex, orgId, window, { ...span, filter });
+  return filter !== undefined || span.since !== undefined || span.until !== undefined ? inTurn(orgId, read) : read();
 }

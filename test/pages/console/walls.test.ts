@@ -172,6 +172,12 @@ test('what is another organization’s is on no page of the console', async (t) 
           assert.deepEqual(told(found), told(nothing), `${who} ${path}${more}`);
         }
       }
+      for (const field of ['actor', 'target']) {
+        const search = (words: string) => agent.visit(`/admin/organizations/${own}/activity?${field}=${words}`);
+        const [found, nothing] = [await search(MARK), await search(NOTHING)];
+        assert.deepEqual(told(found), told(nothing), `${who} ${field}`);
+        clean(found, `${who} ${field}`);
+      }
       for (const id of ids) {
         const page = await agent.visit(`/admin/search?q=${id}`);
         assert.equal(page.text.includes(MARK), false, `${who} ${id}`);
