@@ -136,7 +136,18 @@ test('how to: Spring Boot 3.5: login, RP-initiated and back-channel logout, reso
 
 const BOUND = `package app;
 
+import com.nimbusds.jose.jwk.Curve;
+import com.nimbusds.jose.jwk.ECKey;
+import com.nimbusds.jose.jwk.JWKSet;
+import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
+import com.nimbusds.jose.jwk.source.ImmutableJWKSet;
+import jakarta.servlet.http.HttpServletRequest;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.Base64;
 import java.util.Map;
+import java.util.UUID;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -147,12 +158,23 @@ import org.springframework.security.core.Authentication;
 import org.springframework.security.core.SpringSecurityCoreVersion;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.http.HttpHeaders;
+import org.springframework.security.oauth2.client.endpoint.OAuth2ClientCredentialsGrantRequest;
+import org.springframework.security.oauth2.client.endpoint.RestClientClientCredentialsTokenResponseClient;
+import org.springframework.security.oauth2.client.registration.ClientRegistrations;
+import org.springframework.security.oauth2.core.AuthorizationGrantType;
+import org.springframework.security.oauth2.jose.jws.SignatureAlgorithm;
+import org.springframework.security.oauth2.jwt.JwsHeader;
+import org.springframework.security.oauth2.jwt.JwtClaimsSet;
 import org.springframework.security.oauth2.jwt.JwtDecoder;
+import org.springframework.security.oauth2.jwt.JwtEncoderParameters;
 import org.springframework.security.oauth2.jwt.JwtValidators;
 import org.springframework.security.oauth2.jwt.NimbusJwtDecoder;
+import org.springframework.security.oauth2.jwt.NimbusJwtEncoder;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.client.RestClient;
 
 @SpringBootApplication
 @RestController
@@ -175,7 +197,7 @@ public class Application {
 
     @Bean
     SecurityFilterChain api(HttpSecurity http) throws Exception {
-        return http.authorizeHttpRequests(all -> all.anyRequest().authenticated())
+        return http.authorizeHttpRequests(all -> all.requestMatchers("/client").permitAll().anyRequest().authenticated())
             .oauth2ResourceServer(server -> server.jwt(Customizer.withDefaults())).build();
     }
 
@@ -183,10 +205,46 @@ public class Application {
     Map<String, String> me(Authentication authentication) {
         return Map.of("sub", authentication.getName());
     }
+
+    static String proof(ECKey key, String method, String uri, String token) {
+        try {
+            var header = JwsHeader.with(SignatureAlgorithm.ES256).type("dpop+jwt").jwk(key.toPublicJWK().toJSONObject()).build();
+            var claims = JwtClaimsSet.builder().issuedAt(Instant.now()).id(UUID.randomUUID().toString()).claim("htm", method).claim("htu", uri);
+            if (token != null) {
+                var hash = MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.US_ASCII));
+                claims.claim("ath", Base64.getUrlEncoder().withoutPadding().encodeToString(hash));
+            }
+            return new NimbusJwtEncoder(new ImmutableJWKSet<>(new JWKSet(key))).encode(JwtEncoderParameters.from(header, claims.build())).getTokenValue();
+        } catch (Exception exception) {
+            throw new IllegalStateException(exception);
+        }
+    }
+
+    @GetMapping("/client")
+    Map<String, Object> client(HttpServletRequest request, @Value("\${ISSUER}") String issuer, @Value("\${CLIENT_ID}") String id,
+        @Value("\${CLIENT_SECRET}") String secret) throws Exception {
+        var key = new ECKeyGenerator(Curve.P_256).generate();
+        var registration = ClientRegistrations.fromIssuerLocation(issuer).registrationId("gatehouse").clientId(id).clientSecret(secret)
+            .authorizationGrantType(AuthorizationGrantType.CLIENT_CREDENTIALS).build();
+        var tokens = new RestClientClientCredentialsTokenResponseClient();
+        tokens.addHeadersConverter(grant -> {
+            var headers = new HttpHeaders();
+            headers.set("DPoP", proof(key, "POST", grant.getClientRegistration().getProviderDetails().getTokenUri(), null));
+            return headers;
+        });
+        var token = tokens.getTokenResponse(new OAuth2ClientCredentialsGrantRequest(registration)).getAccessToken();
+        var api = "http://localhost:" + request.getServerPort() + "/me";
+        var type = token.getTokenType().getValue();
+        var answer = RestClient.create().get().uri(api).headers(headers -> {
+            headers.set("Authorization", type + " " + token.getTokenValue());
+            headers.set("DPoP", proof(key, "GET", api, token.getTokenValue()));
+        }).retrieve().body(Map.class);
+        return Map.of("type", type, "me", answer);
+    }
 }
 `;
 
-test('Spring Security 6.5 as resource server: tokens bound by DPoP, and what a thief of one can do (RFC 9449 section 7)', async (t) => {
+test('Spring Security 6.5 with DPoP: as resource server, what a thief of a token can do, and as client (RFC 9449)', async (t) => {
   const [pomText = ''] = codeBlocks('how-to/connect-spring', 'xml');
   const cwd = project(t, pomText, BOUND);
   const missing = await build(cwd, 'package');
@@ -198,7 +256,13 @@ test('Spring Security 6.5 as resource server: tokens bound by DPoP, and what a t
     dpop_bound_access_tokens: true,
   });
   const port = await freePort();
-  const env = { SERVER_PORT: port, ISSUER: service.issuer('default'), AUDIENCE: 'api://default', CLIENT_ID: clientId };
+  const env = {
+    SERVER_PORT: port,
+    ISSUER: service.issuer('default'),
+    AUDIENCE: 'api://default',
+    CLIENT_ID: clientId,
+    CLIENT_SECRET: clientSecret,
+  };
   const output = await startApplication(t, cwd, env, 'java', '-jar', 'target/app-1.jar');
   t.diagnostic(/Spring Security [\d.]+/.exec(output())?.[0] ?? '');
 
@@ -229,6 +293,10 @@ test('Spring Security 6.5 as resource server: tokens bound by DPoP, and what a t
   assert.equal(await status(fetch(api, { headers })), 401, 'without a proof');
   const bearer = { authorization: `Bearer ${token}` };
   assert.equal(await status(fetch(api, { headers: bearer })), 401, 'as a bearer token');
+
+  // Spring's client knows the token type, and makes no proofs: they go in by its converter of headers.
+  const byClient = await fetch(`http://localhost:${port}/client`);
+  assert.deepEqual([byClient.status, await byClient.json()], [200, { type: 'DPoP', me: { sub: clientId } }], output());
 });
 
 const STORY = `package app;
