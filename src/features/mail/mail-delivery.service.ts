@@ -10,7 +10,6 @@ import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { MAIL_TAKEN_FOR, type Mailer, MailRefused, MOST_CONNECTIONS, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
-import { recordEvent } from '../audit/audit.service.ts';
 import { countFailures } from '../audit/audit.store.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { findCodeOfLink } from '../email-codes/email-codes.store.ts';
@@ -129,13 +128,7 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
       } catch (error) {
         throw error instanceof MailRefused ? new Undeliverable(error.message) : error;
       }
-      // A single statement: no notification e-mail follows from a delivery.
-      await recordEvent(database.knex, {
-        ...deliveryOf(kind, user),
-        request: SYSTEM,
-        after: { kind, ...(userId !== undefined && { to }) },
-      });
-      return 'delivered';
+      return { delivered: { ...deliveryOf(kind, user), request: SYSTEM, after: { kind, ...(userId !== undefined && { to }) } } };
     },
     givenUp(payload) {
       const { userId, login, kind } = mailNote.parse(payload);

@@ -7,7 +7,7 @@ import { present } from '../../platform/clock/clock.ts';
 import { timings } from '../../platform/clock/timings.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { inTrace } from '../../platform/telemetry/tracing.ts';
-import { recordEvent } from '../audit/audit.service.ts';
+import { auditEvent, recordEvent } from '../audit/audit.service.ts';
 import { type Event, SYSTEM } from '../audit/audit-event.policy.ts';
 import { claimDue, kindsWaiting, type Look, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from './outbox.store.ts';
 
@@ -37,10 +37,10 @@ type Outcome = 'delivered' | 'dropped' | 'failed' | 'given_up';
 /** Delivers the entries of one kind. */
 export interface Carrier {
   /**
-   * @returns `dropped` without a recipient
+   * @returns `dropped` without a recipient; with the event of the delivery, where there is one that leads to no notification e-mail
    * @throws {Undeliverable} to give up; other errors are retried
    */
-  deliver(payload: unknown): Promise<'delivered' | 'dropped'>;
+  deliver(payload: unknown): Promise<'delivered' | 'dropped' | { readonly delivered: Event }>;
   /** Audit event when delivery is given up. */
   givenUp(payload: unknown): Pick<Event, 'eventType' | 'displayMessage' | 'targets'>;
   /**
@@ -136,9 +136,10 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
   async function attempt(entry: OutboxEntry): Promise<Outcome> {
     try {
       const outcome = await carrier.deliver(entry.payload);
-      const removed = await removeEntry(database.knex, entry);
+      const event = typeof outcome === 'string' ? undefined : auditEvent(outcome.delivered);
+      const removed = await removeEntry(database.knex, entry, event);
       leftAny ||= removed?.isFollowed === true;
-      return outcome;
+      return typeof outcome === 'string' ? outcome : 'delivered';
     } catch (error) {
       const reason = reasonOf(error);
       const pause = pauseBefore(error, carrier, entry);

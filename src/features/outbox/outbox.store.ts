@@ -7,6 +7,8 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
+import { eventRow, writingEvent } from '../audit/audit.store.ts';
+import type { AuditEvent } from '../audit/events.resource.ts';
 
 export interface OutboxEntry {
   readonly seq: number;
@@ -123,17 +125,26 @@ export async function putOffBehind(executor: Executor, look: Look): Promise<void
 }
 
 // Columns are named throughout, so that this and what follows can be prepared: to plan it takes longer than to carry it out.
-const REMOVE = `WITH gone AS (DELETE FROM outbox WHERE seq = :seq RETURNING kind, ordering_key, object_key, seq), next AS (
+const removal = (also = '') => `WITH gone AS (DELETE FROM outbox WHERE seq = :seq RETURNING kind, ordering_key, object_key, seq), next AS (
     UPDATE outbox SET due = created WHERE seq IN (
       SELECT first.seq FROM gone g CROSS JOIN LATERAL (SELECT o.seq FROM outbox o
         WHERE o.kind = g.kind AND o.ordering_key = g.ordering_key AND o.object_key = g.object_key AND o.seq > g.seq ORDER BY o.seq LIMIT 1) first
     ) RETURNING seq
-  )
-  SELECT EXISTS (SELECT FROM next) AS "isFollowed" FROM gone`;
+  )${also} SELECT EXISTS (SELECT FROM next) AS "isFollowed" FROM gone`;
+const REMOVE = removal();
 
-/** Makes the next waiting entry due at once. @returns whether there is one; undefined when the entry was already removed */
-export async function removeEntry(executor: Executor, { seq }: OutboxEntry): Promise<{ readonly isFollowed: boolean } | undefined> {
-  const { rows } = await executor.raw<{ rows: { isFollowed: boolean }[] }>(REMOVE, { seq });
+/**
+ * Makes the next waiting entry due at once.
+ * @param event of the delivery, written whether the entry is still there or not
+ * @returns whether there is one; undefined when the entry was already removed
+ */
+export async function removeEntry(
+  executor: Executor,
+  { seq }: OutboxEntry,
+  event?: AuditEvent,
+): Promise<{ readonly isFollowed: boolean } | undefined> {
+  const text = event === undefined ? REMOVE : removal(`, one AS (SELECT), ${writingEvent(':event', 'one', [event.eventType])}`);
+  const { rows } = await executor.raw<{ rows: { isFollowed: boolean }[] }>(text, { seq, ...(event && { event: eventRow(event) }) });
   return rows[0];
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
+import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { type Carrier, sendOutbox } from '../../../src/features/outbox/outbox.service.ts';
 import { insertEntry } from '../../../src/features/outbox/outbox.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
@@ -19,8 +20,13 @@ const PAUSE = 300;
 
 const isLook = (statement: string): boolean => statement.startsWith('SELECT kind FROM unnest');
 
-/** @param entries what is about an object, or null each @param prepare something about the table */
-async function sending(t: TestContext, entries: readonly (string | null)[], prepare = 'SELECT 1') {
+/** @param entries what is about an object, or null each @param prepare something about the table @param outcome of each delivery */
+async function sending(
+  t: TestContext,
+  entries: readonly (string | null)[],
+  prepare = 'SELECT 1',
+  outcome: Awaited<ReturnType<Carrier['deliver']>> = 'delivered',
+) {
   const own = await testDatabase();
   afterwards(t, () => own.drop());
   await onServer(own.url, (sql) => sql.query(prepare));
@@ -34,7 +40,7 @@ async function sending(t: TestContext, entries: readonly (string | null)[], prep
   const carrier: Carrier = {
     async deliver(payload) {
       delivered.push(payload);
-      return 'delivered';
+      return outcome;
     },
     givenUp: () => ({ eventType: 'user.session.start', displayMessage: '' }),
   };
@@ -96,4 +102,15 @@ test('after a look that took longer than the pause between two, there is a pause
   await eventually(() => counted.taken().some(isLook), 'the next look');
   // A timer may be early by a little.
   assert.ok(performance.now() - ended > PAUSE / 2);
+});
+
+test('the event of a delivery is written by the statement that removes the entry', async (t) => {
+  withTimings(t, ONE_LOOK);
+  const event = { eventType: 'system.email.delivery', displayMessage: 'Sent', request: SYSTEM } as const;
+  const { counted } = await sending(t, [null], 'SELECT 1', { delivered: event });
+  const taken: string[] = [];
+  await eventually(() => taken.push(...counted.taken()) > 0 && taken.some((text) => /DELETE FROM outbox/.test(text)), 'it is removed');
+  const [removal = '', ...others] = taken.filter((text) => /DELETE FROM outbox|INSERT INTO audit_events/.test(text));
+  assert.match(removal, /DELETE FROM outbox.*INSERT INTO audit_events/s);
+  assert.deepEqual(others, []);
 });
