@@ -5,6 +5,8 @@
 
 import type Koa from 'koa';
 import helmet from 'koa-helmet';
+import { LRUCache } from 'lru-cache';
+import { atMost } from '../cache/cache.ts';
 import type { Config } from '../config/config.ts';
 
 /** Sources that one page needs beyond the shared strict policy; CSP level 3, section 2.3.1. */
@@ -61,7 +63,7 @@ const formTarget = (origin: string): string => (origin.includes('//[') ? new URL
 
 const isFormTarget = (source: string): boolean => isHostSource(source) || /^[a-z][a-z0-9+.-]*:$/i.test(source);
 
-const contentSecurityPolicy = ({ formAction = [], images = [], connects = false }: PageSources): Koa.Middleware =>
+const policyFor = ({ formAction = [], images = [], connects = false }: PageSources): Koa.Middleware =>
   helmet.contentSecurityPolicy({
     useDefaults: false,
     directives: {
@@ -76,6 +78,17 @@ const contentSecurityPolicy = ({ formAction = [], images = [], connects = false 
       'frame-ancestors': ["'none'"],
     },
   });
+
+/** Built once for each set of sources: most pages of an application have the same ones. */
+const policies = new LRUCache<string, Koa.Middleware>(atMost(200));
+
+function contentSecurityPolicy(sources: PageSources): Koa.Middleware {
+  const { formAction, images, connects } = sources;
+  const key = JSON.stringify([formAction, images, connects]);
+  const built = policies.get(key) ?? policyFor(sources);
+  policies.set(key, built);
+  return built;
+}
 
 /**
  * The policy of the documentation pages. VitePress writes small scripts and styles into them and fetches the search index.
@@ -109,7 +122,8 @@ export function securityHeaders(config: Config): Koa.Middleware {
 export function pageHeaders(config: Config): (ctx: Koa.Context, sources: PageSources) => Promise<void> {
   const common = commonHeaders(config);
   return async (ctx, sources) => {
-    await common(ctx, goOn);
+    // A page behind `securityHeaders` has them.
+    if (ctx.response.get('Permissions-Policy') === '') await common(ctx, goOn);
     await contentSecurityPolicy(sources)(ctx, goOn);
   };
 }
