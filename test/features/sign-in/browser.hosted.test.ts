@@ -154,11 +154,11 @@ test(
   'on a phone, the button that shows the password has one line in every language, beside the typed text',
   inBrowser(async (browser, t) => {
     const service = await startService(t);
-    const { context, open } = await openWindow(browser);
-    const page = await open();
-    await page.setViewportSize({ width: 390, height: 844 });
     for (const { lang } of LANGUAGES) {
-      await page.goto(`${service.baseUrl}/account?language=${lang}`);
+      const page = await (await openWindow(browser, { locale: lang })).open();
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(`${service.baseUrl}/account`);
+      assert.equal(await page.getAttribute('html', 'lang'), lang);
       const button = page.locator('#show-password');
       for (const state of ['show', 'hide']) {
         const { lines, width, space } = await page.evaluate<{ lines: number; width: number; space: number }>(`(() => {
@@ -173,6 +173,5 @@ test(
         await button.click();
       }
     }
-    await context.close();
   }),
 );
