@@ -83,7 +83,7 @@ export interface App {
 
 const UNAVAILABLE = {
   error: 'temporarily_unavailable',
-  error_description: 'the service is temporarily unavailable, try again in a moment',
+  error_description: 'the service is temporarily unavailable. Try again in a moment',
 };
 
 export function createApp(services: Services): App {

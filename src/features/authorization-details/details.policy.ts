@@ -32,8 +32,8 @@ export const isListOfTexts = (value: unknown): value is string[] => Array.isArra
 /** @returns why the application cannot be granted the detail here; undefined: it can @param allowed the names of the types that the application may use */
 function refusal(detail: AuthorizationDetail, { types, allowed }: Pick<DetailFacts, 'types' | 'allowed'>): string | undefined {
   const type = types.get(detail.type);
-  if (type === undefined) return 'the authorization server has no such type';
-  if (!allowed.includes(type.name)) return 'the application may not use this type: add it to its authorization_details_types';
+  if (type === undefined) return 'the authorization server does not have this type. Create it there';
+  if (!allowed.includes(type.name)) return 'the application may not use this type. Add it to its authorization_details_types';
   const mismatch = type.mismatch(detail);
   return mismatch && `does not match the schema of its type: ${mismatch}`;
 }

@@ -61,7 +61,7 @@ export function decideAudiences({ offered, asked, granted }: AudienceFacts): Aud
   for (const one of asked) {
     const known = find(offered, one);
     if (known === undefined)
-      return refuse('the authorization server has no requested audience of this name: add it there, or ask for another');
+      return refuse('the authorization server does not have a requested audience. Add it there, or request another one');
     wanted.add(known);
   }
   if (wanted.size > MOST_AUDIENCES) return refuse('too many audiences are requested');

@@ -67,7 +67,7 @@ export function decideAmong(
 export function organizationRefusal({ kind }: OrganizationDecision, isSilent: boolean): { error: string; reason: string } | undefined {
   if (kind === 'not-a-member') return { error: 'access_denied', reason: 'the user is not a member of the organization' };
   if (kind !== 'choose' || !isSilent) return undefined;
-  return { error: 'interaction_required', reason: 'the user would have to choose an organization, and the prompt forbids it' };
+  return { error: 'interaction_required', reason: 'the user must choose an organization, but the request has prompt=none' };
 }
 
 /** The user with the organization that they sign in for. Where a choice is still needed there is none. */

@@ -8,8 +8,8 @@ import type { SimulationFacts } from './simulation-facts.policy.ts';
 /** Reason where a rule of the sign-in policy has the action DENY. */
 export const DENIED = 'a rule of the sign-in policy refuses the sign-in';
 const WITHOUT_PASSWORD = {
-  METHOD: 'users do not sign in by password',
-  PROVIDER: 'the user must sign in by an identity provider',
+  METHOD: 'the sign-in policy does not allow passwords',
+  PROVIDER: 'the user must sign in with an identity provider',
 } as const;
 
 /** Why the password grant, which cannot ask for a second factor, does not sign the user in. */
@@ -29,5 +29,5 @@ export async function judgePassword(
 async function refusalAlone(services: Services, userId: string, applicationId: string, action: SignInDecision['action'] | undefined) {
   if (action === 'DENY') return { error: 'invalid_grant', reason: DENIED };
   if (action !== 'SECOND_FACTOR' && !(await requiresSecondFactor(services, userId, applicationId))) return undefined;
-  return { error: 'invalid_grant', reason: 'the user needs a second factor, which this grant cannot ask for' };
+  return { error: 'invalid_grant', reason: 'the user needs a second factor, which this grant does not support' };
 }

@@ -80,7 +80,7 @@ export function simulate(facts: SimulationFacts): Simulation {
   return { outcome, refusal, responseType, scopes, access, consent, tokens, organization };
 }
 
-const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user would have to be asked, and the prompt forbids it' };
+const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user must consent, but the request has prompt=none' };
 
 /** Can the user be asked for consent? */
 const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT || grantType === CIBA_GRANT;
@@ -125,16 +125,15 @@ function consentFor(
 function detailRefusal({ server, application, grantType, details, detailTypes }: SimulationFacts): Refusal | undefined {
   const refused = (reason: string): Refusal => ({ error: 'invalid_authorization_details', reason });
   if (!detailTypes.every((type) => server.detailTypes.has(type)))
-    return refused('the authorization server does not have a type of the authorization details');
+    return refused('the authorization server does not have a requested authorization detail type. Create it there');
   const allowed = application.settings.authorization_details_types ?? [];
   if (!detailTypes.every((type) => allowed.includes(type)))
-    return refused('the application may not use a type of the authorization details');
+    return refused('the application may not use a requested authorization detail type. Add it to its authorization_details_types');
   const asked = details.map(({ detail }) => detail);
   const decision = decideDetails({ asked, granted: undefined, types: server.detailTypes, allowed });
   if ('problem' in decision) return refused(`authorization_details ${decision.index}: ${decision.problem}`);
   if (detailTypes.length === 0) return undefined;
-  if (grantType === 'implicit')
-    return { error: 'invalid_request', reason: 'authorization details need the response type code, and cannot be used with token' };
+  if (grantType === 'implicit') return { error: 'invalid_request', reason: 'authorization_details requires the response type code' };
   if (grantType === 'password' && consentMethodOf(application) !== 'TRUSTED')
     return refused("authorization details cannot be granted without the user's consent");
   return undefined;
@@ -153,17 +152,23 @@ function refusalOf(
   if (server.status !== 'ACTIVE') return { error: 'invalid_request', reason: 'the authorization server is not active' };
   if (application.status !== 'ACTIVE') return { error: 'invalid_client', reason: 'the application is not active' };
   if (!isKnownAt(server.id, application))
-    return { error: 'invalid_client', reason: 'the application registered itself at another authorization server' };
+    return { error: 'invalid_client', reason: 'the application was registered at another authorization server' };
   if (application.origin === 'INTRODUCED' && !acceptsClientId(server.clientIdMetadata, application.id))
-    return { error: 'invalid_client', reason: 'the authorization server accepts no document as a client ID, or none of this host' };
+    return {
+      error: 'invalid_client',
+      reason: 'the authorization server does not accept client ID metadata documents, or not from this host',
+    };
   if (!settings.grant_types.includes(grantType) || (atAuthorize(grantType) && responseType === undefined))
-    return { error: 'unauthorized_client', reason: 'the application may not use this grant' };
+    return { error: 'unauthorized_client', reason: 'the application may not use this grant type. Add it to its grant_types' };
   const breach = profileInForce(settings.profile, server.profile) === 'fapi2' ? fapi2Refusal(settings) : undefined;
   if (breach !== undefined) return { error: 'unauthorized_client', reason: `the application does not follow FAPI 2.0: ${breach}` };
   if (scopes.refused.length > 0)
-    return { error: 'invalid_scope', reason: `unknown, or not to be granted in this way: ${scopes.refused.join(' ')}` };
+    return {
+      error: 'invalid_scope',
+      reason: `scopes that do not exist or cannot be granted with this grant type: ${scopes.refused.join(' ')}`,
+    };
   if (visits && scopes.requested.length === 0)
-    return { error: 'invalid_scope', reason: 'no scope was requested, and the authorization server has no default one' };
+    return { error: 'invalid_scope', reason: 'no scope was requested, and the authorization server has no default scope' };
   const target = audienceOf(facts);
   if (target.audiences === undefined) return { error: 'invalid_target', reason: target.reason };
   const details = detailRefusal(facts);
@@ -176,7 +181,7 @@ function refusalOf(
   if (facts.byPassword?.aloneRefusal !== undefined) return facts.byPassword.aloneRefusal;
   const organization = organizationRefusal(organizationOf(facts), facts.prompts.has('none'));
   if (organization !== undefined) return organization;
-  if (!access.allowed) return { error: 'access_denied', reason: 'no access policy of the authorization server allows this' };
+  if (!access.allowed) return { error: 'access_denied', reason: 'no access policy of the authorization server allows this request' };
   if (visits && scopes.granted.length === 0) return { error: 'access_denied', reason: 'none of the requested scopes can be granted' };
   return undefined;
 }

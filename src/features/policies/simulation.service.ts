@@ -182,7 +182,7 @@ function refusalOf({ action }: SignInDecision, factors: readonly unknown[]) {
   if (action === 'SECOND_FACTOR' && factors.length === 0)
     return {
       error: 'sign_in_denied',
-      reason: 'a rule of the sign-in policy asks for a second factor, and the user has none that can be used',
+      reason: 'a rule of the sign-in policy requires a second factor, and the user has none that can be used',
     } as const;
   return undefined;
 }

@@ -137,7 +137,7 @@ const create: ConsolePage = {
   async receive(visit, form) {
     const subject = await serverSubject(visit);
     const wanted = readFields(newToken, form);
-    const told = await submitOnce(visit, form, [homeOf(subject), wanted], async (services): Promise<Told> => {
+    const result = await submitOnce(visit, form, [homeOf(subject), wanted], async (services): Promise<Told> => {
       const expiresAt = wanted.expires === 'never' ? null : registrationTokenEnd(Number(wanted.expires));
       const input = { name: wanted.name, singleUse: wanted.use === 'once', expiresAt };
       const { token, value } = await createRegistrationToken(services, subject.server.id, input, visit.request);

@@ -38,15 +38,15 @@ const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
   'the application is not active': ({ application }) =>
     phrase('the application “{application}” is deactivated', { application: application.label }),
   'a rule of the sign-in policy refuses the sign-in': () => phrase('a rule of the sign-in policy refuses the sign-in'),
-  'users do not sign in by password': () => phrase('users do not sign in by password'),
-  'the user must sign in by an identity provider': () => phrase('the user must sign in by an identity provider'),
-  'the user needs a second factor, which this grant cannot ask for': () =>
-    phrase('the user needs a second factor, which this grant cannot ask for'),
-  'the application may not use this grant': ({ application }) =>
+  'the sign-in policy does not allow passwords': () => phrase('the sign-in policy does not allow passwords'),
+  'the user must sign in with an identity provider': () => phrase('the user must sign in with an identity provider'),
+  'the user needs a second factor, which this grant does not support': () =>
+    phrase('the user needs a second factor, which this grant does not support'),
+  'the application may not use this grant type. Add it to its grant_types': ({ application }) =>
     phrase('the application “{application}” may not use this grant: its settings do not name it, or no response type that goes with it', {
       application: application.label,
     }),
-  'no scope was requested, and the authorization server has no default one': () =>
+  'no scope was requested, and the authorization server has no default scope': () =>
     phrase('no scope was requested, and the authorization server has no default scopes'),
   'the application is not assigned to the user': ({ application, user }) =>
     phrase('the application “{application}” is not assigned to “{login}”', {
@@ -54,15 +54,15 @@ const REFUSALS: Readonly<Record<string, (decided: Decided) => Phrase>> = {
       login: user?.login ?? '',
     }),
   'the user is not a member of the organization': () => phrase('the user is not a member of the organization'),
-  'the user would have to choose an organization, and the prompt forbids it': () =>
-    phrase('the user would have to choose an organization, and the prompt forbids it'),
-  'no access policy of the authorization server allows this': ({ access }) =>
+  'the user must choose an organization, but the request has prompt=none': () =>
+    phrase('the user must choose an organization, but the request has prompt=none'),
+  'no access policy of the authorization server allows this request': ({ access }) =>
     access.policy === undefined
       ? phrase('no active access policy applies to this application')
       : phrase('no active rule of the access policy “{name}” matches', { name: access.policy.name }),
   'none of the requested scopes can be granted': () => phrase('none of the requested scopes can be granted'),
-  'the user would have to be asked, and the prompt forbids it': ({ user }) =>
-    phrase('“{login}” would have to be asked for consent, and prompt=none forbids it', { login: user?.login ?? '' }),
+  'the user must consent, but the request has prompt=none': ({ user }) =>
+    phrase('“{login}” must consent, but the request has prompt=none', { login: user?.login ?? '' }),
 };
 
 function refusalInWords(decided: Decided): Phrase {

@@ -23,7 +23,9 @@ export function checkClaims({ userinfo, id_token: idToken }: ClaimsParameter): v
   if (values !== undefined && !Array.isArray(values)) throw new errors.InvalidRequest('the values of the claim acr must be an array');
   const classes = [value ?? values ?? []].flat();
   if (essential && classes.length > 0 && !classes.some((name) => ACR_VALUES.includes(String(name)))) {
-    throw new errors.UnmetAuthenticationRequirements('the essential authentication context class cannot be reached');
+    throw new errors.UnmetAuthenticationRequirements(
+      'none of the essential acr values can be reached. Request one of acr_values_supported',
+    );
   }
 }
 

@@ -63,7 +63,9 @@ export function checkNonce(nonce: unknown, responseType: unknown, profile: Profi
 export function checkPushed({ oidc: { client, route, entities } }: KoaContextWithOIDC, isFapi2: boolean): void {
   const mustPush = isFapi2 || (client !== undefined && clientSettings(client).pushRequired);
   if (mustPush && route === 'authorization' && entities.PushedAuthorizationRequest === undefined)
-    throw new errors.InvalidRequest('the application must push its requests to the endpoint par first, and come here with the request_uri');
+    throw new errors.InvalidRequest(
+      'the application must use pushed authorization requests: send the request to the PAR endpoint, then use its request_uri',
+    );
 }
 
 /** Characters that a profile accepts; all but `service` allow those of RFC 6749 appendix A.5, and require no state. */
@@ -88,7 +90,7 @@ export function checkState(state: string | undefined, profile: Profile): void {
     );
 }
 
-const NEEDS_OPENID = ' (profile openid of the application or the authorization server accepts this client)';
+const NEEDS_OPENID = ' (or set the profile of the application or the authorization server to openid)';
 
 /** @throws {errors.InvalidRequest} */
 export async function checkIdp(
@@ -100,14 +102,15 @@ export async function checkIdp(
   if (typeof idp !== 'string') return;
   const allowed = client && clientSettings(client).identityProviders;
   const found = isPrintable(idp) && (allowed === undefined || allowed.includes(idp)) ? await find(idp) : undefined;
-  if (found?.status !== 'ACTIVE') throw new errors.InvalidRequest('idp names no identity provider that is open to the application');
+  if (found?.status !== 'ACTIVE')
+    throw new errors.InvalidRequest('idp must be the ID of an active identity provider that the application may use');
 }
 
 /** @throws {errors.InvalidRequest} */
 export function checkIdpScope(ctx: KoaContextWithOIDC): void {
   const scopes = ctx.oidc.params?.idp_scope;
   if (typeof scopes === 'string' && !areScopes(scopes))
-    throw new errors.InvalidRequest('idp_scope must be scopes with spaces between them');
+    throw new errors.InvalidRequest('idp_scope must be a list of scopes separated by spaces');
 }
 
 /** By these names the library's `acr_values` and `max_age` pass it where it would demand the scope openid. A client's own of these names are dropped. */
@@ -128,7 +131,7 @@ export function restoreStepUp({ oidc: { params, prompts, route } }: KoaContextWi
   const { [WITHOUT_OPENID.acr_values]: acr, [WITHOUT_OPENID.max_age]: age } = params ?? {};
   // Same error as the library's for requests with openid.
   if (age !== undefined && !(/^\d+$/.test(String(age)) && Number.isSafeInteger(Number(age))))
-    throw new errors.InvalidRequest('invalid max_age parameter value');
+    throw new errors.InvalidRequest('max_age must be a whole number of seconds');
   if (params === undefined || route === 'pushed_authorization_request') return;
   for (const name of Object.values(WITHOUT_OPENID)) params[name] = undefined;
   if (acr !== undefined) params.acr_values = acr;

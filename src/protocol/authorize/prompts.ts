@@ -82,14 +82,14 @@ export function promptRules(
   policy
     .get('login')
     ?.checks.add(
-      new Check('account_gone', 'the signed-in account cannot be used any more', 'login_required', (ctx) =>
+      new Check('account_gone', 'the signed-in user can no longer sign in', 'login_required', (ctx) =>
         ctx.oidc.session?.accountId !== undefined && ctx.oidc.account === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
       ),
     );
   policy
     .get('login')
     ?.checks.add(
-      new Check('switch_account', 'the user wants to use another account', 'login_required', (ctx) =>
+      new Check('switch_account', 'the user chose to use another account', 'login_required', (ctx) =>
         (ctx.oidc.result as { switchAccount?: boolean } | undefined)?.switchAccount === true
           ? Check.REQUEST_PROMPT
           : Check.NO_NEED_TO_PROMPT,
@@ -115,7 +115,7 @@ export function promptRules(
   policy.get('login')?.checks.add(
     new Check(
       'organization_session_over',
-      'the organization wants its users to sign in again',
+      'the organization requires its users to sign in again',
       'login_required',
       async (ctx) => ((await organizations.isSessionOver(ctx)) ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT),
       (ctx) => ({ organization: decidedOrganization(ctx) }),

@@ -47,11 +47,11 @@ function checkScope(
   const { requested: asked, refused, granted } = authorizationScopes(spaceSeparated(requested), scopes, { refreshable, origin });
   // Authorization details alone are a valid request (RFC 9396 section 3).
   if (asked.length === 0 && params.authorization_details === undefined)
-    throw invalidScope('no scope was requested, and the authorization server has no default one');
+    throw invalidScope('no scope was requested, and the authorization server has no default scope');
   const [unknown] = refused;
   if (unknown !== undefined) {
     throw invalidScope(
-      `the authorization server has no scope ${isNameable(unknown) ? unknown : 'of a requested name'}: add it there, or ask for less`,
+      `the authorization server has no scope ${isNameable(unknown) ? unknown : 'of a requested name'}. Add it there, or request other scopes`,
     );
   }
   params.scope = granted.join(' ') || undefined;

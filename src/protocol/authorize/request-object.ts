@@ -66,24 +66,25 @@ export function requestObjects(rules: RequestObjectRules) {
   function keysOf(client: AdapterPayload, alg: string): JWTVerifyGetKey {
     if (signsBySecret(alg)) {
       const usesSecret = client.token_endpoint_auth_method?.startsWith('client_secret_');
-      if (!usesSecret || client.client_secret === undefined) throw refuse('the application may not sign requests with a secret');
+      if (!usesSecret || client.client_secret === undefined)
+        throw refuse('the application may not sign requests with a client secret. Use a key of its jwks');
       const secret = new TextEncoder().encode(client.client_secret);
       return async () => secret;
     }
     if (client.jwks !== undefined) return createLocalJWKSet(client.jwks as JSONWebKeySet);
-    if (client.jwks_uri === undefined) throw refuse('the application has registered no keys');
+    if (client.jwks_uri === undefined) throw refuse('the application has no keys. Set its jwks or jwks_uri');
     return rules.issuerKeys.at(client.jwks_uri);
   }
 
   async function verify(jwt: string, client: AdapterPayload, guard: SecretGuard): Promise<JWTPayload> {
     const { alg = '', typ } = headerOf(jwt);
     if (!(REQUEST_OBJECT_ALGS as readonly string[]).includes(alg))
-      throw refuse('the request object is not signed by an algorithm that is supported');
-    if (!TYPES.includes(typ?.toLowerCase())) throw refuse('the request object is a JWT of another type');
+      throw refuse('the request object must be signed with a supported algorithm: see request_object_signing_alg_values_supported');
+    if (!TYPES.includes(typ?.toLowerCase())) throw refuse('the typ of the request object must be JWT or oauth-authz-req+jwt');
     if (rules.isFapi2(client) && !FAPI2_ALGS.includes(alg))
-      throw refuse(`the request object must be signed by ${FAPI2_ALGS.join(', ')} (profile fapi2)`);
+      throw refuse(`the request object must be signed with ${FAPI2_ALGS.join(', ')} (profile fapi2)`);
     const wanted = clientSettings(client).requestObjectAlg ?? alg;
-    if (alg !== wanted) throw refuse(`the request object must be signed by ${wanted}, as the application has chosen`);
+    if (alg !== wanted) throw refuse(`the request object must be signed with ${wanted}, the request_object_signing_alg of the application`);
     const keys = keysOf(client, alg);
     const bySecret = signsBySecret(alg);
     if (bySecret) guard.before(client.client_id ?? '');
@@ -112,11 +113,12 @@ export function requestObjects(rules: RequestObjectRules) {
     guard: SecretGuard,
   ): Promise<Pick<Merged, 'parameters' | 'use'> & { readonly isAlone: boolean }> {
     const client = typeof query.client_id === 'string' ? await guard.findClient(query.client_id) : undefined;
-    if (client?.client_id === undefined) throw refuse('the request object has no application to verify it for');
+    if (client?.client_id === undefined) throw refuse('the request object needs a client_id');
     const payload = await verify(jwt, client, guard);
     if ((payload.exp ?? 0) <= epochSeconds()) throw refuse('the request object has expired or is invalid');
-    if ((payload.exp ?? 0) > epochSeconds() + LONGEST_LIFE) throw refuse('the request object is valid for too long');
-    if (isFromFuture(payload.iat, epochSeconds())) throw refuse('the request object comes from the future');
+    if ((payload.exp ?? 0) > epochSeconds() + LONGEST_LIFE) throw refuse('the request object is valid for too long. Use an earlier exp');
+    if (isFromFuture(payload.iat, epochSeconds()))
+      throw refuse('the iat of the request object is in the future. Check the clock of the application');
     if (rules.isFapi2(client)) checkFapi2Times(payload);
     const parameters = parametersOf(payload);
     requireSame('client_id', query.client_id, parameters.client_id);
@@ -124,7 +126,8 @@ export function requestObjects(rules: RequestObjectRules) {
     const { jti, exp = 0 } = payload;
     const clientId = client.client_id;
     const use = async (): Promise<void> => {
-      if (!(await rules.claim(clientId, String(jti), exp))) throw refuse('the request object was used before');
+      if (!(await rules.claim(clientId, String(jti), exp)))
+        throw refuse('the request object was already used. Sign a new one for each request');
     };
     return { parameters, isAlone: rules.isFapi2(client), use: jti === undefined ? unused : use };
   }
@@ -133,10 +136,10 @@ export function requestObjects(rules: RequestObjectRules) {
   return async ({ request, ...query }: RequestParameters, guard: SecretGuard): Promise<Merged> => {
     if (request === undefined || request === '') return { parameters: query, refusal: undefined, use: unused };
     if (Array.isArray(request))
-      return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not be there twice'), use: unused };
+      return { parameters: query, refusal: new errors.InvalidRequest('the parameter request must not appear twice'), use: unused };
     // OpenID Connect Core section 6, RFC 9126 section 2.1.
     if (query.request_uri !== undefined && query.request_uri !== '')
-      return { parameters: query, refusal: new errors.InvalidRequest('request and request_uri must not be used together'), use: unused };
+      return { parameters: query, refusal: new errors.InvalidRequest('request and request_uri cannot be used together'), use: unused };
     try {
       const { parameters, use, isAlone } = await read(request, query, guard);
       const beside = isAlone ? { client_id: query.client_id } : query;
@@ -153,14 +156,14 @@ export function requestObjects(rules: RequestObjectRules) {
 function checkFapi2Times({ nbf, exp = 0 }: JWTPayload): void {
   const HOUR = 3600;
   if (nbf === undefined || nbf < epochSeconds() - HOUR || exp > nbf + HOUR)
-    throw refuse('the request object needs nbf, of the last hour, and exp, at most an hour after it (profile fapi2)');
+    throw refuse('the request object needs nbf within the last hour, and exp at most an hour after nbf (profile fapi2)');
 }
 
 function headerOf(jwt: string): { alg?: string; typ?: string } {
   try {
     return decodeProtectedHeader(jwt);
   } catch (cause) {
-    throw refuse('the request object is no signed JWT', cause);
+    throw refuse('the request object must be a signed JWT', cause);
   }
 }
 
@@ -170,7 +173,7 @@ function parametersOf(payload: JWTPayload): RequestParameters {
   const entries = Object.entries(payload).filter(([name]) => PARAMETERS.has(name));
   return Object.fromEntries(
     entries.map(([name, value]) => {
-      if (name === 'request' || name === 'request_uri') throw refuse('the request object must not contain another one');
+      if (name === 'request' || name === 'request_uri') throw refuse('the request object must not contain request or request_uri');
       if (typeof value === 'string') return [name, value];
       if (MANY.has(name) && Array.isArray(value) && value.every((one) => typeof one === 'string')) return [name, value];
       if (typeof value === 'number' || typeof value === 'boolean') return [name, String(value)];

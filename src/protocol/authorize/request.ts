@@ -74,7 +74,7 @@ function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): 
 
 /** A posted request means the same as one by GET (OpenID Connect Core section 3.1.2.1). */
 async function takeParametersFromForm(ctx: Context): Promise<void> {
-  if (!ctx.is('application/x-www-form-urlencoded')) throw new errors.InvalidRequest('the parameters must be form encoded');
+  if (!ctx.is('application/x-www-form-urlencoded')) throw new errors.InvalidRequest('the body must be application/x-www-form-urlencoded');
   ctx.querystring = await readProtocolForm(ctx);
   ctx.method = 'GET';
 }
@@ -131,7 +131,7 @@ function takeNotOffered(parameters: RequestParameters): errors.OIDCProviderError
   }
   if (typeof registration !== 'string') return undefined;
   parameters.registration = undefined;
-  return new errors.RegistrationNotSupported('the parameter registration is not supported');
+  return new errors.RegistrationNotSupported('the parameter registration is not supported. Register the application instead');
 }
 
 const DISPLAYS: readonly unknown[] = [undefined, '', 'page', 'popup', 'touch', 'wap'];
@@ -139,7 +139,7 @@ const DISPLAYS: readonly unknown[] = [undefined, '', 'page', 'popup', 'touch', '
 /** Invalid parameters that the library accepts: unlisted values, and repeated unknown parameters. It refuses repeated known ones itself. */
 function takeInvalid(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const twice = repeated(Object.fromEntries(Object.entries(parameters).filter(([name]) => !PARAMETERS.has(name))));
-  if (twice !== undefined) return new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
+  if (twice !== undefined) return new errors.InvalidRequest(`the parameter ${describable(twice)} must not appear twice`);
   const { display } = parameters;
   if (!Array.isArray(display) && !DISPLAYS.includes(display)) {
     parameters.display = undefined;
@@ -153,7 +153,7 @@ function takeInvalid(parameters: RequestParameters): errors.OIDCProviderError | 
   const types = spaceSeparated(single(parameters.response_type));
   if (new Set(types).size === types.length) return undefined;
   parameters.response_type = [...new Set(types)].join(' ');
-  return new errors.InvalidRequest('response_type has a word twice');
+  return new errors.InvalidRequest('response_type must not contain a value twice');
 }
 
 type Merge = (query: RequestParameters) => Promise<Merged>;
@@ -175,7 +175,7 @@ const isByPush = ({ request_uri: uri }: RequestParameters): boolean => typeof ur
 
 /** RFC 9101 section 6.3: beside a pushed request nothing counts. @throws {errors.InvalidRequest} @throws {errors.InvalidRequestUri} it was never issued */
 function byPush({ client_id, request_uri, request, ui_locales }: RequestParameters): RequestParameters {
-  if (request !== undefined) throw new errors.InvalidRequest('request and request_uri must not be used together');
+  if (request !== undefined) throw new errors.InvalidRequest('request and request_uri cannot be used together');
   if (!/^[0-9a-f]{7}[\w-]{43}$/.test(String(request_uri).slice(PUSHED.length)))
     throw new errors.InvalidRequestUri('the request_uri was not issued by this server');
   return Object.fromEntries(Object.entries({ client_id, request_uri, ui_locales }).filter(([, value]) => value !== undefined));
@@ -255,5 +255,7 @@ export function checkSigned(ctx: KoaContextWithOIDC): void {
   const { client, entities } = ctx.oidc;
   const mustSign = client !== undefined && clientSettings(client).signedRequestRequired;
   if (mustSign && entities.PushedAuthorizationRequest === undefined && !asRequested(ctx).isSigned)
-    throw new errors.InvalidRequest('the application must send its request as a signed request object, in the parameter request');
+    throw new errors.InvalidRequest(
+      'the application must send a signed request object in the parameter request (require_signed_request_object)',
+    );
 }

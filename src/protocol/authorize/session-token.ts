@@ -27,7 +27,8 @@ export async function signInBySessionToken(
   const prompts = spaceSeparated(params.prompt);
   const token = await state.read((pool) => useSessionToken(pool, value));
   if (token === undefined) {
-    if (prompts.includes('none')) throw new errors.LoginRequired('the sessionToken is unknown, was used before, or has expired');
+    if (prompts.includes('none'))
+      throw new errors.LoginRequired('the sessionToken is unknown, was already used, or has expired. Sign the user in again');
     params.prompt = [...new Set([...prompts, 'login'])].join(' ');
     return;
   }

@@ -37,7 +37,7 @@ export class UnansweredRequests {
     if (!this.#parts.rateLimits) return;
     const counted = this.#counts.get(network) ?? { count: 0 };
     if (counted.count >= MOST)
-      throw new errors.TemporarilyUnavailable('too many sign-ins were started from this address, try again in a few minutes');
+      throw new errors.TemporarilyUnavailable('too many sign-ins were started from this IP address. Try again in a few minutes');
     counted.count += 1;
     if (counted.count === 1) this.#counts.set(network, counted);
     // Without a database there is nothing to store either: then the count of this process has to do.

@@ -119,9 +119,11 @@ export function checkAssertion(audiences: readonly string[], { aud, exp, iat }: 
   if (others.length > 0 || !audiences.includes(only as string))
     throw new errors.InvalidClientAuth(`the client assertion must have one audience: ${audiences.join(' or ')}`);
   if (!TYPES.includes(type))
-    throw new errors.InvalidClientAuth('the client assertion must have no typ, or JWT or client-authentication+jwt');
+    throw new errors.InvalidClientAuth('the typ of the client assertion must be JWT, client-authentication+jwt or absent');
   // The library has allowed for the clock offset at both ends; an end is an end.
   if (Number(exp) <= epochSeconds()) throw new errors.InvalidClientAuth('the client assertion has expired');
-  if (isFromFuture(iat, epochSeconds())) throw new errors.InvalidClientAuth('the client assertion comes from the future');
-  if (Number(exp) > epochSeconds() + LONGEST_LIFE) throw new errors.InvalidClientAuth('the client assertion is valid for too long');
+  if (isFromFuture(iat, epochSeconds()))
+    throw new errors.InvalidClientAuth('the iat of the client assertion is in the future. Check the clock of the application');
+  if (Number(exp) > epochSeconds() + LONGEST_LIFE)
+    throw new errors.InvalidClientAuth('the client assertion is valid for too long. Use an earlier exp');
 }

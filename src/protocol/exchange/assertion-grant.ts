@@ -50,7 +50,8 @@ export function assertionGrant(parts: AssertionParts): (ctx: KoaContextWithOIDC)
   return async (ctx) => {
     const { client, params } = ctx.oidc;
     if (client === undefined || params === undefined) throw new Error('the client is authenticated before the grant is carried out');
-    if (client.tokenEndpointAuthMethod === 'none') throw new errors.UnauthorizedClient('a public application may not present assertions');
+    if (client.tokenEndpointAuthMethod === 'none')
+      throw new errors.UnauthorizedClient('a public application cannot use assertions. Set a token_endpoint_auth_method');
     if (typeof params.assertion !== 'string') throw new errors.InvalidRequest('missing required parameter(s): assertion');
     const { user, claims, idpId } = await verify(parts, params.assertion, { clientId: client.clientId, scope: params.scope });
 
@@ -58,7 +59,7 @@ export function assertionGrant(parts: AssertionParts): (ctx: KoaContextWithOIDC)
     const { granted, refused } = assertedScopes(spaceSeparated(params.scope), parts.scopes, clientSettings(client).consentMethod, named);
     if (refused.length > 0)
       throw new errors.InvalidScope(
-        "a requested scope is unknown, needs the user's consent, or is not in the assertion",
+        'a requested scope does not exist, requires the consent of the user, or is not in the assertion',
         refused.join(' '),
       );
     const scope = granted.join(' ');
@@ -92,13 +93,13 @@ async function verify(parts: AssertionParts, token: string, by: By) {
   const isIdJag = jwtType(token) === ID_JAG_HEADER;
   const issuer = String(unverifiedClaims(token)?.iss);
   // An assertion that this service issued for another server must not be accepted here (section 8.3 of the draft).
-  if (parts.isOurs(issuer)) throw new AssertionRefused('it was issued by this service, which accepts those of others alone');
+  if (parts.isOurs(issuer)) throw new AssertionRefused('it was issued by this service. Send an assertion of a trusted identity provider');
   const audiences = isIdJag ? [own.issuer] : assertionAudiences(parts, own.issuer, ROUTES.token);
   const requester = { ...by, grantType: JWT_BEARER_GRANT } as const;
   const found = await ofProvider(parts, { issuer, token, audiencesOf: () => audiences, types: TYPES }, requester);
   if (typeof found === 'string') throw new AssertionRefused(found);
   const { claims, identity, provider } = found;
-  if (identity.account === undefined) throw new AssertionRefused('it is about no user');
+  if (identity.account === undefined) throw new AssertionRefused('its sub must be a user');
   const problem = problemOf(claims, isIdJag, by.clientId);
   if (problem !== undefined) throw new AssertionRefused(problem);
   return { user: identity.account, claims, idpId: provider.id };
@@ -110,10 +111,10 @@ function problemOf(claims: JWTPayload, isIdJag: boolean, clientId: string): stri
   if (jti === undefined) return 'its jti is missing';
   if (isIdJag && iat === undefined) return 'its iat is missing';
   if (isIdJag && madeFor === undefined) return 'its client_id is missing';
-  if (madeFor !== undefined && madeFor !== clientId) return 'its client_id is another application';
+  if (madeFor !== undefined && madeFor !== clientId) return 'its client_id must be the application that sends it';
   if (scope !== undefined && typeof scope !== 'string') return 'its scope must be a string';
   if (resource !== undefined && !isText(resource)) return 'its resource must be a string or an array of strings';
-  if (tenant !== undefined) return 'its tenant is not supported: users are known by iss and sub alone';
+  if (tenant !== undefined) return 'its tenant is not supported. Users are identified by iss and sub only';
   const details = detailsIn(claims);
   return details !== undefined && 'problem' in details ? `its authorization_details ${details.problem}` : undefined;
 }
@@ -129,10 +130,11 @@ function checkBinding({ cnf }: JWTPayload, token: AccessToken): void {
   if (cnf === undefined) return;
   const { jkt, 'x5t#S256': x5t } = (cnf ?? {}) as { readonly jkt?: unknown; readonly 'x5t#S256'?: unknown };
   const isHolder = jkt === undefined ? x5t !== undefined && token['x5t#S256'] === x5t : token.jkt === jkt;
-  if (!isHolder) throw new AssertionRefused('it is bound to a key, so the request needs a proof of that key');
+  if (!isHolder) throw new AssertionRefused('it is bound to a key. Send a DPoP proof signed with that key, or use its certificate');
 }
 
 /** `jti` counts once among all processes, by one conditional insert that lasts as long as the assertion. @throws {AssertionRefused} */
 async function useOnce({ own }: AssertionParts, { iss, jti, exp = 0 }: JWTPayload): Promise<void> {
-  if (!(await own.state.claim(`assertion ${JSON.stringify([iss, jti])}`, exp))) throw new AssertionRefused('it was used before');
+  if (!(await own.state.claim(`assertion ${JSON.stringify([iss, jti])}`, exp)))
+    throw new AssertionRefused('it was already used. Send a new one');
 }

@@ -58,10 +58,10 @@ interface IdJagFor {
 export function idJagFor({ clientId, targets, audience, resource, scope, details, isOurs }: IdJagRequest): IdJagFor {
   const [only, ...others] = audience;
   if (only === undefined || others.length > 0)
-    throw new errors.InvalidTarget('an ID-JAG needs one audience: the issuer of another authorization server');
+    throw new errors.InvalidTarget('an ID-JAG requires one audience: the issuer of another authorization server');
   const target = targets.find((one) => one.audience === only);
   if (target === undefined || isOurs(only))
-    throw new errors.InvalidTarget('the audience must be another authorization server that is among id_jag_targets of the application');
+    throw new errors.InvalidTarget('the audience must be another authorization server. Add it to id_jag_targets of the application');
   if (scope.length > LONGEST_SCOPE)
     throw new errors.InvalidScope(`scope must have at most ${LONGEST_SCOPE} characters`, scope.slice(0, 100));
   if (resource.length > MOST_RESOURCES || resource.join('').length > LONGEST_RESOURCE)

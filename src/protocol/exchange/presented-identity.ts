@@ -116,7 +116,7 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
     if (typeof found === 'string') throw refuse(name, found);
     return found;
   }
-  if (type === TOKEN_TYPES.accessToken) throw refuse(name, 'an access token must be of this service');
+  if (type === TOKEN_TYPES.accessToken) throw refuse(name, 'an access token must be issued by this service');
   const audiencesOf = (provider: IdentityProvider) => [provider.protocol.credentials.client.client_id, parts.own.issuer];
   const found = await ofProvider(parts, { issuer, token, audiencesOf, types: TYPES }, presenter);
   if (typeof found === 'string') throw refuse(name, found);
@@ -124,8 +124,8 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
 }
 
 /** Same error for unknown, expired, revoked and inaccessible tokens. */
-const NOT_ACTIVE = 'it is unknown, has expired or was revoked';
-const NO_USER = 'its user cannot have tokens';
+const NOT_ACTIVE = 'it does not exist, has expired or was revoked';
+const NO_USER = 'its user is not active';
 
 interface StoredFields {
   readonly kind?: string;
@@ -153,7 +153,7 @@ async function ofAccessToken(
   if ((await provider.Client.find(owner)) === undefined) return NOT_ACTIVE;
   const audience = [fields.extra?.aud ?? issuer].flat();
   if (owner !== clientId && !audience.some((one) => audiences.includes(one)))
-    return 'it was issued to another application, for an API that is not among token_exchange_audiences of this one';
+    return 'it was issued to another application for an API that this application may not exchange. Add the API to its token_exchange_audiences';
   const { account } = found;
   if (found.model === 'AccessToken' && (account === undefined || !isActive(account))) return NO_USER;
   return {
@@ -199,14 +199,14 @@ async function ofIdToken(
   { clientId, client }: Presenter,
 ): Promise<PresentedIdentity | string> {
   const claims = await format.idTokenClaims(token);
-  if (claims === undefined) return 'it is no ID token of this service, or has expired';
+  if (claims === undefined) return 'it is not an ID token of this service, or has expired';
   if (claims.aud !== clientId) return 'it was issued to another application';
   const userId = await subjects.userOf(client, String(claims.sub));
   const account = userId === undefined ? undefined : await directory.user(userId);
   if (account === undefined || !isActive(account)) return NO_USER;
   const { acr, amr, auth_time: signedInAt } = claims as { readonly acr?: string; readonly amr?: string[]; readonly auth_time?: number };
   const session = { userId: account.id, clientId, serverKey: state.key, signedInAt: signedInAt ?? 0 };
-  if (!(await directory.hasSession(session))) return 'the session that it is from has ended';
+  if (!(await directory.hasSession(session))) return 'the session of the ID token has ended';
   return { ...UNKNOWN, sub: account.id, account, clientId, expiresAt: Number(claims.exp), acr, amr, authTime: signedInAt };
 }
 
@@ -228,7 +228,7 @@ export async function ofProvider(parts: IdentityParts, presented: ProviderToken,
   if (!isActive(account)) return NO_USER;
   const required = await parts.directory.requiredProvider(account.id);
   const found = known.find(({ provider }) => required === undefined || required.id === provider.id);
-  if (found === undefined) return 'its user must sign in by another identity provider';
+  if (found === undefined) return 'its user must sign in with another identity provider';
   const { claims, provider } = found;
   await requireSecondFactor(parts, account.id, methodsIn(claims), requester);
   return { identity: { ...UNKNOWN, sub: account.id, account, clientId: undefined, expiresAt: Number(claims.exp) }, claims, provider };

@@ -47,7 +47,7 @@ export async function knownBy(parts: Parts, presented: ProviderToken): Promise<r
   const [first, ...others] = results.filter((one) => typeof one !== 'string');
   if (first !== undefined && others.every(({ account }) => account.id === first.account.id)) return [first, ...others];
   if (first !== undefined)
-    return 'several identity providers with trusted assertions have this issuer, and know its subject as different users: trust one of them alone';
+    return 'several identity providers with trusted assertions have this issuer and link its subject to different users. Trust only one of them';
   const [reason = 'no active identity provider with trusted assertions has this issuer'] = results.filter((one) => typeof one === 'string');
   return reason;
 }

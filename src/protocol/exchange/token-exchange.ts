@@ -65,23 +65,24 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
   return async (ctx) => {
     const { client, params } = ctx.oidc;
     if (client === undefined || params === undefined) throw new Error('the client is authenticated before the grant is carried out');
-    if (client.tokenEndpointAuthMethod === 'none') throw new errors.UnauthorizedClient('a public application may not exchange tokens');
+    if (client.tokenEndpointAuthMethod === 'none')
+      throw new errors.UnauthorizedClient('a public application cannot exchange tokens. Set a token_endpoint_auth_method');
     const { tokenExchangeAudiences: audiences } = clientSettings(client);
     const presenter: Presenter = { client, clientId: client.clientId, audiences, grantType: TOKEN_EXCHANGE_GRANT, scope: params.scope };
     const issuedType = requestedType(params, parts.own);
     const subject = await identify(parts, { name: 'subject_token', ...tokenIn(params, 'subject_token') }, presenter);
     const { account } = subject;
-    if (account === undefined) throw new errors.InvalidRequest('subject_token: it is of an application, and not of a user');
+    if (account === undefined) throw new errors.InvalidRequest('subject_token: it was issued to an application. Send the token of a user');
     const actor = params.actor_token === undefined ? undefined : await actorOf(parts, params, presenter);
     if (actor === undefined && params.actor_token_type !== undefined)
-      throw new errors.InvalidRequest('actor_token_type must not be given without actor_token');
+      throw new errors.InvalidRequest('actor_token_type requires actor_token');
     const act = actingFor(actor?.sub ?? client.clientId, subject.act);
     if (issuedType === ID_JAG) return exchangeForIdJag(parts, ctx, { ...subject, account }, act);
 
     const { consentMethod } = clientSettings(client);
     const { granted, refused } = exchangedScopes(spaceSeparated(params.scope), parts.scopes, consentMethod, subject.scopes);
     if (refused.length > 0)
-      throw new errors.InvalidScope('a requested scope is unknown, or the subject token does not have it', refused.join(' '));
+      throw new errors.InvalidScope('a requested scope does not exist, or the subject token does not have it', refused.join(' '));
     const scope = granted.join(' ');
 
     const grantId = subject.grantId ?? (await newGrant(parts.provider, account.id, client.clientId));
@@ -118,8 +119,8 @@ async function exchangeForIdJag(
 ): Promise<void> {
   const { client, params } = ctx.oidc;
   if (client === undefined || params?.subject_token_type !== TOKEN_TYPES.idToken || subject.clientId !== client.clientId)
-    throw new errors.InvalidRequest('subject_token: an ID-JAG needs an ID token that this service issued to the application');
-  if (params.actor_token !== undefined) throw new errors.InvalidRequest('actor_token has no use with an ID-JAG');
+    throw new errors.InvalidRequest('subject_token: an ID-JAG requires an ID token that this service issued to the application');
+  if (params.actor_token !== undefined) throw new errors.InvalidRequest('actor_token cannot be used with an ID-JAG');
   const { account } = subject;
   checkFapi2Client(client, parts.own.server);
   const { target, claims } = targetOf(parts, ctx, client);
@@ -169,7 +170,7 @@ async function subjectAt(
 ): Promise<string> {
   if (id === undefined) return userId;
   const relyingParty = await provider.Client.find(id);
-  if (relyingParty === undefined) throw new errors.InvalidTarget('the relying_party of the audience is no active application');
+  if (relyingParty === undefined) throw new errors.InvalidTarget('the relying_party of the audience must be an active application');
   if (clientSettings(relyingParty).assignment === 'ASSIGNED' && !(await directory.isAssigned(id, userId)))
     throw new errors.InvalidTarget('the user is not assigned to the relying_party of the audience');
   return subjects.of(relyingParty, userId);
@@ -223,7 +224,7 @@ function requireBinding({ jkt, x5t, clientId }: PresentedIdentity, token: Access
   if (isHolder ? isSame : token.jkt !== undefined || token['x5t#S256'] !== undefined) return;
   throw new errors.InvalidRequest(
     isHolder
-      ? 'subject_token: it is bound to a key, so the request needs a proof of that key'
-      : 'subject_token: it is bound to a key, so the new token must be bound as well: send a DPoP proof or show a certificate',
+      ? 'subject_token: it is bound to a key. Send a DPoP proof signed with that key, or use its certificate'
+      : 'subject_token: it is bound to a key, so the new token must be bound too. Send a DPoP proof or use a client certificate',
   );
 }

@@ -223,7 +223,7 @@ export function applyPatches(
   const { responseTypeAllowed } = Client.prototype;
   Client.prototype.responseTypeAllowed = function orRefused(responseType) {
     if (responseTypeAllowed.call(this, responseType)) return true;
-    throw new errors.UnauthorizedClient('the application may not use this response_type');
+    throw new errors.UnauthorizedClient('the application may not use this response_type. Add it to its response_types');
   };
 
   // IDs of issued values begin with their minute (storage/row-keys.ts).

@@ -68,7 +68,7 @@ async function readHint(provider: Provider, hint: string): Promise<Hint> {
 async function namedClient(provider: Provider, id: string | undefined): Promise<Client | undefined> {
   if (id === undefined) return undefined;
   const client = await provider.Client.find(id);
-  if (client === undefined) throw new errors.InvalidClient('the application is not known');
+  if (client === undefined) throw new errors.InvalidClient('the application does not exist or is not active');
   return client;
 }
 
@@ -83,7 +83,10 @@ async function checkRedirect(
 ): Promise<Client | undefined> {
   if (uri === undefined) return undefined;
   const client = named ?? (await registrantOf(uri, parts));
-  if (!client?.postLogoutRedirectUriAllowed(uri)) throw new errors.InvalidRequest('the post_logout_redirect_uri is not registered');
+  if (!client?.postLogoutRedirectUriAllowed(uri))
+    throw new errors.InvalidRequest(
+      'the post_logout_redirect_uri is not registered. Add it to post_logout_redirect_uris of the application',
+    );
   return client;
 }
 
@@ -111,7 +114,7 @@ export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts):
   const hint = parameters.id_token_hint === undefined ? undefined : await readHint(provider, parameters.id_token_hint);
   const named = hint?.client ?? (await namedClient(provider, parameters.client_id));
   if (hint !== undefined && parameters.client_id !== undefined && parameters.client_id !== hint.client.clientId) {
-    throw new errors.InvalidRequest('client_id and id_token_hint name different applications');
+    throw new errors.InvalidRequest('client_id and id_token_hint must name the same application');
   }
   const { post_logout_redirect_uri: uri } = parameters;
   const registrant = await checkRedirect(parameters, named, parts);

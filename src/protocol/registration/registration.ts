@@ -50,7 +50,7 @@ export async function answerRegistration(
   }
 }
 
-const AWAY = new RegistrationRefused('temporarily_unavailable', 'the service is temporarily unavailable, try again in a moment', 503, 5);
+const AWAY = new RegistrationRefused('temporarily_unavailable', 'the service is temporarily unavailable. Try again in a moment', 503, 5);
 
 function refuse(res: ServerResponse, error: unknown): void {
   if (!(error instanceof RegistrationRefused)) throw error;

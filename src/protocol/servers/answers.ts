@@ -44,7 +44,7 @@ function errorBody(error: unknown): { status: number; body: ErrorBody } {
   }
   return {
     status: 500,
-    body: { error: 'server_error', error_description: 'something went wrong here; it was recorded under the request id' },
+    body: { error: 'server_error', error_description: 'an unexpected error occurred. Search the log of the service for the request ID' },
   };
 }
 
@@ -130,6 +130,6 @@ function correctGrantTypeError(ctx: KoaContextWithOIDC, answer: ErrorBody): void
   if (answer.error !== 'invalid_request' || client === undefined || typeof grantType !== 'string') return;
   if (GRANT_TYPES.has(grantType) && !client.grantTypeAllowed(grantType)) {
     answer.error = 'unauthorized_client';
-    answer.error_description = 'the application may not use this grant type';
+    answer.error_description = 'the application may not use this grant type. Add it to its grant_types';
   }
 }

@@ -235,7 +235,7 @@ export class AuthorizationServers {
 /** A program gets JSON; everyone else the page for unknown addresses. @returns whether it was answered */
 function refuseProgram(res: ServerResponse, path: string): boolean {
   if (!isProgramEndpoint(path)) return false;
-  sendJson(res, 404, { error: 'invalid_request', error_description: 'there is no such authorization server' });
+  sendJson(res, 404, { error: 'invalid_request', error_description: 'the authorization server does not exist' });
   return true;
 }
 
@@ -250,6 +250,6 @@ function tellMethods(res: ServerResponse, methods: readonly string[]): void {
 
 /** RFC 9110 section 15.5.6. */
 function refuseMethod(res: ServerResponse, methods: readonly string[]): void {
-  const body = { error: 'invalid_request', error_description: 'the endpoint does not take this method' };
+  const body = { error: 'invalid_request', error_description: 'the endpoint does not accept this HTTP method' };
   sendJson(res, 405, body, { Allow: methods.join(', ') });
 }

@@ -9,7 +9,7 @@ export class TemporarilyUnavailable extends errors.OIDCProviderError {
 
   constructor(cause?: unknown) {
     super(503, 'temporarily_unavailable');
-    this.error_description = 'the service is temporarily unavailable, try again in a moment';
+    this.error_description = 'the service is temporarily unavailable. Try again in a moment';
     this.cause = cause;
   }
 }
@@ -40,7 +40,7 @@ export class TooManyFailuresHere extends errors.OIDCProviderError {
   /** @param retryAfter seconds */
   constructor(readonly retryAfter: number) {
     super(429, 'temporarily_unavailable');
-    this.error_description = 'too many attempts from this address have failed, try again later';
+    this.error_description = 'too many attempts from this IP address have failed. Try again later';
   }
 }
 
@@ -48,7 +48,7 @@ export class TooManyFailuresHere extends errors.OIDCProviderError {
 export class TooManySignInRequests extends errors.OIDCProviderError {
   constructor() {
     super(429, 'temporarily_unavailable');
-    this.error_description = 'too many sign-in requests of late, for this user or of this application';
+    this.error_description = 'too many sign-in requests for this user or from this application. Try again later';
   }
 }
 
@@ -64,7 +64,8 @@ export class InvalidBindingMessage extends errors.OIDCProviderError {
 export class SecondFactorNeeded extends errors.OIDCProviderError {
   constructor() {
     super(400, 'invalid_grant');
-    this.error_description = 'the user must sign in with a second factor, which this grant cannot ask for';
+    this.error_description =
+      'the user must sign in with a second factor, which this grant does not support. Use the authorization code flow';
   }
 }
 

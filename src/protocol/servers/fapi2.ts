@@ -22,7 +22,7 @@ export function checkFapi2Client(client: object | undefined, server: Server): vo
 export function checkFapi2Assertion({ aud }: { readonly aud?: unknown }, { alg }: { readonly alg?: unknown }, issuer: string): void {
   if (aud !== issuer) throw new errors.InvalidClientAuth(`the aud of the client assertion must be the text ${issuer} (profile fapi2)`);
   if (!FAPI2_ALGS.includes(String(alg)))
-    throw new errors.InvalidClientAuth(`the client assertion must be signed by ${FAPI2_ALGS.join(', ')} (profile fapi2)`);
+    throw new errors.InvalidClientAuth(`the client assertion must be signed with ${FAPI2_ALGS.join(', ')} (profile fapi2)`);
 }
 
 /** Metadata of a server with the profile, which is less than the service supports. */

@@ -23,7 +23,7 @@ export async function readProtocolForm(ctx: Context): Promise<string> {
   const known = noted.get(ctx.req);
   if (known !== undefined) return known;
   const text = await readText(ctx.req, BODY_LIMIT).catch(() => {
-    throw new errors.InvalidRequest('the request body was cut off');
+    throw new errors.InvalidRequest('the request body is incomplete');
   });
   if (text === undefined) throw new errors.InvalidRequest('the request body is too large');
   noteForm(ctx.req, text);
@@ -33,7 +33,7 @@ export async function readProtocolForm(ctx: Context): Promise<string> {
 /** @throws {errors.InvalidRequest} a parameter that is there twice, known or not (RFC 6749 section 3.2) */
 export async function refuseRepeated(ctx: Context): Promise<void> {
   const twice = repeated(parse(await readProtocolForm(ctx)));
-  if (twice !== undefined) throw new errors.InvalidRequest(`the parameter ${describable(twice)} must not be there twice`);
+  if (twice !== undefined) throw new errors.InvalidRequest(`the parameter ${describable(twice)} must not appear twice`);
 }
 
 /** Reads a body by its events, which costs a third of an iterator. @returns undefined when it is larger; it was read to its end all the same, so that a refusal can be sent */

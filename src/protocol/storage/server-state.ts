@@ -62,7 +62,7 @@ export class ServerState {
         // A second use ends what the first was given; a value that was only revoked meanwhile takes nothing with it.
         if (await wasUsed(pool, request.writes.uses)) for (const grantId of request.grants.keys()) await deleteGrant(pool, grantId);
         if (request.writes.uses.some(({ model }) => model === 'PushedAuthorizationRequest'))
-          throw new errors.InvalidRequestUri('the request_uri was just used by another request');
+          throw new errors.InvalidRequestUri('the request_uri was already used. Push a new request');
         throw new errors.InvalidGrant('used by a parallel request');
       }
       for (const grantId of request.endedGrants) await deleteGrant(pool, grantId);

@@ -151,7 +151,7 @@ export function accessRules(
     const decision = decideAccess(policies, { clientId, user, grantType, scopes, actor, detailTypes }, server);
     if (decision.allowed) return decision;
     await denied({ kind: 'access-policy', clientId, userId, grantType, scopes, actor, detailTypes, ...keptSteps(decision) });
-    throw new errors.AccessDenied('no access policy of the authorization server allows this');
+    throw new errors.AccessDenied('no access policy of the authorization server allows this request');
   }
 
   return {
@@ -206,7 +206,10 @@ export function clientCredentialsScope(oidc: KoaContextWithOIDC['oidc'] | undefi
   const offered: readonly OfferedScope[] = managesSignals ? [...scopes, ...SIGNAL_SCOPES] : scopes;
   const { granted, refused } = clientCredentialsScopes(spaceSeparated(oidc?.body?.scope), offered);
   if (refused.length > 0) {
-    throw new errors.InvalidScope('a requested scope is unknown or cannot be granted to an application by itself', refused.join(' '));
+    throw new errors.InvalidScope(
+      'a requested scope does not exist, or cannot be granted to an application without a user',
+      refused.join(' '),
+    );
   }
   return granted.join(' ');
 }

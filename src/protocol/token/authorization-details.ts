@@ -88,7 +88,7 @@ export function detailRules(
       if (parameterOf(ctx) === undefined) return;
       const types = spaceSeparated(ctx.oidc.params?.response_type);
       if (types.length > 0 && (!types.includes('code') || types.includes('token')))
-        throw new errors.InvalidRequest('authorization_details needs the response type code, and cannot be used with token');
+        throw new errors.InvalidRequest('authorization_details requires the response type code');
       decide(ctx);
     },
 

@@ -81,7 +81,7 @@ async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantPa
     throw new TooManyFailuresHere(error.retryAfter);
   }
   noteElsewhere(ctx);
-  throw new errors.InvalidGrant('the user name or the password is not right');
+  throw new errors.InvalidGrant('the user name or the password is wrong');
 }
 
 /** @throws {errors.InvalidScope} unknown, or in need of a user's consent */
@@ -92,7 +92,7 @@ function grantedScopes(
 ): readonly string[] {
   const { granted, refused } = passwordScopes(asked, scopes, client);
   if (refused.length > 0) {
-    throw new errors.InvalidScope("a requested scope is unknown or cannot be granted without the user's consent", refused.join(' '));
+    throw new errors.InvalidScope('a requested scope does not exist, or requires the consent of the user', refused.join(' '));
   }
   return granted;
 }
@@ -111,7 +111,7 @@ async function issueTokens(
 ): Promise<void> {
   const { client } = ctx.oidc;
   const account = await findAccount(ctx, accountId);
-  if (client === undefined || account === undefined) throw new errors.InvalidGrant('the user may not sign in any more');
+  if (client === undefined || account === undefined) throw new errors.InvalidGrant('the user can no longer sign in');
   ctx.oidc.entity('Account', account);
   const scopes = new Set(spaceSeparated(scope));
   const grant = new provider.Grant({ accountId, clientId: client.clientId });

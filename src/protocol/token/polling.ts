@@ -22,7 +22,7 @@ export async function judgePoll(ctx: KoaContextWithOIDC, server: ServerState): P
   const key = polledKey(ctx, server);
   if (key === undefined || (await server.read((pool) => notePoll(pool, key, epochSeconds(), POLLING_INTERVAL - LATE)))) return;
   body.error = 'slow_down';
-  body.error_description = `polled too early: wait ${POLLING_INTERVAL} seconds more between two polls`;
+  body.error_description = `polled too early. Wait ${POLLING_INTERVAL} seconds longer between two polls`;
 }
 
 function polledKey({ oidc: { params } }: KoaContextWithOIDC, { key: serverKey }: ServerState): StoredKey | undefined {

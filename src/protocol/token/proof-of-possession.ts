@@ -48,7 +48,10 @@ type DpopFeature = NonNullable<NonNullable<Configuration['features']>['dPoP']>;
  */
 function needsNonce(ctx: KoaContextWithOIDC, isFapi2: boolean): boolean {
   if (!isFromFuture(timeOf(ctx.get('DPoP')), epochSeconds())) return false;
-  if (isFapi2) throw new errors.InvalidDpopProof('the DPoP proof comes from the future: its iat is more than 60 seconds ahead');
+  if (isFapi2)
+    throw new errors.InvalidDpopProof(
+      'the iat of the DPoP proof is more than 60 seconds in the future. Check the clock of the application',
+    );
   return true;
 }
 
@@ -75,5 +78,6 @@ export async function checkProof(ctx: KoaContextWithOIDC, token: object): Promis
   const proof = await validateDpop(provider, ctx);
   if (proof === undefined) return;
   await checkDpopReplay(provider, ctx, proof, client?.clientId ?? '', errors.InvalidDpopProof);
-  if (proof.thumbprint !== (token as BoundToken).jkt) throw new errors.InvalidDpopProof('the DPoP proof is of another key than the token');
+  if (proof.thumbprint !== (token as BoundToken).jkt)
+    throw new errors.InvalidDpopProof('the DPoP proof must be signed with the key that the token is bound to');
 }

@@ -48,7 +48,7 @@ export const userinfoRule =
     if (client === undefined) return shown;
     if (hasScope({ model, payload }, client, server)) {
       if (isForUs({ model, payload }, server)) return shown;
-      const description = `the access token is for another API; userinfo needs one with the audience ${server.audience}`;
+      const description = `the access token is for another API. userinfo needs one with the audience ${server.audience}`;
       throw Object.assign(new errors.InvalidToken(description), { error_description: description });
     }
     const helpful = effectiveProfile(client, server) !== 'service' ? ['openid', ...USERINFO_SCOPES] : USERINFO_SCOPES;
@@ -56,7 +56,7 @@ export const userinfoRule =
     const description =
       model === 'AccessToken'
         ? `the access token needs one of the scopes ${names}`
-        : `the access token belongs to no user; userinfo needs one that a user granted, with the scope ${names}`;
+        : `the access token does not belong to a user. userinfo needs one that a user granted, with the scope ${names}`;
     throw new errors.InsufficientScope(description, helpful.join(' '));
   };
 

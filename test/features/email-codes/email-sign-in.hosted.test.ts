@@ -204,7 +204,7 @@ test('settings/sign-in.methods decides what the page offers and what is accepted
   const simulated = (await service.api('POST', '/authorizationServers/default/simulate', asked)).body;
   assert.deepEqual(
     [simulated.outcome, simulated.refusal?.reason],
-    ['REFUSED', 'users do not sign in by password'],
+    ['REFUSED', 'the sign-in policy does not allow passwords'],
     JSON.stringify(simulated),
   );
   const reasons = await outcomes(service, 'user.authentication.failure');

@@ -180,7 +180,7 @@ test('for ten different settings the simulator’s words agree with what a real 
   assert.match(wordsOf(await compare({ ...asking, prompt: 'consent' }, /is asked for consent/)), /the request says prompt=consent/);
   // 6: … and nobody may be asked.
   await made('DELETE', `/users/${user.id}/grants`);
-  await compare({ ...asking, prompt: 'none' }, /would have to be asked for consent, and prompt=none forbids it \(consent_required\)/);
+  await compare({ ...asking, prompt: 'none' }, /must consent, but the request has prompt=none \(consent_required\)/);
   // 7: the application is for others.
   await compare({ application: 'Closed', prompt: 'none' }, /“Closed” is not assigned to “user-\w+” \(access_denied\)/);
   await made('PUT', `/apps/${clients.Closed?.clientId}/users/${user.id}`);

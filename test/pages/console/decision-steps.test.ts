@@ -68,7 +68,7 @@ test('the verdict is one sentence that names the application, the user, what is 
     '“A” gets no token for “ada”: the scopes “x” and “y” do not exist here, or cannot be granted in this way (invalid_scope).',
   );
   const denied = { ...decided().access, allowed: false, policy: undefined, rule: undefined };
-  const noPolicy = 'no access policy of the authorization server allows this';
+  const noPolicy = 'no access policy of the authorization server allows this request';
   assert.match(
     refused('access_denied', noPolicy, { access: denied }),
     /no active access policy applies to this application \(access_denied\)/,

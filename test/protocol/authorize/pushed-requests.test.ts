@@ -296,7 +296,7 @@ test('an application that must push is refused with a request in the browser; a 
   url.search = new URLSearchParams(request).toString();
   const { error, error_description: description = '' } = answerOf(await new UserAgent(service.baseUrl).visit(url));
   assert.equal(error, 'invalid_request');
-  assert.match(description, /endpoint par/);
+  assert.match(description, /PAR endpoint/);
 
   const spa = await createClient(service, { application_type: 'browser', allowed_origins: ['https://app.example'] });
   const response = await fetch(`${service.issuer('built-in')}/par`, {

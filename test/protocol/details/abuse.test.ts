@@ -12,8 +12,8 @@ const WRONG: Readonly<Record<string, readonly [details: string, why: RegExp]>> =
   'a list of texts': ['["accounts"]', /must be a JSON object/],
   'no type': ['[{"actions":["list"]}]', /type must be a string/],
   'a type that is no text': ['[{"type":["accounts"]}]', /type must be a string/],
-  'an unknown type': ['[{"type":"shares"}]', /no such type/],
-  'the name of a member of every object': ['[{"type":"constructor"}]', /no such type/],
+  'an unknown type': ['[{"type":"shares"}]', /does not have this type/],
+  'the name of a member of every object': ['[{"type":"constructor"}]', /does not have this type/],
   'actions that are no list': ['[{"type":"accounts","actions":"list"}]', /actions must be a list of strings/],
   'a prototype': ['[{"type":"accounts","__proto__":{"admin":true}}]', /must not have a member __proto__/],
   'a prototype inside': ['[{"type":"accounts","of":[{"__proto__":1}]}]', /must not have a member __proto__/],
@@ -68,7 +68,7 @@ test('an authorization request is told by redirect; with a token of the authoriz
   for (const response_type of ['code token', 'id_token']) {
     const { error, error_description } = answerOf((await reach([ACCOUNTS], { response_type, scope: 'openid' })).page);
     assert.equal(error, 'invalid_request', response_type);
-    assert.match(error_description ?? '', /authorization_details needs the response type code/);
+    assert.match(error_description ?? '', /authorization_details requires the response type code/);
   }
 });
 

@@ -49,10 +49,10 @@ test('an assertion of a trusted identity provider gets an access token for its l
   assert.deepEqual([body.token_type, body.scope, body.refresh_token, body.id_token], ['Bearer', 'profile', undefined, undefined]);
   const told = (await post(service, 'shop', 'introspect', app, { token: body.access_token })).body;
   assert.deepEqual([told.active, told.sub, told.client_id, told.aud, told.act], [true, user.id, app.clientId, STOCK, undefined]);
-  refused(await grant(assertion), 'invalid_grant', /used before/);
+  refused(await grant(assertion), 'invalid_grant', /already used/);
   const other = await sign();
-  refused(await grant(other, { scope: 'nonsense' }), 'invalid_scope', /unknown/);
-  refused(await grant(other, { resource: 'https://other.example' }), 'invalid_target', /no requested audience/);
+  refused(await grant(other, { scope: 'nonsense' }), 'invalid_scope', /does not exist/);
+  refused(await grant(other, { resource: 'https://other.example' }), 'invalid_target', /does not have a requested audience/);
   assert.equal((await grant(other)).status, 200, 'what was refused for another reason was not used');
   assert.equal((await grant(await sign({ aud: `${service.issuer('shop')}/token` }))).status, 200, 'for the token endpoint');
   const [event, ...further] = await eventsOf(service, 'app.oauth2.as.token.assertion');
@@ -73,7 +73,7 @@ test('of forty uses of one assertion at two processes one succeeds (RFC 7523 sec
   const assertion = await sign({ exp });
   const uses = await Promise.all(Array.from({ length: 40 }, (_, n) => grant(assertion, {}, app, n % 2 === 0 ? first : second)));
   assert.equal(uses.filter(({ status }) => status === 200).length, 1);
-  for (const answer of uses.filter(({ status }) => status !== 200)) refused(answer, 'invalid_grant', /used before/);
+  for (const answer of uses.filter(({ status }) => status !== 200)) refused(answer, 'invalid_grant', /already used/);
   const db = new pg.Client(first.database.connection);
   await db.connect();
   const { rows } = await db.query('SELECT extract(epoch FROM expires_at)::integer AS until FROM oidc_payload WHERE model = $1', [
@@ -101,7 +101,7 @@ test('assertions that are not exactly right are refused, with the reason', async
     ['without a jti', await sign({ jti: undefined }), /jti is missing/],
     ['about nobody', await sign({ sub: undefined }), /sub is missing/],
     ['about a stranger', await sign({ sub: 'somebody' }), /no user is linked/],
-    ['made for another application', await sign({ client_id: 'another' }), /client_id is another application/],
+    ['made for another application', await sign({ client_id: 'another' }), /client_id must be the application/],
     ['of a tenant', await sign({ tenant: 'acme' }), /tenant is not supported/],
     [
       'with details that are none',
@@ -148,7 +148,7 @@ test('authorization details of an assertion limit the token, and an issuer does 
   refused(await grant(await sign(given), wider, trusted), 'invalid_authorization_details', /more than was granted/);
   refused(await grant(await sign({ authorization_details: [] }), wider, trusted), 'invalid_authorization_details', /more than was granted/);
   const unknown = await sign({ authorization_details: [{ type: 'shares' }] });
-  refused(await grant(unknown, {}, trusted), 'invalid_authorization_details', /no such type/);
+  refused(await grant(unknown, {}, trusted), 'invalid_authorization_details', /does not have this type/);
   refused(await grant(await sign(given), {}, other), 'invalid_authorization_details', /without the user's consent/);
   await setPolicies(service, 'shop', [{ rules: [{ conditions: { authorizationDetails: { include: [] } } }] }]);
   assert.equal((await grant(await sign(given), {}, trusted)).body.error, 'access_denied');
@@ -213,7 +213,7 @@ test('users, providers, applications and policies that say no', async (t) => {
     [`/idps/${idp}/lifecycle/deactivate`, `/idps/${idp}/lifecycle/activate`],
   ] as const) {
     assert.ok((await service.api('POST', path)).status < 300, path);
-    refused(await grant(await sign()), 'invalid_grant', /cannot have tokens|no active identity provider/, path);
+    refused(await grant(await sign()), 'invalid_grant', /is not active|no active identity provider/, path);
     assert.ok((await service.api('POST', back)).status < 300, back);
   }
   assert.equal((await grant(await sign())).status, 200);
@@ -227,7 +227,7 @@ test('users, providers, applications and policies that say no', async (t) => {
   const scope = { name: 'email', displayName: email.displayName, consent: 'REQUIRED' };
   await service.api('PUT', `/authorizationServers/shop/scopes/${email.id}`, scope);
   const asking = await service.createApp({ application_type: 'service', grant_types: [GRANT], consent_method: 'REQUIRED' });
-  refused(await grant(await sign(), { scope: 'email' }, asking), 'invalid_scope', /needs the user's consent/);
+  refused(await grant(await sign(), { scope: 'email' }, asking), 'invalid_scope', /requires the consent of the user/);
   assert.equal((await grant(await sign({ scope: 'email profile' }), {}, asking)).body.scope, 'profile', 'a provider does not consent');
 
   await setPolicies(service, 'shop', [{ rules: [{ conditions: { grantTypes: { include: ['client_credentials'] } } }] }]);
@@ -313,7 +313,7 @@ test('a user whose organization requires another identity provider gets nothing 
   assert.equal((await grant(await sign())).status, 200, 'of another domain');
   const { profile } = (await service.api('GET', `/users/${user.id}`)).body;
   await service.api('PUT', `/users/${user.id}`, { profile: { ...profile, email: 'ada@acme.example' } });
-  refused(await grant(await sign()), 'invalid_grant', /must sign in by another identity provider/);
+  refused(await grant(await sign()), 'invalid_grant', /must sign in with another identity provider/);
   await service.api('DELETE', `/account/org/${orgId}/idp/${required}`);
   await service.api('PUT', `/idps/${idp}`, {
     ...(await service.api('GET', `/idps/${idp}`)).body,

@@ -72,14 +72,14 @@ test('issued at home for one application at one server, accepted there once, for
   const tokens = await client.genericGrantRequest(config, GRANT, { assertion: body.access_token });
   const told = await client.tokenIntrospection(config, tokens.access_token);
   assert.deepEqual([told.sub, told.scope, told.aud], [linked.id, 'profile', STOCK]);
-  refused(await accept(body.access_token), 'invalid_grant', /used before/);
+  refused(await accept(body.access_token), 'invalid_grant', /already used/);
 
   const fresh = async (form: Record<string, string> = { scope: 'profile', resource: STOCK }) =>
     (await ask(form)).body.access_token as string;
   refused(await accept(await fresh(), { scope: 'profile email' }), 'invalid_scope', /not in the assertion/);
   refused(await accept(await fresh(), { resource: SHOP }), 'invalid_target', /not granted/);
   const thief = await away.createApp({ application_type: 'service', grant_types: [GRANT] });
-  refused(await accept(await fresh(), {}, thief), 'invalid_grant', /client_id is another application/);
+  refused(await accept(await fresh(), {}, thief), 'invalid_grant', /client_id must be the application/);
   assert.equal((await accept(await fresh({}))).status, 200);
 });
 
@@ -109,9 +109,9 @@ test('only for targets of the application, from its own ID token, while the sess
   refused(await ask({ audience: '' }), 'invalid_target', /one audience/);
   refused(await ask({ scope: 'x'.repeat(1001) }), 'invalid_scope', /at most 1000/);
   refused(await ask({ resource: `https://${'x'.repeat(2000)}.example` }), 'invalid_target', /at most/);
-  refused(await ask({ subject_token: tokens.access_token, subject_token_type: ACCESS_TOKEN }), 'invalid_request', /needs an ID token/);
+  refused(await ask({ subject_token: tokens.access_token, subject_token_type: ACCESS_TOKEN }), 'invalid_request', /requires an ID token/);
   const actor = { actor_token: tokens.access_token, actor_token_type: ACCESS_TOKEN };
-  refused(await ask(actor), 'invalid_request', /actor_token has no use/);
+  refused(await ask(actor), 'invalid_request', /actor_token cannot be used/);
   const other = await createClient(home, { grant_types: ['authorization_code', EXCHANGE] });
   refused(await ask({}, other), 'invalid_request', /issued to another application/);
   await setPolicies(home, 'default', [
@@ -126,10 +126,10 @@ test('only for targets of the application, from its own ID token, while the sess
   assert.match(explained, /the request is also for scopes/);
   assert.doesNotMatch(explained, /Result today/, 'the simulator does not know the scopes of another server');
   await home.api('POST', `/users/${user.id}/lifecycle/suspend`);
-  refused(await ask({ scope: 'profile' }), 'invalid_request', /cannot have tokens/, 'suspended');
+  refused(await ask({ scope: 'profile' }), 'invalid_request', /its user is not active/, 'suspended');
   await home.api('POST', `/users/${user.id}/lifecycle/unsuspend`);
   await browser.visit(new URL(`${home.issuer('default')}/logout?id_token_hint=${tokens.id_token}`));
-  refused(await ask({ scope: 'profile' }), 'invalid_request', /session that it is from has ended/);
+  refused(await ask({ scope: 'profile' }), 'invalid_request', /session of the ID token has ended/);
   assert.ok(here.clientId);
 });
 
@@ -148,7 +148,7 @@ test('sub is what the other server knows from its own sign-ins, also a pairwise 
   assert.equal(idJag.sub, decodeJwt(known.body.id_token).sub);
   assert.notEqual(idJag.sub, decodeJwt(tokens.id_token).sub);
   await home.api('POST', `/apps/${chat.clientId}/lifecycle/deactivate`);
-  refused(await ask(subject, here), 'invalid_target', /no active application/);
+  refused(await ask(subject, here), 'invalid_target', /must be an active application/);
 });
 
 test('an installation accepts no ID-JAG of its own', async (t) => {

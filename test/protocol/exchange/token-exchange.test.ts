@@ -114,9 +114,17 @@ test('scopes and audiences: never more than the subject token has, and none that
   const { signIn, exchange } = await world(t);
   const { access_token: token } = await signIn('openid profile');
   refused(await exchange({ subject_token: token, scope: 'profile email' }), 'invalid_scope', /does not have it/);
-  refused(await exchange({ subject_token: token, scope: 'nonsense' }), 'invalid_scope', /unknown/);
-  refused(await exchange({ subject_token: token, resource: 'https://foreign.example' }), 'invalid_target', /no requested audience/);
-  refused(await exchange({ subject_token: token, audience: 'https://foreign.example' }), 'invalid_target', /no requested audience/);
+  refused(await exchange({ subject_token: token, scope: 'nonsense' }), 'invalid_scope', /does not exist/);
+  refused(
+    await exchange({ subject_token: token, resource: 'https://foreign.example' }),
+    'invalid_target',
+    /does not have a requested audience/,
+  );
+  refused(
+    await exchange({ subject_token: token, audience: 'https://foreign.example' }),
+    'invalid_target',
+    /does not have a requested audience/,
+  );
   const narrowed = await exchange({ subject_token: token, scope: 'profile' });
   refused(await exchange({ subject_token: narrowed.body.access_token, scope: 'openid' }), 'invalid_scope', /does not have it/);
 });
@@ -134,23 +142,23 @@ test('tokens that are unknown, over, revoked, foreign or of another kind are ref
     'an API for which it is not',
   );
   const machine = (await post(service, 'shop', 'token', api, { grant_type: 'client_credentials' })).body.access_token;
-  refused(await exchange({ subject_token: machine }), 'invalid_request', /of an application/);
+  refused(await exchange({ subject_token: machine }), 'invalid_request', /issued to an application/);
   for (const [what, form, reason] of [
     ['nothing', {}, /missing required/],
-    ['an unknown one', { subject_token: 'unknown' }, /unknown, has expired or was revoked/],
-    ['a refresh token', { subject_token: refresh }, /unknown, has expired or was revoked/],
-    ['an ID token as an access token', { subject_token: idToken }, /unknown, has expired or was revoked/],
-    ['an access token as an ID token', { subject_token: token, subject_token_type: ID_TOKEN }, /no ID token/],
+    ['an unknown one', { subject_token: 'unknown' }, /does not exist, has expired or was revoked/],
+    ['a refresh token', { subject_token: refresh }, /does not exist, has expired or was revoked/],
+    ['an ID token as an access token', { subject_token: idToken }, /does not exist, has expired or was revoked/],
+    ['an access token as an ID token', { subject_token: token, subject_token_type: ID_TOKEN }, /not an ID token/],
     ['of an unknown type', { subject_token: token, subject_token_type: `${TYPE}saml2` }, /subject_token_type/],
     ['for a refresh token', { subject_token: token, requested_token_type: `${TYPE}refresh_token` }, /requested_token_type must be/],
-    ['an actor type alone', { subject_token: token, actor_token_type: ACCESS_TOKEN }, /without actor_token/],
+    ['an actor type alone', { subject_token: token, actor_token_type: ACCESS_TOKEN }, /requires actor_token/],
     ['an actor without a type', { subject_token: token, actor_token: machine }, /actor_token_type/],
-    ['a wrong actor', { subject_token: token, actor_token: 'unknown', actor_token_type: ACCESS_TOKEN }, /actor_token: it is unknown/],
-    ['unsigned', { subject_token: new UnsecuredJWT(decodeJwt(token)).encode() }, /unknown, has expired or was revoked/],
+    ['a wrong actor', { subject_token: token, actor_token: 'unknown', actor_token_type: ACCESS_TOKEN }, /actor_token: it does not exist/],
+    ['unsigned', { subject_token: new UnsecuredJWT(decodeJwt(token)).encode() }, /does not exist, has expired or was revoked/],
     [
       'signed by a secret',
       { subject_token: await new SignJWT(decodeJwt(token)).setProtectedHeader({ alg: 'HS256' }).sign(new Uint8Array(32)) },
-      /unknown, has expired or was revoked/,
+      /does not exist, has expired or was revoked/,
     ],
   ] as const)
     refused(await exchange(form as Record<string, string>), 'invalid_request', reason, what);
@@ -189,7 +197,7 @@ test('public applications, applications without the grant, and users who may not
     ['deactivate', 'activate?sendEmail=false'],
   ] as const) {
     assert.ok((await service.api('POST', `/users/${user.id}/lifecycle/${step}`)).status < 300, step);
-    refused(await exchange({ subject_token: token }), 'invalid_request', /unknown, has expired or was revoked|cannot have tokens/, step);
+    refused(await exchange({ subject_token: token }), 'invalid_request', /does not exist, has expired or was revoked|is not active/, step);
     refused(await exchange({ subject_token: idToken, subject_token_type: ID_TOKEN }), 'invalid_request', /./, step);
     assert.equal((await introspect(exchanged)).active, false, step);
     await service.api('POST', `/users/${user.id}/lifecycle/${back}`);
@@ -235,10 +243,10 @@ test('ID tokens: of the application itself, while their session lives', async (t
   assert.equal((await introspect(body.access_token)).sub, user.id);
   refused(await exchange(form), 'invalid_request', /issued to another application/);
   await browser.visit(new URL(`${service.issuer('shop')}/logout?id_token_hint=${idToken}`));
-  refused(await exchange(form, site), 'invalid_request', /session that it is from has ended/);
+  refused(await exchange(form, site), 'invalid_request', /session of the ID token has ended/);
   moveClock(t, 5);
   await tokensFor(service, new UserAgent(service.baseUrl), user, site, { serverId: 'shop' });
-  refused(await exchange(form, site), 'invalid_request', /session that it is from has ended/, 'a later session is another one');
+  refused(await exchange(form, site), 'invalid_request', /session of the ID token has ended/, 'a later session is another one');
 });
 
 test('at another server of this installation: its JWTs count, for audiences that the application is', async (t) => {
@@ -318,8 +326,8 @@ test('bound tokens: the holder needs the same key, an API gets a token that is b
   const bound = (await by(site, { grant_type: 'refresh_token', refresh_token }, holder)).body.access_token;
   const form = { grant_type: GRANT, subject_token: bound, subject_token_type: ACCESS_TOKEN };
   refused(await exchange({ subject_token: bound }), 'invalid_request', /new token must be bound/);
-  refused(await exchange({ subject_token: bound }, site), 'invalid_request', /needs a proof of that key/);
-  refused(await by(site, form, ofApi), 'invalid_request', /needs a proof of that key/, 'another key');
+  refused(await exchange({ subject_token: bound }, site), 'invalid_request', /signed with that key/);
+  refused(await by(site, form, ofApi), 'invalid_request', /signed with that key/, 'another key');
   assert.equal((await by(site, form, holder)).body.token_type, 'DPoP');
   const { body } = await by(api, form, ofApi);
   assert.equal(body.token_type, 'DPoP', JSON.stringify(body));
@@ -358,7 +366,7 @@ test('ID tokens of an identity provider: trusted, for us, about a linked user wh
   assert.deepEqual([(await introspect(body.access_token)).sub, body.scope], [user.id, 'profile']);
   const short = await exchange(await form({ exp: now() + 100 }));
   assert.ok(short.body.expires_in <= 100, 'not beyond the end of the ID token');
-  refused(await exchange({ ...(await form()), subject_token_type: ACCESS_TOKEN }), 'invalid_request', /must be of this service/);
+  refused(await exchange({ ...(await form()), subject_token_type: ACCESS_TOKEN }), 'invalid_request', /must be issued by this service/);
   refused(await exchange(await form({ aud: 'another-client' })), 'invalid_request', /its aud must be/);
   refused(await exchange(await form({ aud: ['us-at-partner', 'another-client'] })), 'invalid_request', /its aud must be/);
   refused(await exchange(await form({ sub: 'somebody' })), 'invalid_request', /no user is linked/);
@@ -382,7 +390,7 @@ test('ID tokens of an identity provider: trusted, for us, about a linked user wh
   refused(await exchange(await form()), 'invalid_request', /no active identity provider/, 'deactivated');
   await service.api('POST', `/idps/${idp}/lifecycle/activate`);
   await service.api('POST', `/users/${user.id}/lifecycle/suspend`);
-  refused(await exchange(await form()), 'invalid_request', /cannot have tokens/, 'suspended');
+  refused(await exchange(await form()), 'invalid_request', /its user is not active/, 'suspended');
   await service.api('POST', `/users/${user.id}/lifecycle/unsuspend`);
   assert.equal((await exchange(await form())).status, 200);
   const { body: provider } = await service.api('GET', `/idps/${idp}`);

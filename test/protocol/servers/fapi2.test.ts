@@ -126,7 +126,7 @@ for (const byServer of [true, false]) {
       await browser.visit(authorizeUrl(one.service, 'bank', { client_id: one.clientId, code_challenge: 'a'.repeat(43) })),
     );
     assert.equal(plain.error, 'invalid_request');
-    assert.match(plain.error_description ?? '', /endpoint par/);
+    assert.match(plain.error_description ?? '', /PAR endpoint/);
     assert.equal((await post(one, 'par', REQUEST)).status, 201);
     for (const [what, form, error] of [
       ['no PKCE', { code_challenge: '', code_challenge_method: '' }, 'invalid_request'],

@@ -249,7 +249,7 @@ test('the password grant is simulated as it is made: second factors and sign-in 
   const demanding = await createClient(service, { grant_types: ['password'], response_types: [], mfa_required: true });
   const closed = await createClient(service, { grant_types: ['password'], response_types: [], assignment: 'ASSIGNED' });
   const enrolled = await enrolledUser(service);
-  const NEEDED = 'the user needs a second factor, which this grant cannot ask for';
+  const NEEDED = 'the user needs a second factor, which this grant does not support';
   const both = async (app: TestClient, person: { id: string; login: string; password: string }, error?: string, reason?: string) => {
     const told = await made('POST', '/authorizationServers/lab/simulate', {
       ...{ client_id: app.clientId, user: person.id, grant_type: 'password', scopes: ['openid'] },
@@ -274,7 +274,7 @@ test('the password grant is simulated as it is made: second factors and sign-in 
     await both(client, user, 'invalid_grant', reason);
   }
   await made('PUT', '/settings/sign-in', { rules: [], methods: ['passkey'] });
-  await both(client, enrolled, 'invalid_grant', 'users do not sign in by password');
+  await both(client, enrolled, 'invalid_grant', 'the sign-in policy does not allow passwords');
 });
 
 test('the simulation tells why: each step, the row of the consent table, the first reason of a refusal', async (t) => {

@@ -244,7 +244,7 @@ test('the token endpoint demands a proof where tokens must be bound, and binds o
     used,
   );
   assert.deepEqual([replay.status, replay.body.error], [400, 'invalid_grant']);
-  assert.match(replay.body.error_description, /used before/);
+  assert.match(replay.body.error_description, /already used/);
   const down = await post(service, 'built-in', 'token', one, { grant_type: 'refresh_token', refresh_token: first.body.refresh_token });
   assert.deepEqual([down.status, down.body.error], [400, 'invalid_grant'], 'no downgrade to a bearer token');
   const up = await post(

@@ -117,13 +117,13 @@ test('an application is told why its code or refresh token is not accepted (RFC 
     token({ grant_type: 'authorization_code', code: value, redirect_uri: CALLBACK, ...more }, by);
   const right = { code_verifier: verified };
   const told: [expected: RegExp, answer: JsonAnswer][] = [
-    [/code is unknown/, await exchange('nonsense', right)],
+    [/code does not exist/, await exchange('nonsense', right)],
     [/issued to another application/, await exchange(await code(), right, other)],
-    [/redirect_uri differs/, await exchange(await code(), { ...right, redirect_uri: `${CALLBACK}/` })],
+    [/redirect_uri must be the same/, await exchange(await code(), { ...right, redirect_uri: `${CALLBACK}/` })],
     [/code_verifier is missing/, await exchange(await code())],
     [/code_verifier is wrong/, await exchange(await code(), { code_verifier: verifier() })],
     [/had no code_challenge/, await exchange(await code(false), right)],
-    [/refresh token is unknown/, await refresh('nonsense')],
+    [/refresh token does not exist/, await refresh('nonsense')],
     [/issued to another application/, await refresh((await tokens()).refresh_token, {}, other)],
     // One that has not proved itself is not told what belongs to others.
     [/^grant request is invalid$/, await exchange(await code(), right, stranger)],
