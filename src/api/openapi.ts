@@ -99,7 +99,7 @@ export function describeApi(endpoints: readonly Endpoint[]) {
 
 function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.ZodType, string>): RouteConfig {
   const { method, path, summary, params, query, body, bodyOptional, examples = {}, response, status } = endpoint;
-  const told = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
   const roles = rolesOf(endpoint);
   const isOpen = endpoint.access === 'anyone';
   return {
@@ -120,7 +120,7 @@ function describe(endpoint: Endpoint, operationId: string, names: ReadonlyMap<z.
         body: {
           required: bodyOptional !== true,
           content: {
-            'application/json': { schema: jsonSchema(body, 'input'), ...(told.length > 0 && { examples: Object.fromEntries(told) }) },
+            'application/json': { schema: jsonSchema(body, 'input'), ...(named.length > 0 && { examples: Object.fromEntries(named) }) },
           },
         },
       }),

@@ -107,8 +107,8 @@ const parametersOf = (parameters: URLSearchParams): string =>
 /** Flat, and shortened: the fields that a rule is about are few. */
 function jsonWords(text: string): string {
   try {
-    const told = JSON.stringify(JSON.parse(text), (name, value: unknown) => (typeof value === 'string' ? shown(name, value) : value));
-    return told.length > 400 ? `${told.slice(0, 400)}…` : told;
+    const masked = JSON.stringify(JSON.parse(text), (name, value: unknown) => (typeof value === 'string' ? shown(name, value) : value));
+    return masked.length > 400 ? `${masked.slice(0, 400)}…` : masked;
   } catch {
     return 'what is no JSON';
   }

@@ -40,11 +40,11 @@ export function must(isSo: boolean, expected: string): asserts isSo {
 }
 
 export function mustEqual(found: unknown, expected: unknown, what: string): void {
-  must(found === expected, `${what} must be ${told(expected)}, is ${told(found)}`);
+  must(found === expected, `${what} must be ${printed(expected)}, is ${printed(found)}`);
 }
 
 export function mustMatch(found: unknown, pattern: RegExp, what: string): asserts found is string {
-  must(typeof found === 'string' && pattern.test(found), `${what} must match ${pattern}, is ${told(found)}`);
+  must(typeof found === 'string' && pattern.test(found), `${what} must match ${pattern}, is ${printed(found)}`);
 }
 
-const told = (value: unknown): string => (value === undefined ? 'absent' : JSON.stringify(value));
+const printed = (value: unknown): string => (value === undefined ? 'absent' : JSON.stringify(value));

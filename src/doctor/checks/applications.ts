@@ -11,7 +11,7 @@ import { type CheckContext, ownConfig } from './check-context.ts';
 /** The number of applications whose documents are read. */
 const MOST = 50;
 /** The number of applications that are listed by name. */
-const TOLD = 10;
+const MAX_LISTED = 10;
 
 interface Looked {
   /** Each with the application's name. */
@@ -41,7 +41,8 @@ async function look(
   return { problems: problems.flat(), words: `${looked.length} ${looked.length === 1 ? 'application' : 'applications'}${more}` };
 }
 
-const listed = (problems: readonly string[]): string => problems.slice(0, TOLD).join('; ') + (problems.length > TOLD ? '; and more' : '');
+const listed = (problems: readonly string[]): string =>
+  problems.slice(0, MAX_LISTED).join('; ') + (problems.length > MAX_LISTED ? '; and more' : '');
 
 export const applicationChecks: readonly Rule<CheckContext>[] = section('Applications', [
   {

@@ -4,13 +4,13 @@ import { must, type Rule, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** Maximum clock difference in milliseconds, which relying parties commonly tolerate. */
-const BORNE = 5000;
+const TOLERATED_SKEW_MS = 5000;
 
 /** @param from and until time of the request in milliseconds @param resolution of the other clock */
 function mustAgree(other: number, from: number, until: number, resolution: number): string {
   const difference = other < from - resolution ? other - from : other > until ? other - until : 0;
   must(
-    Math.abs(difference) <= BORNE,
+    Math.abs(difference) <= TOLERATED_SKEW_MS,
     `it is ${Math.abs(difference) / 1000} seconds ${difference < 0 ? 'behind' : 'ahead'}: synchronise the clocks with NTP`,
   );
   return `${Math.abs(difference)} ms apart`;

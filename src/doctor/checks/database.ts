@@ -90,7 +90,7 @@ export const database: readonly Rule<CheckContext>[] = section('Database', [
 ]);
 
 /** Number of users listed by name. */
-const TOLD = 10;
+const MAX_LISTED = 10;
 
 /** A statement may run as long as any other of the service's. */
 async function read<T>(reading: Promise<T>): Promise<T> {
@@ -107,14 +107,14 @@ export const dataChecks: readonly Rule<CheckContext>[] = section('Data', [
     sentence: 'Every user name is stored as composed Unicode (NFC), the form that sign-in searches for.',
     async run(ground) {
       ownConfig(ground);
-      const found = await read(listUncomposedLogins(await ground.database(), TOLD + 1));
+      const found = await read(listUncomposedLogins(await ground.database(), MAX_LISTED + 1));
       if (found === undefined) throw new Skipped('the encoding of the database is not UTF8, so this cannot be checked');
-      const told = found
-        .slice(0, TOLD)
+      const listed = found
+        .slice(0, MAX_LISTED)
         .map(({ id, login, takenBy }) => `${id} ${JSON.stringify(login)}${takenBy ? ` (finds ${takenBy} instead)` : ''}`);
-      const more = found.length > TOLD ? ', and more' : '';
+      const more = found.length > MAX_LISTED ? ', and more' : '';
       const remedy = 'Change each user name: under Users in the console, or with POST /api/v1/users/<id> and {"profile":{"login":"…"}}';
-      must(found.length === 0, `these users cannot sign in with their user names: ${told.join(', ')}${more}. ${remedy}`);
+      must(found.length === 0, `these users cannot sign in with their user names: ${listed.join(', ')}${more}. ${remedy}`);
     },
   },
   {

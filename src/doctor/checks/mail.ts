@@ -6,7 +6,7 @@ import { Blocked, Broken, must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** Milliseconds. */
-const PATIENCE = { connection: 5000, silence: 10_000, mail: 15_000 };
+const TIMEOUTS_MS = { connection: 5000, silence: 10_000, mail: 15_000 };
 
 /** Other rules report a database that is away. @throws {Skipped} */
 async function storedSettings(ground: CheckContext) {
@@ -47,7 +47,7 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
     id: 'mail.server',
     sentence: 'The mail server is reachable, encrypts the connection and accepts the credentials.',
     async run(ground) {
-      const mailer = smtpMailer(await configured(ground), PATIENCE);
+      const mailer = smtpMailer(await configured(ground), TIMEOUTS_MS);
       try {
         await mailer.verify();
       } catch (error) {

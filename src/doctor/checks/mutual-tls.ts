@@ -6,7 +6,7 @@ import { must, type Rule, Skipped, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 
 /** The number of applications that are listed by name. */
-const TOLD = 10;
+const MAX_LISTED = 10;
 
 export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [
   {
@@ -36,16 +36,16 @@ export const mutualTls: readonly Rule<CheckContext>[] = section('Mutual TLS', [
       const { mtls } = ownConfig(ground);
       const found = await ground
         .database()
-        .then(({ knex }) => listApplicationsWithCertificate(knex, TOLD + 1))
+        .then(({ knex }) => listApplicationsWithCertificate(knex, MAX_LISTED + 1))
         .catch(() => {
           throw new Skipped('the applications cannot be read from the database');
         });
       if (found.length === 0) throw new Skipped('no application authenticates with a certificate');
       const named = (some: typeof found) =>
         `${some
-          .slice(0, TOLD)
+          .slice(0, MAX_LISTED)
           .map(({ label }) => label)
-          .join(', ')}${some.length > TOLD ? ', and more' : ''}`;
+          .join(', ')}${some.length > MAX_LISTED ? ', and more' : ''}`;
       must(
         mtls !== undefined,
         `these applications are refused: ${named(found)}. Set MTLS_HEADER to the header in which the proxy sends certificates`,

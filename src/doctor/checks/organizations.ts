@@ -23,12 +23,15 @@ export const organizations: readonly Rule<CheckContext>[] = section('Organizatio
     async run(ground) {
       ownConfig(ground);
       const unusable = await listUnusableProviders((await ground.database()).knex, MOST);
-      const told = unusable.map(({ orgName, name, status }) =>
+      const descriptions = unusable.map(({ orgName, name, status }) =>
         status === 'ACTIVE'
           ? `${name} of ${orgName} does not link existing users`
           : `${name} of ${orgName} is inactive, so users sign in with passwords`,
       );
-      must(told.length === 0, `${listed(told)}. Change the provider under Security → Identity providers, or do not require it`);
+      must(
+        descriptions.length === 0,
+        `${listed(descriptions)}. Change the provider under Security → Identity providers, or do not require it`,
+      );
     },
   },
   {

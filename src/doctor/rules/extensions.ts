@@ -177,9 +177,9 @@ export const extensions: readonly Rule<RuleContext>[] = [
       const { sub } = claimsOf(idToken);
       must(typeof sub === 'string' && sub !== '' && sub !== id, 'sub of the ID token must not be the ID of the user');
       mustEqual(jsonOf(await visit.userinfo(token)).sub, sub, 'sub of userinfo');
-      const told = await visit.introspect(token, application);
-      mustEqual(told.sub, sub, 'sub of introspection');
-      must(!JSON.stringify(told).includes(id), 'introspection must not name the ID of the user');
+      const introspection = await visit.introspect(token, application);
+      mustEqual(introspection.sub, sub, 'sub of introspection');
+      must(!JSON.stringify(introspection).includes(id), 'introspection must not name the ID of the user');
       const refreshed = await visit.post('token', { grant_type: 'refresh_token', refresh_token: String(refresh) }, application);
       mustEqual(claimsOf(jsonOf(refreshed).id_token).sub, sub, 'sub of the refreshed ID token');
       const hint = await visit.authorize({ client_id: application.id, prompt: 'none', id_token_hint: String(idToken) });

@@ -25,9 +25,9 @@ export const introspect: readonly Rule<RuleContext>[] = section('POST {oauth_bas
         const token = String(tokens[kind]);
         const { text } = await visit.post('introspect', { token });
         for (const hint of [...KINDS, 'nonsense', '']) {
-          const told = await visit.post('introspect', { token, token_type_hint: hint });
-          mustEqual(jsonOf(told).active, true, `active of ${kind} with token_type_hint ${hint}`);
-          must(told.text === text, `token_type_hint ${hint} must not change the response for ${kind}`);
+          const introspection = await visit.post('introspect', { token, token_type_hint: hint });
+          mustEqual(jsonOf(introspection).active, true, `active of ${kind} with token_type_hint ${hint}`);
+          must(introspection.text === text, `token_type_hint ${hint} must not change the response for ${kind}`);
         }
       }
     },
@@ -67,8 +67,8 @@ export const introspect: readonly Rule<RuleContext>[] = section('POST {oauth_bas
     id: 'introspect.id-token',
     sentence: 'ID tokens are accepted but normally validated by the application itself.',
     async run(visit) {
-      const told = await visit.introspect((await visit.tokens()).id_token);
-      mustEqual(told.sub, (await visit.user()).id, 'sub of an ID token');
+      const introspection = await visit.introspect((await visit.tokens()).id_token);
+      mustEqual(introspection.sub, (await visit.user()).id, 'sub of an ID token');
     },
   },
   {

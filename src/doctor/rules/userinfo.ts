@@ -93,8 +93,11 @@ export const userinfoClaimRules: readonly Rule<RuleContext>[] = section('Userinf
       const chosen = await visit.once('an application with a subset of claims', () =>
         visit.ward.makeApplication('subset', { id_token_claims: ['email'] }),
       );
-      const told = claimsOf((await visit.freshTokens('openid profile email', chosen)).id_token);
-      must(told.email !== undefined && told.given_name === undefined, 'the ID token must contain email and no other claim of the user');
+      const idTokenClaims = claimsOf((await visit.freshTokens('openid profile email', chosen)).id_token);
+      must(
+        idTokenClaims.email !== undefined && idTokenClaims.given_name === undefined,
+        'the ID token must contain email and no other claim of the user',
+      );
     },
   },
 ]);

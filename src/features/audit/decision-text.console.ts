@@ -100,7 +100,7 @@ function consent({ scopes }: ConsentAsked): ToldDecision {
 }
 
 function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 'request'> {
-  const told = steps.map(({ policyId, policy, rule, reason }): ToldStep => {
+  const described = steps.map(({ policyId, policy, rule, reason }): ToldStep => {
     const outcome = stepInWords({ reason });
     if (policy === undefined || policyId === undefined) return { what: [{ text: phrase('Result') }], outcome };
     const text =
@@ -116,7 +116,7 @@ function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 're
         : 'The access policy of this application has no rule that matches this request, so access is denied.',
       ...(left === undefined ? [] : [phrase('{left} more policies and rules were evaluated.', { left })]),
     ],
-    steps: told,
+    steps: described,
     advice: [
       none
         ? 'Add the application to a policy of the authorization server, or add a policy for it.'

@@ -42,17 +42,17 @@ async function today(
   }
 }
 
-const steps = (told: readonly ToldStep[]): Part => ({
+const steps = (explained: readonly ToldStep[]): Part => ({
   kind: 'table',
   title: 'Evaluated',
   lead: 'In this order, with the names at that time.',
   name: 'Evaluated',
   columns: ['What', 'Result'],
-  rows: told.map(({ what, outcome }) => ({ cells: [what, outcome] })),
+  rows: explained.map(({ what, outcome }) => ({ cells: [what, outcome] })),
   empty: '',
 });
 
-const GONE = 'There is no result for today: the user, the application or the authorization server no longer exists.';
+const NO_RESULT = 'There is no result for today: the user, the application or the authorization server no longer exists.';
 /** The simulator assumes an authenticated user. */
 const NO_FACTOR = 'This preview does not include second factors.';
 
@@ -61,13 +61,13 @@ export const explainPage: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { event } = await readLogEvent(visit.services, visit.params.uuid ?? '');
-    const told = tellDecision(event);
-    if (told === undefined) throw notFound(event.uuid, 'LogEvent');
+    const explained = tellDecision(event);
+    if (explained === undefined) throw notFound(event.uuid, 'LogEvent');
     const parties = [event.actor, ...event.target].filter(
       ({ id, type }, at, all) => id !== 'unknown' && at === all.findIndex((one) => one.id === id && one.type === type),
     );
     // The simulator does not support ID-JAGs.
-    const request = told.request?.idJag ? undefined : told.request;
+    const request = explained.request?.idJag ? undefined : explained.request;
     const now = request && (await today(visit, event, request));
     const isFactor = (event.debugContext.decision as { kind?: string } | undefined)?.kind === 'second-factor-needed';
     return detailPage({
@@ -76,9 +76,9 @@ export const explainPage: ConsolePage = {
       crumbs: LOG_CRUMBS,
       tabs: logTabs(event),
       parts: [
-        { kind: 'words', title: 'Decision', tone: told.tone, paragraphs: told.sentences },
-        ...(told.steps.length === 0 ? [] : [steps(told.steps)]),
-        ...(told.advice.length === 0 ? [] : [{ kind: 'words', title: 'What can be done', paragraphs: told.advice } as const]),
+        { kind: 'words', title: 'Decision', tone: explained.tone, paragraphs: explained.sentences },
+        ...(explained.steps.length === 0 ? [] : [steps(explained.steps)]),
+        ...(explained.advice.length === 0 ? [] : [{ kind: 'words', title: 'What can be done', paragraphs: explained.advice } as const]),
         ...(request === undefined ? [] : [todayPart(request, event, now, isFactor)]),
         ...(parties.length === 0
           ? []
@@ -115,7 +115,7 @@ function simulatorFor(
 
 function todayPart(request: JudgedRequest, event: StoredEvent, now: Verdict | undefined, isFactor: boolean): Part {
   const title = 'Result today';
-  if (now === undefined) return { kind: 'words', title, paragraphs: [GONE] };
+  if (now === undefined) return { kind: 'words', title, paragraphs: [NO_RESULT] };
   const paragraphs = isFactor ? [now.sentence, NO_FACTOR] : [now.sentence];
   const actions = [{ label: 'Open in the simulator', href: simulatorFor(request, event) }];
   return { kind: 'words', title, tone: now.tone, paragraphs, actions };

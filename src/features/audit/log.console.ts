@@ -40,12 +40,12 @@ export async function findEvents({ problems }: LogSearch, read: () => Promise<Pa
     return { page: await read(), problems };
   } catch (error) {
     const isBusy = error instanceof ApiError && error.status === 429;
-    const told = isBusy ? [{ message: BUSY }] : fieldMessages(error);
-    if (told === undefined) throw error;
+    const messages = isBusy ? [{ message: BUSY }] : fieldMessages(error);
+    if (messages === undefined) throw error;
     // The filter is made of several fields.
     return {
       page: nothing,
-      problems: told.map(({ field, message }) => (field === undefined || field === 'filter' ? { message } : { field, message })),
+      problems: messages.map(({ field, message }) => (field === undefined || field === 'filter' ? { message } : { field, message })),
     };
   }
 }

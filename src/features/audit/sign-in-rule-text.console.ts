@@ -24,19 +24,19 @@ const ruleSteps = (steps: SignInDecision['steps']): readonly ToldStep[] =>
   steps.map(({ rule, reason }) => ({ what: [{ text: rule }], outcome: ruleReason(reason) }));
 
 export function ruleText({ action, rule, canProve, steps }: SignInRuled): ToldDecision {
-  const told = { steps: ruleSteps(steps), advice: ['The rules are under Security → Sign-in policy.'] };
+  const explanation = { steps: ruleSteps(steps), advice: ['The rules are under Security → Sign-in policy.'] };
   if (action === 'DENY')
     return {
       ...NOTHING,
-      ...told,
+      ...explanation,
       tone: 'bad',
       sentences: [phrase('The rule “{rule}” of the sign-in policy refused the sign-in.', { rule })],
     };
   const asked = phrase('The rule “{rule}” of the sign-in policy asked for a second factor.', { rule });
-  if (canProve) return { ...NOTHING, ...told, tone: 'plain', sentences: [asked] };
+  if (canProve) return { ...NOTHING, ...explanation, tone: 'plain', sentences: [asked] };
   return {
     ...NOTHING,
-    ...told,
+    ...explanation,
     tone: 'bad',
     sentences: [asked, 'The user has none. A factor set up at such a sign-in would prove nothing, so the sign-in was refused.'],
   };

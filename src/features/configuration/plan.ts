@@ -211,9 +211,9 @@ async function fill(workshop: Workshop, wanted: Wanted, made: Pick<Present, 'pat
   const { kind, key, inner } = wanted;
   const filling = inside({ ...workshop, deleting: true }, wanted, made.path);
   const { steps, deletions } = await compareSections(filling, inner, kind.inner, placeOf(kind, key, made.path, place));
-  const told: string[] = [];
-  for (const step of [...deletions, ...steps]) told.push(...(await step.carryOut()));
-  return told;
+  const lines: string[] = [];
+  for (const step of [...deletions, ...steps]) lines.push(...(await step.carryOut()));
+  return lines;
 }
 
 /** Secrets that the service made, which nobody can ask for again. @param given what was sent: a secret of an application among it is no news */

@@ -222,8 +222,8 @@ async function challenge({ keyring }: Services, hook: EventHook, call: OutboundC
     await answer.body?.cancel();
     return `responded to the verification with status ${answer.status}. It must respond with 200`;
   }
-  const told = await answer.json().catch(() => undefined);
-  const isRight = typeof told === 'object' && told !== null && 'verification' in told && told.verification === value;
+  const parsed = await answer.json().catch(() => undefined);
+  const isRight = typeof parsed === 'object' && parsed !== null && 'verification' in parsed && parsed.verification === value;
   return isRight ? undefined : 'did not return the challenge of the verification';
 }
 

@@ -99,11 +99,11 @@ const create: ConsolePage = {
     ),
   async receive(visit, form) {
     const input = hookInput(form);
-    const told = await submitOnce(visit, form, [EVENT_HOOKS_PATH, input], async (within) => {
+    const result = await submitOnce(visit, form, [EVENT_HOOKS_PATH, input], async (within) => {
       const { hook, signingSecret } = await createEventHook(within, input, visit.request);
       return { id: hook.id, name: hook.name, signingSecret };
     });
-    return secretPage(told, told.signingSecret, 'Event hook created', [
+    return secretPage(result, result.signingSecret, 'Event hook created', [
       {
         kind: 'words',
         title: 'Next',
@@ -111,7 +111,7 @@ const create: ConsolePage = {
           'Give the secret to the receiver. Each delivery is signed with it as Standard Webhooks describes (webhook-id, webhook-timestamp, webhook-signature).',
           'Then verify the address. The service sends a GET request with the header X-Gatehouse-Verification-Challenge and expects {"verification": "<the value of the header>"}.',
         ],
-        actions: [{ label: 'Verify', href: `${eventHookPath(told.id)}/verify` }],
+        actions: [{ label: 'Verify', href: `${eventHookPath(result.id)}/verify` }],
       },
     ]);
   },
@@ -253,10 +253,10 @@ const secret: ConsolePage = {
   },
   async receive(visit, form) {
     const { id, name } = await hookIn(visit);
-    const told = await submitOnce(visit, form, [id], async (within) => ({
+    const result = await submitOnce(visit, form, [id], async (within) => ({
       value: await renewSigningSecret(within, id, visit.request),
     }));
-    return secretPage({ id, name }, told.value, 'New signing secret', []);
+    return secretPage({ id, name }, result.value, 'New signing secret', []);
   },
 };
 

@@ -100,11 +100,11 @@ const create: ConsolePage = {
     ),
   async receive(visit, form) {
     const input = inlineHookIn(form);
-    const told = await submitOnce(visit, form, [INLINE_HOOKS_PATH, input], async (within) => {
+    const result = await submitOnce(visit, form, [INLINE_HOOKS_PATH, input], async (within) => {
       const { hook, signingSecret } = await createInlineHook(within, input, visit.request);
       return { id: hook.id, name: hook.name, signingSecret };
     });
-    return secretPage(told, told.signingSecret, 'Inline hook created');
+    return secretPage(result, result.signingSecret, 'Inline hook created');
   },
 };
 
@@ -186,8 +186,10 @@ const secret: ConsolePage = {
   },
   async receive(visit, form) {
     const { id, name } = await inlineHookOf(visit);
-    const told = await submitOnce(visit, form, [id], async (within) => ({ value: await renewInlineHookSecret(within, id, visit.request) }));
-    return secretPage({ id, name }, told.value, 'New signing secret');
+    const result = await submitOnce(visit, form, [id], async (within) => ({
+      value: await renewInlineHookSecret(within, id, visit.request),
+    }));
+    return secretPage({ id, name }, result.value, 'New signing secret');
   },
 };
 

@@ -86,8 +86,10 @@ export async function runTokenHook(
   const asked = { hook, told: answer.told, targets };
   const fail = async (problem: 'INVALID_RESPONSE' | (typeof answer & { kind: 'failed' })['problem'], detail?: string) => {
     await noteHookAsked(services, { ...asked, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
-    const told = detail ?? problem;
-    return hook.failure === 'OPEN' ? ({ kind: 'unchanged', hook, problem: told } as const) : ({ kind: 'failed', problem: told } as const);
+    const reason = detail ?? problem;
+    return hook.failure === 'OPEN'
+      ? ({ kind: 'unchanged', hook, problem: reason } as const)
+      : ({ kind: 'failed', problem: reason } as const);
   };
   if (answer.kind === 'failed') return fail(answer.problem);
 

@@ -23,7 +23,7 @@ async function show(deps: AccountDeps, ctx: Koa.Context, session: SignedInSessio
 }
 
 /** Ends of the keys `account.done.…`. */
-const TOLD: Readonly<Record<string, string>> = {
+const MESSAGES: Readonly<Record<string, string>> = {
   TOO_MANY_REQUESTS: 'code-too-many',
   NOT_A_NUMBER: 'code-no-number',
   NUMBER_NOT_ALLOWED: 'code-not-allowed',
@@ -39,7 +39,7 @@ export const addMessages = change<AccountDeps>(async (deps, ctx, session, form) 
     const at = { stateToken, place };
     const problem = await beginMessageEnrolment(deps.services, at, messageWish(form), amr, visitor(ctx, deps.config));
     if (problem === undefined || typed !== '') return await show(deps, ctx, session, at, problem ?? false);
-    doneWith(ctx, 'security', TOLD[problem] ?? 'code-not-sent');
+    doneWith(ctx, 'security', MESSAGES[problem] ?? 'code-not-sent');
   } catch (error) {
     if (!(error instanceof StepGone)) throw error;
     seeOther(ctx, SECURITY_PAGE);

@@ -38,7 +38,7 @@ export const relatedOrigins = ({ baseUrl, passkeyRpId }: Pick<Config, 'baseUrl' 
   passkeyRpId === undefined ? undefined : [new URL(baseUrl).origin];
 
 /** Timeout in the browser in milliseconds: enough time to find a key or a phone (WebAuthn section 15.1). */
-const PATIENCE = 300_000;
+const CEREMONY_TIMEOUT_MS = 300_000;
 const bytes = (base64url: string) => new Uint8Array(Buffer.from(base64url, 'base64url'));
 const known = (passkeys: readonly Passkey[]) =>
   passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports: [...transports] }));
@@ -51,10 +51,16 @@ const known = (passkeys: readonly Passkey[]) =>
  */
 export async function requestOptions(party: PasskeyRelyingParty, challenge: string, passkeys?: readonly Passkey[]): Promise<string> {
   const userVerification = passkeys === undefined ? 'required' : 'preferred';
-  const whose = passkeys && { allowCredentials: known(passkeys) };
+  const allowed = passkeys && { allowCredentials: known(passkeys) };
   const { generateAuthenticationOptions } = await library();
   return JSON.stringify(
-    await generateAuthenticationOptions({ rpID: party.id, challenge: bytes(challenge), timeout: PATIENCE, userVerification, ...whose }),
+    await generateAuthenticationOptions({
+      rpID: party.id,
+      challenge: bytes(challenge),
+      timeout: CEREMONY_TIMEOUT_MS,
+      userVerification,
+      ...allowed,
+    }),
   );
 }
 
@@ -80,7 +86,7 @@ export async function creationOptions(party: PasskeyRelyingParty, challenge: str
     rpName: service,
     rpID: party.id,
     challenge: bytes(challenge),
-    timeout: PATIENCE,
+    timeout: CEREMONY_TIMEOUT_MS,
     userID: bytes(user.handle),
     userName: user.login,
     userDisplayName: user.name || user.login,

@@ -89,13 +89,13 @@ const list: ConsolePage = {
 async function rowOf(visit: ConsoleRequest, subject: ServerSubject, policy: Policy, count: number): Promise<TableRow> {
   const address = addressOfPolicy(subject, policy);
   const rules = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
-  const told = rules.slice(0, SHOWN).map(({ name }) => name);
+  const shownNames = rules.slice(0, SHOWN).map(({ name }) => name);
   return {
     cells: [
       { text: policy.name, href: address },
       policy.priority,
       await clientsInWords(visit, policy),
-      namesInWords(told, rules.length),
+      namesInWords(shownNames, rules.length),
       policyStatus(policy.status),
     ],
     ...(subject.hasOwnParts && { buttons: movesOf(address, policy.priority, count) }),

@@ -143,7 +143,7 @@ const create: ConsolePage = {
       const { token, value } = await createRegistrationToken(services, subject.server.id, input, visit.request);
       return { name: token.name, value, expires: token.expiresAt?.toISOString() ?? null };
     });
-    return tokenTold(visit, subject, told);
+    return tokenTold(visit, subject, result);
   },
 };
 

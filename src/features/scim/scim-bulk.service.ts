@@ -82,7 +82,7 @@ async function carryOutOne(
   toScimError: ToScimError,
 ) {
   const { method, bulkId, version } = one;
-  const told = { method, ...(bulkId !== undefined && { bulkId }) };
+  const common = { method, ...(bulkId !== undefined && { bulkId }) };
   const resource = one.path.split('/')[1] === 'Groups' ? 'Group' : 'User';
   try {
     const { path, data } = resolved({ path: one.path, data: one.data }, made) as { path: string; data: unknown };
@@ -90,7 +90,7 @@ async function carryOutOne(
     const tag = answered.headers?.ETag;
     const location = answered.id === undefined ? undefined : locationOf(services, resource, answered.id);
     return {
-      answer: { ...told, location, ...(tag !== undefined && { version: tag }), status: String(answered.status) },
+      answer: { ...common, location, ...(tag !== undefined && { version: tag }), status: String(answered.status) },
       id: answered.id,
       isFailed: false,
     };
@@ -98,7 +98,7 @@ async function carryOutOne(
     const refusal = await toScimError(error);
     const id = one.path.split('/')[2];
     const location = method === 'POST' || id === undefined ? undefined : locationOf(services, resource, id);
-    const answer = { ...told, ...(location !== undefined && { location }), status: String(refusal.status), response: errorBody(refusal) };
+    const answer = { ...common, ...(location !== undefined && { location }), status: String(refusal.status), response: errorBody(refusal) };
     return { answer, id: undefined, isFailed: true };
   }
 }

@@ -38,11 +38,11 @@ export const versionMismatch = (): ScimError =>
  * @returns the error in SCIM format
  */
 export function asScimError(error: ApiError, names: ReadonlyMap<string, string>): ScimError {
-  const told = error.causes.map((cause) => {
+  const messages = error.causes.map((cause) => {
     const [, field = '', message = cause] = /^([\w.]+): (.*)$/s.exec(cause) ?? [];
     return `${names.get(field.replace(/^profile\./, '')) ?? field}: ${message}`;
   });
-  const detail = told.length > 0 ? told.join('; ') : error.summary;
+  const detail = messages.length > 0 ? messages.join('; ') : error.summary;
   return new ScimError(error.status, SCIM_TYPES[error.errorCode], detail, error.headers);
 }
 

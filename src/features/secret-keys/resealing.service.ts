@@ -62,8 +62,8 @@ const channelOf =
   (kind: HookKind) =>
   ({ key: hookId, value }: SealedRow, again: Again): string => {
     const { headers, authScheme, ...rest } = channel.parse(JSON.parse(value));
-    const anew = (one: z.infer<typeof header>) => ({ ...one, sealed: again(one.sealed, headerContext(kind, hookId, one.key)) });
-    return JSON.stringify({ ...rest, headers: headers.map(anew), authScheme: authScheme && anew(authScheme) });
+    const withNewKey = (one: z.infer<typeof header>) => ({ ...one, sealed: again(one.sealed, headerContext(kind, hookId, one.key)) });
+    return JSON.stringify({ ...rest, headers: headers.map(withNewKey), authScheme: authScheme && withNewKey(authScheme) });
   };
 
 /** E-mails and notifications name their kind; forgotten password requests do not. */
@@ -157,13 +157,13 @@ export async function resealEverything(services: Sealing, batch = BATCH): Promis
     }
   }
   const result = { resealed, unopened };
-  if (resealed.size > 0) await tell(services, result);
+  if (resealed.size > 0) await recordResult(services, result);
   for (let more = true; more; ) more = (await sealBatch(services))?.complete === false;
   await renewSignature(services);
   return result;
 }
 
-async function tell({ database, keyring }: Sealing, { resealed, unopened }: Resealed): Promise<void> {
+async function recordResult({ database, keyring }: Sealing, { resealed, unopened }: Resealed): Promise<void> {
   await database.transaction((trx) =>
     recordEvent(trx, {
       eventType: 'system.secret_key.reseal',

@@ -112,8 +112,8 @@ export function colourProblem(scheme: Scheme, colour: string, around?: Surroundi
     .sort((a, b) => a.ratio - a.needed - (b.ratio - b.needed))[0];
   if (failed === undefined) return undefined;
   const { what, ratio, needed, criterion } = failed;
-  const told = `${what.charAt(0).toLowerCase()}${what.slice(1)} would have a contrast of ${writeRatio(ratio)}`;
-  return `is hard to read in ${scheme}: ${told}, but ${needed}:1 is required (WCAG 2.2, ${criterion}). The nearest readable colour is ${nearestReadable(scheme, colour, around)}`;
+  const finding = `${what.charAt(0).toLowerCase()}${what.slice(1)} would have a contrast of ${writeRatio(ratio)}`;
+  return `is hard to read in ${scheme}: ${finding}, but ${needed}:1 is required (WCAG 2.2, ${criterion}). The nearest readable colour is ${nearestReadable(scheme, colour, around)}`;
 }
 
 /** The colours of a brand, one for each scheme. */

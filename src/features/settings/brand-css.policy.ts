@@ -85,17 +85,17 @@ function schemeProblems(scheme: Scheme, css: BrandCss): readonly Problem[] {
     [['card'], 'the focus outline on the card', FOCUS[scheme], card, 3],
     [['ground'], 'the focus outline on the page', FOCUS[scheme], ground, 3],
   ];
-  const told = new Map<string, string>();
+  const messages = new Map<string, string>();
   for (const [names, what, front, behind, needed] of pairs) {
     const field = names.find((name) => css[scheme]?.[name] !== undefined);
     const ratio = contrastRatio(front, behind);
-    if (field === undefined || ratio >= needed || told.has(field)) continue;
-    told.set(
+    if (field === undefined || ratio >= needed || messages.has(field)) continue;
+    messages.set(
       field,
       `is hard to read in ${scheme}: ${what} would have a contrast of ${writeRatio(ratio)}, but ${needed}:1 is required (WCAG 2.2)`,
     );
   }
-  return [...told].map(([name, message]) => ({ field: `${scheme}.${name}`, message }));
+  return [...messages].map(([name, message]) => ({ field: `${scheme}.${name}`, message }));
 }
 
 /** @param accents of links and buttons, as the pages have them @returns what is wrong with the properties; nothing when all is readable */

@@ -23,7 +23,7 @@ interface Failure {
   readonly message: MessageKey;
 }
 
-const GONE: Readonly<Record<InteractionGone['reason'], Failure>> = {
+const INTERACTION_FAILURES: Readonly<Record<InteractionGone['reason'], Failure>> = {
   expired: { status: 410, code: 'interaction_expired', message: 'failure.interaction_expired' },
   'other-browser': { status: 403, code: 'interaction_elsewhere', message: 'failure.interaction_elsewhere' },
   'session-changed': { status: 409, code: 'session_changed', message: 'failure.session_changed' },
@@ -33,7 +33,7 @@ const isClientError = (error: unknown): error is { readonly status: number } =>
   error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status >= 400 && error.status < 500;
 
 function failureOf(error: unknown): Failure {
-  if (error instanceof InteractionGone) return GONE[error.reason];
+  if (error instanceof InteractionGone) return INTERACTION_FAILURES[error.reason];
   if (error instanceof LinkGone) return { status: 410, code: 'link_gone', message: 'failure.link_gone' };
   if (error instanceof CodeGone) return { status: 410, code: 'code_gone', message: 'failure.code_gone' };
   if (error instanceof VerificationGone) return { status: 410, code: 'verification_gone', message: 'failure.verification_gone' };

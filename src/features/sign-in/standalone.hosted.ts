@@ -18,13 +18,13 @@ import { methodsHere } from './sign-in-methods.hosted.ts';
 import { purposeOf } from './sign-in-place.hosted.ts';
 
 export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignInForm> {
-  const anew = await reauthentication(deps, ctx);
+  const demanded = await reauthentication(deps, ctx);
   return {
     action: stillChoosing(ctx, '/signin'),
     hidden: deps.formTokens.field(ctx),
-    notice: anew !== undefined ? 'sign-in.once-more' : 'signed-out' in ctx.query ? 'sign-in.signed-out' : undefined,
-    username: anew?.login,
-    back: anew?.back,
+    notice: demanded !== undefined ? 'sign-in.once-more' : 'signed-out' in ctx.query ? 'sign-in.signed-out' : undefined,
+    username: demanded?.login,
+    back: demanded?.back,
     ...(await methodsHere(deps, ctx)),
     signUp: await signUpPath(deps, ctx, 'standalone'),
     providers: await providerLinks(deps.services, ctx, 'standalone'),

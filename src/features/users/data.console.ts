@@ -29,8 +29,8 @@ export const userDataPage: ConsolePage = {
   async download({ services, params, request }) {
     const { user, factors, ...rest } = await exportUserData(services, params.id ?? '', request);
     const { passwordHash: _, ...account } = user;
-    const told = factors.map(({ id, type, name, created, lastUsed }) => ({ id, type, name, created, lastUsed }));
-    const content = `${JSON.stringify({ user: account, ...rest, factors: told }, undefined, 2)}\n`;
+    const listed = factors.map(({ id, type, name, created, lastUsed }) => ({ id, type, name, created, lastUsed }));
+    const content = `${JSON.stringify({ user: account, ...rest, factors: listed }, undefined, 2)}\n`;
     return { name: `${user.id}.json`, type: 'application/json', content };
   },
 };

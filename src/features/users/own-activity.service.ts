@@ -62,10 +62,10 @@ export async function listOwnActivity(
 ): Promise<OwnActivity> {
   const found = await listActivity(database.knex, { userId, eventTypes: OWN_EVENT_TYPES, limit: limit + 1, before });
   const shown = found.slice(0, limit);
-  return { events: shown.map((event) => told(event, userId)), next: found.length > limit ? shown.at(-1)?.seq : undefined };
+  return { events: shown.map((event) => toOwnEvent(event, userId)), next: found.length > limit ? shown.at(-1)?.seq : undefined };
 }
 
-function told({ eventType, published, outcome, actor, client, target }: NumberedEvent, userId: string): OwnEvent {
+function toOwnEvent({ eventType, published, outcome, actor, client, target }: NumberedEvent, userId: string): OwnEvent {
   const byOther = actor.id !== userId && actor.id !== NOBODY.id;
   return {
     eventType: eventType as OwnEventType,

@@ -67,11 +67,11 @@ const show: ConsolePage = {
     });
     const { attributes } = await currentUserSchema(visit.services);
     parts.push({ kind: 'facts', title: ADDED_GROUP, facts: addedFacts(attributes, user.profile) });
-    const told = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
+    const shown = parts.filter((part) => part.kind !== 'facts' || part.facts.length > 0);
     const verify =
       isToVerify(user) && (await mayMail(visit)) ? [{ label: 'Send e-mail to confirm the address', href: `${home}/verify-email` }] : [];
     const actions = [...verify, { label: 'Edit profile', href: `${home}/edit`, main: true }];
-    return userPage(visit, subject, told, subject.isChangeable ? actions : []);
+    return userPage(visit, subject, shown, subject.isChangeable ? actions : []);
   },
 };
 

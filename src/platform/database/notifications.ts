@@ -39,7 +39,7 @@ export const readChange = (message: unknown): Change | undefined => change.safeP
 export async function openNotifications(connection: Connection, log: Logger): Promise<Notifications> {
   const listeners: Listener[] = [];
   const closed = new AbortController();
-  const tell = (news: Change | 'everything') => {
+  const notify = (news: Change | 'everything') => {
     for (const listener of listeners) listener(news);
   };
 
@@ -55,7 +55,7 @@ export async function openNotifications(connection: Connection, log: Logger): Pr
     client.on('notification', ({ payload }) => {
       const news = parse(payload);
       if (news === undefined) log.warn('ignored a database notification with an unknown format');
-      else tell(news);
+      else notify(news);
     });
     try {
       await client.connect();
@@ -91,7 +91,7 @@ export async function openNotifications(connection: Connection, log: Logger): Pr
       current = regain().then((regained) => {
         if (regained === undefined) return undefined;
         hold(regained);
-        tell('everything');
+        notify('everything');
         return regained;
       });
     });
@@ -105,7 +105,7 @@ export async function openNotifications(connection: Connection, log: Logger): Pr
     async publish(trx, news) {
       await trx.raw('SELECT pg_notify(?, ?)', [CHANNEL, JSON.stringify(news)]);
     },
-    announce: tell,
+    announce: notify,
     async close() {
       closed.abort();
       await (await current)?.end();

@@ -35,7 +35,7 @@ const RECENT = {
 export async function pollNotifications({ pool }: Database, log: Logger): Promise<Notifications> {
   const listeners: ((change: Change | 'everything') => void)[] = [];
   const closed = new AbortController();
-  const tell = (news: Change | 'everything'): void => {
+  const notify = (news: Change | 'everything'): void => {
     for (const listener of listeners) listener(news);
   };
   const look = async (): Promise<readonly Notice[]> => (await pool.query<Notice>(RECENT)).rows;
@@ -48,14 +48,14 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
     const before = seen;
     seen = new Set(notices.map(({ id }) => id));
     if (missed || notices.length > MOST) {
-      tell('everything');
+      notify('everything');
       return;
     }
     for (const { id, change } of [...notices].reverse()) {
       if (before.has(id)) continue;
       const news = readChange(change);
       if (news === undefined) log.warn('ignored a database notification with an unknown format');
-      else tell(news);
+      else notify(news);
     }
   }
 
@@ -82,7 +82,7 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
     async publish(trx, news) {
       await trx('change_notices').insert({ change: JSON.stringify(news) });
     },
-    announce: tell,
+    announce: notify,
     async close() {
       closed.abort();
       await looking;

@@ -87,14 +87,14 @@ export async function openReplica({ connection, primary, maxLag, log }: ReplicaP
     try {
       const { rows } = await pool.query<{ beat: number }>({ ...READ, values: [id] });
       shown = begun.get(rows[0]?.beat ?? 0) ?? shown;
-      tell();
+      report();
     } catch (error) {
-      tell(error);
+      report(error);
     }
   }
 
   /** Once for each change. */
-  function tell(err?: unknown): void {
+  function report(err?: unknown): void {
     const fits = ageOf(shown) <= maxLag;
     if (fits === isUsed || (isUsed === undefined && !fits && ageOf(since) < FIRST_WHILE)) return;
     isUsed = fits;

@@ -50,14 +50,14 @@ export const organizationDomain = z
   });
 
 /** Timeout in milliseconds for one server, and the number of attempts. */
-const PATIENCE = { timeout: 2000, tries: 2 };
+const RESOLVER_OPTIONS = { timeout: 2000, tries: 2 };
 
 /** Error codes for a missing name or record. */
 const NOTHING: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** @returns the records of the name, each as one string; `unreachable`: no server has answered */
 export async function txtRecords({ dnsServers }: Pick<Config, 'dnsServers'>, name: string): Promise<readonly string[] | 'unreachable'> {
-  const resolver = new Resolver(PATIENCE);
+  const resolver = new Resolver(RESOLVER_OPTIONS);
   if (dnsServers.length > 0) resolver.setServers(dnsServers);
   try {
     // RFC 7208 section 3.3: the strings of one record belong together, without a space.

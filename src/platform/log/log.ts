@@ -12,9 +12,9 @@ interface LoggedError {
 }
 
 function describe(error: unknown): LoggedError {
-  const told: LoggedError = pino.stdSerializers.err(error as Error);
-  if (typeof told !== 'object' || told === null) return { message: String(told) };
-  const described = Object.fromEntries(LOGGED.flatMap((name) => (isPlain(told[name]) ? [[name, told[name]]] : [])));
+  const serialized: LoggedError = pino.stdSerializers.err(error as Error);
+  if (typeof serialized !== 'object' || serialized === null) return { message: String(serialized) };
+  const described = Object.fromEntries(LOGGED.flatMap((name) => (isPlain(serialized[name]) ? [[name, serialized[name]]] : [])));
   const aggregated = (error as { errors?: unknown }).errors;
   return Array.isArray(aggregated) ? { ...described, aggregateErrors: aggregated.map(describe) } : described;
 }

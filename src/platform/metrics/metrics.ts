@@ -49,8 +49,8 @@ export function metricsOfAll(own: Registry): () => Promise<string> {
 export async function openMetrics(own: Registry): Promise<string> {
   const copy = new Registry<typeof Registry.OPENMETRICS_CONTENT_TYPE>();
   copy.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  for (const told of await own.getMetricsAsJSON()) {
-    const metric = { ...told, name: (told.type as unknown) === 'counter' ? told.name.replace(/_total$/, '') : told.name };
+  for (const entry of await own.getMetricsAsJSON()) {
+    const metric = { ...entry, name: (entry.type as unknown) === 'counter' ? entry.name.replace(/_total$/, '') : entry.name };
     copy.registerMetric({ ...metric, get: async () => metric } as unknown as Metric);
   }
   return copy.metrics();

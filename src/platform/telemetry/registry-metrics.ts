@@ -34,8 +34,8 @@ export function registryMetrics(registry: Registry, scope: { readonly name: stri
   return {
     async collect() {
       const interval = { startTime, endTime: hrTime() };
-      const told = (await registry.getMetricsAsJSON()) as unknown as readonly Told[];
-      const metrics = told.map((metric) => describe(metric, interval)).filter((metric) => metric !== undefined);
+      const collected = (await registry.getMetricsAsJSON()) as unknown as readonly Told[];
+      const metrics = collected.map((metric) => describe(metric, interval)).filter((metric) => metric !== undefined);
       return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope, metrics }] }, errors: [] };
     },
   };

@@ -46,11 +46,16 @@ export async function answerRegistration(
       res.writeHead(204, { 'Cache-Control': 'no-store', ...ANY_ORIGIN }).end();
     }
   } catch (error) {
-    refuse(res, isUnavailable(error) ? AWAY : error);
+    refuse(res, isUnavailable(error) ? UNAVAILABLE : error);
   }
 }
 
-const AWAY = new RegistrationRefused('temporarily_unavailable', 'the service is temporarily unavailable. Try again in a moment', 503, 5);
+const UNAVAILABLE = new RegistrationRefused(
+  'temporarily_unavailable',
+  'the service is temporarily unavailable. Try again in a moment',
+  503,
+  5,
+);
 
 function refuse(res: ServerResponse, error: unknown): void {
   if (!(error instanceof RegistrationRefused)) throw error;

@@ -68,7 +68,7 @@ export function requestPipeline(parts: PipelineParts): Middleware {
 }
 
 /** Reports database outages as temporarily unavailable wherever they occur. */
-const told = (failure: unknown): unknown => (isUnavailable(failure) ? new TemporarilyUnavailable(failure) : failure);
+const asProtocolError = (failure: unknown): unknown => (isUnavailable(failure) ? new TemporarilyUnavailable(failure) : failure);
 
 /** Puts a signed request's parameters over those beside it. */
 type Merge = (ctx: Context, query: RequestParameters) => Promise<Merged>;
@@ -137,7 +137,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       const { newestSecretId } = client?.tokenEndpointAuthMethod === 'client_secret_jwt' ? clientSettings(client) : {};
       if (newestSecretId !== undefined) uses.noteSecret(newestSecretId);
     } catch (failure) {
-      const error = told(failure);
+      const error = asProtocolError(failure);
       if (!(error instanceof errors.OIDCProviderError)) log.error({ err: error, requestId: ctx.state.requestId }, 'server_error');
       answerWithError(ctx, error);
     }
@@ -167,7 +167,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       if (client !== undefined && requestStateOf(ctx)?.writes.bySession) uses.note(client.clientId);
       await noteError(parts, ctx);
     } catch (failure) {
-      const error = told(failure);
+      const error = asProtocolError(failure);
       // Neither a redirect nor a cookie may leave for what was not written.
       ctx.remove('Location');
       ctx.remove('Set-Cookie');

@@ -97,7 +97,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
   }
 
   /** @returns the claims that the token holds */
-  function told({ claims: held, omitted }: Fitted, token: string, clientId: string | undefined): Values {
+  function withOmissionsLogged({ claims: held, omitted }: Fitted, token: string, clientId: string | undefined): Values {
     if (omitted.length > 0)
       log.warn({ server: serverId, application: clientId, claims: omitted }, `omitted claims from the ${token}: it would exceed 8 KiB`);
     return held;
@@ -116,7 +116,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     ofAccessToken,
 
     async forAccessToken(token, payload, hooked) {
-      return told(fitIntoToken(hooked ?? (await ofAccessToken(token)), jsonSize(payload)), 'access token', token.clientId);
+      return withOmissionsLogged(fitIntoToken(hooked ?? (await ofAccessToken(token)), jsonSize(payload)), 'access token', token.clientId);
     },
 
     async forUserinfo(account, standard, token) {
@@ -137,7 +137,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
       });
       const nonce = entities.AuthorizationCode?.nonce ?? entities.RefreshToken?.nonce ?? params?.nonce;
       const content = idTokenContent(standard, own, { iss: issuer, aud: client?.clientId, nonce }, PROTOCOL_CLAIMS);
-      return told(content, 'ID token', client?.clientId);
+      return withOmissionsLogged(content, 'ID token', client?.clientId);
     },
   };
 }

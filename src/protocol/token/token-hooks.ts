@@ -109,8 +109,8 @@ export function tokenHooks({ server, issuer, state, access, claims, audienceOf, 
     if (!comes || account === undefined || !spaceSeparated(token.scope).includes('openid')) return undefined;
     const source = code ?? deviceCode ?? refreshToken;
     const requested = (source === undefined ? oidc.claims : source.claims)?.id_token ?? {};
-    const told = await account.claims('id_token', token.scope ?? '', requested as never, []);
-    return { claims: { ...told, iss: issuer, aud: oidc.client?.clientId }, lifetime: LIFETIMES.idToken };
+    const idTokenClaims = await account.claims('id_token', token.scope ?? '', requested as never, []);
+    return { claims: { ...idTokenClaims, iss: issuer, aud: oidc.client?.clientId }, lifetime: LIFETIMES.idToken };
   }
 
   return {

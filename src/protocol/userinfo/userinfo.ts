@@ -77,8 +77,8 @@ export async function userinfoResponse(
   token: ClaimedToken,
   { names, claims, subjects }: UserinfoParts,
 ): Promise<object> {
-  const told = await claims.forUserinfo(account, userClaims(account), token);
-  const values: Readonly<Record<string, unknown>> = Object.assign({}, told, { sub: await subjects.of(client, account.id) });
+  const userClaimValues = await claims.forUserinfo(account, userClaims(account), token);
+  const values: Readonly<Record<string, unknown>> = Object.assign({}, userClaimValues, { sub: await subjects.of(client, account.id) });
   return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]));
 }
 
