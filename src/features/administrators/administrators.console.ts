@@ -3,7 +3,7 @@
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { organizationPath } from '../organizations/organization-page.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
@@ -23,7 +23,7 @@ const list: ConsolePage = {
   access: 'service',
   async show({ services, request, query }) {
     const type = TYPES.find((one) => one === query.get('role'));
-    const { items, next } = await listAdministrators(services, { type }, { limit: LIMIT, after: afterIn(query) });
+    const { items, total } = await listAdministrators(services, { type }, pageIn(query));
     const give = { label: 'Give role', href: `${HOME}/new`, main: true };
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return listPage({
@@ -57,7 +57,7 @@ const list: ConsolePage = {
           ],
           isNarrowed: type !== undefined,
         },
-        pager: pagerOf(HOME, query, next),
+        ...paged(HOME, query, { total }, 'administrator'),
       },
     });
   },

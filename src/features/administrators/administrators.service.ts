@@ -35,9 +35,9 @@ export async function listAdministrators(
   which: AdministratorSelection,
   window: Window,
 ): Promise<Page<Administrator>> {
-  const { items, next } = await listRows(knex, which, window);
+  const { items, ...rest } = await listRows(knex, which, window);
   const now = present();
-  return { items: items.map((one) => ({ ...one, status: statusAt(one, now) })), next };
+  return { items: items.map((one) => ({ ...one, status: statusAt(one, now) })), ...rest };
 }
 
 /** Is the user an administrator? */

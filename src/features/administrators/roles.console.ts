@@ -3,7 +3,7 @@
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
 import { organizationPath } from '../organizations/organization-page.console.ts';
@@ -32,7 +32,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, next } = inPages(await listRoles(services, subject.user.id, request), { limit: LIMIT, after: afterIn(query) });
+    const { items, total } = inPages(await listRoles(services, subject.user.id, request), pageIn(query));
     const isChangeable = mayCall(request.roles, 'service', 'write');
     const rows = items.map(async (role) => {
       const organization = await organizationOf(visit, role);
@@ -54,7 +54,7 @@ const list: ConsolePage = {
       columns: ['Role', 'For', 'What it allows', 'Since'],
       rows: await Promise.all(rows),
       empty: 'The user is not an administrator.',
-      pager: pagerOf(home, query, next),
+      ...paged(home, query, { total }, 'role'),
     };
     return userPage(visit, subject, [part], isChangeable ? [{ label: 'Give role', href: `${home}/new`, main: true }] : []);
   },

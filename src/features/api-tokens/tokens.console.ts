@@ -6,7 +6,7 @@ import { type Content, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -45,7 +45,7 @@ const list: ConsolePage = {
   path: '/api/tokens',
   access: 'own',
   async show(visit) {
-    const { items, next } = await listApiTokens(visit.services, { limit: LIMIT, after: afterIn(visit.query) }, visit.request);
+    const { items, total } = await listApiTokens(visit.services, pageIn(visit.query), visit.request);
     const owners = seesAll(visit, 'read') ? await ownersOf(visit, items) : undefined;
     const types = await typesOf(visit, items);
     const create = { label: 'Create token', href: `${HOME}/new`, main: true };
@@ -69,10 +69,10 @@ const list: ConsolePage = {
           actions: mayRevoke(visit, token) ? [{ label: 'Revoke', href: `${HOME}/${token.id}/revoke` }] : [],
         })),
         empty:
-          afterIn(visit.query) === undefined
+          pageIn(visit.query).page === 1
             ? 'There is no token yet. Create one, and use it in scripts and tools that call the management API, or in a directory that provisions users by SCIM.'
             : 'There are no more tokens.',
-        pager: pagerOf(HOME, visit.query, next),
+        ...paged(HOME, visit.query, { total }, 'token'),
       },
     });
   },

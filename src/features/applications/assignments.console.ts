@@ -6,7 +6,7 @@ import { formPage } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { chooseGroups } from '../groups/choose-groups.console.ts';
@@ -48,7 +48,7 @@ function kindIn({ params }: ConsoleRequest): Kind & { readonly path: string } {
 async function tableOf(visit: ConsoleRequest, application: Application, path: string, query: URLSearchParams): Promise<TablePart> {
   const { kind, title, column, empty } = KINDS[path] as Kind;
   const address = `${applicationTabs(application.id).assignments.href}/${path}`;
-  const { items, next } = await listAssignments(visit.services, application.id, kind, { limit: LIMIT, after: afterIn(query) });
+  const { items, total } = await listAssignments(visit.services, application.id, kind, pageIn(query));
   const changes = mayChangeApplication(visit, application);
   return {
     kind: 'table',
@@ -70,7 +70,7 @@ async function tableOf(visit: ConsoleRequest, application: Application, path: st
         : [],
     })),
     empty,
-    pager: pagerOf(address, query, next),
+    ...paged(address, query, { total }, kind),
   };
 }
 

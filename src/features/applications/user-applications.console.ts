@@ -4,7 +4,7 @@ import { applicationsIn } from '../../pages/console/candidates.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { LIMIT, paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
@@ -24,7 +24,7 @@ const list: ConsolePage = {
     const subject = await userSubject(visit);
     const { id } = subject.user;
     const home = homeOf(id);
-    const assigned = await listUserAssignments(services, id, { limit: LIMIT, after: afterIn(query) }, request);
+    const assigned = await listUserAssignments(services, id, pageIn(query), request);
     const open = await listOpenApplications(services, id, { limit: LIMIT }, request);
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return userPage(
@@ -50,7 +50,7 @@ const list: ConsolePage = {
               isChangeable && isDirect ? [{ label: 'Remove assignment', href: `${home}/${encodeURIComponent(applicationId)}/remove` }] : [],
           })),
           empty: 'No applications are assigned to this user or their groups.',
-          pager: pagerOf(home, query, assigned.next),
+          ...paged(home, query, assigned, 'application'),
         },
         {
           kind: 'table',

@@ -5,7 +5,7 @@ import type { Piece } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
@@ -26,7 +26,7 @@ const keys: ConsolePage = {
   async show(visit) {
     const subject = await serverSubject(visit);
     const { server, home, isChangeable } = subject;
-    const { items, next } = inPages(await listServerKeys(visit.services, server.id), { limit: LIMIT, after: afterIn(visit.query) });
+    const { items, total } = inPages(await listServerKeys(visit.services, server.id), pageIn(visit.query));
     const inUse = (await keysInUse(visit.services, server.id)).get(server.id);
     const ages = inUse && { activated: inUse.activated, nextCreated: inUse.nextCreated ?? undefined };
     const due = ages && nextRotation(server.rotationMode, ages, LIFETIMES);
@@ -62,7 +62,7 @@ const keys: ConsolePage = {
             ],
           })),
           empty: 'There are no more keys.',
-          pager: pagerOf(`${home}/keys`, visit.query, next),
+          ...paged(`${home}/keys`, visit.query, { total }, 'key'),
         },
       ],
     });

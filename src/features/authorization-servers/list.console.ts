@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
@@ -30,8 +30,8 @@ const list: ConsolePage = {
     const { services, query } = visit;
     const q = (query.get('q') ?? '').trim();
     const isNarrowed = q !== '' && isPrintable(q);
-    const window = { limit: LIMIT, after: afterIn(query), q: isNarrowed ? q : undefined };
-    const { items, next } = await pageAuthorizationServers(services, window);
+    const window = { ...pageIn(query), q: isNarrowed ? q : undefined };
+    const { items, total } = await pageAuthorizationServers(services, window);
     const create = { label: 'Create authorization server', href: `${SERVERS_HOME}/new`, main: true };
     const protect = { label: 'Protect an MCP server', href: '/admin/api/mcp', icon: 'verify' } as const;
     return listPage({
@@ -52,7 +52,7 @@ const list: ConsolePage = {
         })),
         search: { label: 'Name or audience', q, isNarrowed },
         empty: 'No authorization servers match. Try other words, or show all.',
-        pager: pagerOf(SERVERS_HOME, query, next),
+        ...paged(SERVERS_HOME, query, { total }, 'authorization server'),
       },
     });
   },

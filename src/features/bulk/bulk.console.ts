@@ -8,7 +8,7 @@ import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
-import { afterIn, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound, validation } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase, refusalText, series } from '../../platform/i18n/phrase.ts';
@@ -17,7 +17,6 @@ import type { BulkJob, BulkParameters } from './bulk.resource.ts';
 import { cancelJob, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
 
 const HOME = '/admin/bulk';
-const LIMIT = 20;
 /** Rows that are named before the action is confirmed, and refused rows that the page shows. */
 const NAMED = 5;
 const SHOWN = 50;
@@ -40,7 +39,7 @@ const list: ConsolePage = {
   path: '/bulk',
   access: 'organizations',
   async show({ services, query, request }) {
-    const { items, next } = await listJobs(services, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listJobs(services, pageIn(query), request);
     return listPage({
       title: 'Bulk actions',
       lead: 'Actions on many users at once, and imports. They are kept for seven days.',
@@ -59,7 +58,7 @@ const list: ConsolePage = {
         })),
         empty: 'No bulk actions in the last seven days. Select users in the list of users to begin one.',
         emptyAction: { label: 'Users', href: '/admin/users' },
-        pager: pagerOf(HOME, query, next),
+        ...paged(HOME, query, { total }, 'bulk action'),
       },
     });
   },

@@ -4,7 +4,7 @@ import { detailPage, type TableRow } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, series } from '../../platform/i18n/phrase.ts';
 import {
@@ -38,7 +38,7 @@ const list: ConsolePage = {
   async show(visit) {
     const subject = await serverSubject(visit);
     const { services, query } = visit;
-    const { items, next } = await listServerClaims(services, subject.server.id, { limit: LIMIT, after: afterIn(query) });
+    const { items, total } = await listServerClaims(services, subject.server.id, pageIn(query));
     const create = { label: 'Create claim', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
       lead: 'A claim is a statement in a token, e.g. the user’s department. Claims of the standard scopes are not listed here.',
@@ -53,7 +53,7 @@ const list: ConsolePage = {
             ? 'The built-in authorization server has no claims of its own. Create your own authorization server to add some.'
             : 'No claims yet. Create one, e.g. with the user’s groups.',
           ...(subject.hasOwnParts && { emptyAction: create }),
-          pager: pagerOf(homeOf(subject), query, next),
+          ...paged(homeOf(subject), query, { total }, 'claim'),
         },
       ],
     });

@@ -4,7 +4,7 @@ import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { applicationNames, serverNames } from '../users/labels.console.ts';
@@ -21,7 +21,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, next } = await listGrants(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listGrants(services, subject.user.id, pageIn(query), request);
     const labels = await applicationNames(
       visit,
       items.map(({ applicationId }) => applicationId),
@@ -46,7 +46,7 @@ const list: ConsolePage = {
         actions: subject.isChangeable ? [{ label: 'Revoke', href: `${home}/${encodeURIComponent(id)}/revoke` }] : [],
       })),
       empty: 'No consents yet. Applications that do not ask for consent are not listed.',
-      pager: pagerOf(home, query, next),
+      ...paged(home, query, { total }, 'consent'),
     };
     const isSome = subject.isChangeable && items.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'Revoke all', href: `${home}/revoke` }] : []);

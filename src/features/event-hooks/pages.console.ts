@@ -4,7 +4,7 @@ import { detailPage, listPage, type Part } from '../../pages/console/detail-page
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { counted, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
@@ -35,7 +35,7 @@ const list: ConsolePage = {
   path: '/api/event-hooks',
   access: 'service',
   async show(visit) {
-    const { items, next } = await listEventHooks(visit.services, { limit: LIMIT, after: afterIn(visit.query) });
+    const { items, total } = await listEventHooks(visit.services, pageIn(visit.query));
     return listPage({
       title: 'Event hooks',
       lead: 'Event hooks notify another system of events by HTTPS, moments after they happen.',
@@ -54,7 +54,7 @@ const list: ConsolePage = {
         })),
         empty: 'There is no event hook yet. Create one to keep another system informed, e.g. of new users or of failed sign-ins.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
-        pager: pagerOf(EVENT_HOOKS_PATH, visit.query, next),
+        ...paged(EVENT_HOOKS_PATH, visit.query, { total }, 'hook'),
       },
     });
   },

@@ -6,7 +6,7 @@ import { formPage } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, sortableColumns } from '../../pages/console/list-state.ts';
 import { memberCells, memberColumns } from '../../pages/console/member-list.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -109,7 +109,7 @@ const applications: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { group, home, tabs } = await groupOf(visit);
-    const { items, next } = await listGroupApplications(visit.services, group.id, { limit: LIMIT, after: afterIn(visit.query) });
+    const { items, total } = await listGroupApplications(visit.services, group.id, pageIn(visit.query));
     return listPage({
       title: verbatim(group.name),
       crumbs: GROUPS_PATH,
@@ -125,7 +125,7 @@ const applications: ConsolePage = {
         })),
         empty: 'No applications assigned. Open an application to assign it.',
         emptyAction: { label: 'Applications', href: '/admin/applications' },
-        pager: pagerOf(`${home}/applications`, visit.query, next),
+        ...paged(`${home}/applications`, visit.query, { total }, 'application'),
       },
     });
   },

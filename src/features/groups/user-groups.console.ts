@@ -3,7 +3,7 @@
 import { groupsIn } from '../../pages/console/candidates.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
@@ -21,7 +21,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, next } = await listUserGroups(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listUserGroups(services, subject.user.id, pageIn(query), request);
     const isChangeable = mayCall(request.roles, 'service', 'write');
     const part = {
       kind: 'table' as const,
@@ -32,7 +32,7 @@ const list: ConsolePage = {
         actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(id)}/remove` }] : [],
       })),
       empty: 'This user is in no group. Groups give access to applications and can be included in tokens.',
-      pager: pagerOf(home, query, next),
+      ...paged(home, query, { total }, 'group'),
     };
     return userPage(visit, subject, [part], isChangeable ? [{ label: 'Add to group', href: `${home}/new`, main: true }] : []);
   },

@@ -3,7 +3,7 @@
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
@@ -19,7 +19,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, next } = await listUserLinks(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listUserLinks(services, subject.user.id, pageIn(query), request);
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return userPage(visit, subject, [
       {
@@ -37,7 +37,7 @@ const list: ConsolePage = {
           actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(idpId)}/remove` }] : [],
         })),
         empty: 'No linked accounts. An account is linked at the first sign-in with an identity provider, as its settings say.',
-        pager: pagerOf(home, query, next),
+        ...paged(home, query, { total }, 'linked account'),
       },
     ]);
   },

@@ -6,7 +6,7 @@ import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -33,7 +33,7 @@ const list: ConsolePage = {
     const provider = await providerIn(visit);
     const { id, name } = provider;
     const at = `${identityProviderPath(id)}/users`;
-    const { items, next } = await listLinkedUsers(services, id, { limit: LIMIT, after: afterIn(query) });
+    const { items, total } = await listLinkedUsers(services, id, pageIn(query));
     const logins = await Promise.all(items.map(({ userId }) => loginOf(visit, userId)));
     const mayWrite = mayCall(request.roles, 'service', 'write');
     const link = { label: 'Link a user', href: `${at}/new` };
@@ -58,7 +58,7 @@ const list: ConsolePage = {
         empty:
           'Nobody is linked yet. Users are linked when they sign in with the provider for the first time, as its settings allow, or by hand.',
         emptyAction: mayWrite ? link : undefined,
-        pager: pagerOf(at, query, next),
+        ...paged(at, query, { total }, 'user'),
       },
     });
   },

@@ -5,7 +5,7 @@ import { type Content, detailPage, listPage } from '../../pages/console/detail-p
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors/errors.ts';
@@ -47,9 +47,7 @@ const list: ConsolePage = {
     const q = (query.get('q') ?? '').trim();
     const type = IDENTITY_PROVIDER_TYPES.find((one) => one === query.get('type'));
     const search = { q: q === '' ? undefined : q, type };
-    const found = isPrintable(q)
-      ? await listIdentityProviders(services, search, { limit: LIMIT, after: afterIn(query) })
-      : { items: [], next: undefined };
+    const found = isPrintable(q) ? await listIdentityProviders(services, search, pageIn(query)) : { items: [], total: 0 };
     const isNarrowed = q !== '' || type !== undefined;
     const add = { label: 'Add identity provider', href: `${IDENTITY_PROVIDERS_PATH}/new`, main: true };
     return listPage({
@@ -88,7 +86,7 @@ const list: ConsolePage = {
           ],
           isNarrowed,
         },
-        pager: pagerOf(IDENTITY_PROVIDERS_PATH, query, found.next),
+        ...paged(IDENTITY_PROVIDERS_PATH, query, found, 'identity provider'),
       },
     });
   },

@@ -4,7 +4,7 @@ import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -30,7 +30,7 @@ const list: ConsolePage = {
   path: '/api/inline-hooks',
   access: 'service',
   async show(visit) {
-    const { items, next } = await listInlineHooks(visit.services, { limit: LIMIT, after: afterIn(visit.query) });
+    const { items, total } = await listInlineHooks(visit.services, pageIn(visit.query));
     return listPage({
       title: 'Inline hooks',
       lead: 'Inline hooks ask another system while a request waits: it changes tokens, checks sign-ups or verifies passwords.',
@@ -49,7 +49,7 @@ const list: ConsolePage = {
         })),
         empty: 'There is no inline hook yet.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
-        pager: pagerOf(INLINE_HOOKS_PATH, visit.query, next),
+        ...paged(INLINE_HOOKS_PATH, visit.query, { total }, 'hook'),
       },
     });
   },

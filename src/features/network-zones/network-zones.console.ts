@@ -5,7 +5,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -24,7 +24,7 @@ const list: ConsolePage = {
   path: '/security/zones',
   access: 'service',
   async show({ services, request, query }) {
-    const { items, next } = await listZones(services, { limit: LIMIT, after: afterIn(query) });
+    const { items, total } = await listZones(services, pageIn(query));
     const mayChange = mayCall(request.roles, 'service', 'write');
     const create = { label: 'Create zone', href: `${HOME}/new`, main: true };
     return listPage({
@@ -48,7 +48,7 @@ const list: ConsolePage = {
         })),
         empty: 'No network zones. Create one for your offices or VPN, and name it in a rule of the sign-in policy.',
         emptyAction: mayChange ? create : undefined,
-        pager: pagerOf(HOME, query, next),
+        ...paged(HOME, query, { total }, 'zone'),
       },
     });
   },

@@ -5,7 +5,7 @@ import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { organizationDomain, shownDomain } from '../../platform/dns/dns.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -39,7 +39,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, next } = await listDomains(services, organization.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listDomains(services, organization.id, pageIn(query), request);
     const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_DOMAINS');
     const add = { label: 'Add domain', href: `${home}/new`, main: true };
     return listPage({
@@ -64,7 +64,7 @@ const list: ConsolePage = {
         })),
         empty: 'No domains. Add one so that its users can sign in with a provider of their own.',
         emptyAction: isChangeable ? add : undefined,
-        pager: pagerOf(home, query, next),
+        ...paged(home, query, { total }, 'domain'),
       },
     });
   },

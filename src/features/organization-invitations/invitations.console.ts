@@ -3,7 +3,7 @@ import { departmentsIn } from '../../pages/console/candidates.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { forbidden } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
@@ -54,7 +54,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, next } = await listInvitations(services, organization.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listInvitations(services, organization.id, pageIn(query), request);
     const invite = { label: 'Invite', href: `${home}/new`, main: true };
     const isChangeable = mayInvite(visit, organization.id);
     return listPage({
@@ -76,7 +76,7 @@ const list: ConsolePage = {
         })),
         empty: 'Nobody is invited to this organization at the moment.',
         emptyAction: isChangeable ? invite : undefined,
-        pager: pagerOf(home, query, next),
+        ...paged(home, query, { total }, 'invitation'),
       },
     });
   },

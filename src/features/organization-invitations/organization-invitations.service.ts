@@ -60,10 +60,10 @@ export async function listInvitations(
   request: RequestContext,
 ): Promise<Page<Invitation>> {
   checkReadable(orgId, request, 'MANAGE_INVITATIONS');
-  const { items, next } = await readInvitations(knex, orgId, window);
+  const { items, ...rest } = await readInvitations(knex, orgId, window);
   if (items.length === 0 && !(await organizationExists(knex, orgId))) throw notFound(orgId, 'Organization');
   const names = await roleNames(knex, orgId);
-  return { items: items.map((row) => shown(row, names)), next };
+  return { items: items.map((row) => shown(row, names)), ...rest };
 }
 
 /** @throws {ApiError} not found, forbidden */

@@ -30,8 +30,8 @@ const complete = (row: Row): OrganizationProvider => ({ ...row, domains: row.dom
 /** Oldest first. */
 export async function selectOrganizationProviders(executor: Executor, orgId: string, window: Window): Promise<Page<OrganizationProvider>> {
   const columns = { ...COLUMNS, domains: executor.raw(DOMAINS) };
-  const { items, next } = await readPage<Row>(providersOf(executor, orgId), columns, window, { by: 'o.seq' });
-  return { items: items.map(complete), next };
+  const { items, ...rest } = await readPage<Row>(providersOf(executor, orgId), columns, window, { by: 'o.seq' });
+  return { items: items.map(complete), ...rest };
 }
 
 export async function findOrganizationProvider(

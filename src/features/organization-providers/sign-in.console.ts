@@ -4,7 +4,7 @@ import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { type Candidates, pickedId, pickField } from '../../pages/console/picker.ts';
 import { shownDomain } from '../../platform/dns/dns.ts';
 import { ApiError, forbidden } from '../../platform/errors/errors.ts';
@@ -51,7 +51,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, next } = await listProvidersOf(services, organization.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listProvidersOf(services, organization.id, pageIn(query), request);
     const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_PROVIDERS');
     const add = { label: 'Connect provider', href: `${home}/new`, main: true };
     return listPage({
@@ -72,7 +72,7 @@ const list: ConsolePage = {
         })),
         empty: 'No identity providers. Users of the organization sign in like everybody else.',
         emptyAction: mayConnect(visit) ? add : undefined,
-        pager: pagerOf(home, query, next),
+        ...paged(home, query, { total }, 'identity provider'),
       },
     });
   },

@@ -3,7 +3,7 @@ import { usersIn } from '../../pages/console/candidates.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -29,7 +29,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, next } = await listAdministrators(services, { orgId: organization.id }, { limit: LIMIT, after: afterIn(query) });
+    const { items, total } = await listAdministrators(services, { orgId: organization.id }, pageIn(query));
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return detailPage({
       ...organizationHead(visit, organization),
@@ -43,7 +43,7 @@ const list: ConsolePage = {
             cells: [{ text: login, href: `${addressOfUser(userId)}/roles` }, userStatusPiece(status)],
           })),
           empty: 'Nobody is an administrator of this organization only. Administrators of the whole service can change it.',
-          pager: pagerOf(home, query, next),
+          ...paged(home, query, { total }, 'administrator'),
         },
         ...(isChangeable
           ? [

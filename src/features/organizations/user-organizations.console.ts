@@ -4,7 +4,7 @@ import { departmentsIn } from '../../pages/console/candidates.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { forbidden, validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
@@ -31,7 +31,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, next } = await listUserOrganizations(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listUserOrganizations(services, subject.user.id, pageIn(query), request);
     const add = { label: 'Add to organization', href: `${home}/new`, main: true };
     const part = {
       kind: 'table' as const,
@@ -51,7 +51,7 @@ const list: ConsolePage = {
           : [],
       })),
       empty: 'This user belongs to no organization.',
-      pager: pagerOf(home, query, next),
+      ...paged(home, query, { total }, 'organization'),
     };
     return userPage(visit, subject, [part], mayAdd(visit) ? [add] : []);
   },

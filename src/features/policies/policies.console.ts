@@ -6,7 +6,7 @@ import { detailPage, type Piece, type TablePart, type TableRow } from '../../pag
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickManyField } from '../../pages/console/pick-many.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
@@ -64,7 +64,7 @@ const list: ConsolePage = {
   async show(visit) {
     const subject = await serverSubject(visit);
     const all = await listPolicies(visit.services, subject.server.id);
-    const { items, next } = inPages(all, { limit: LIMIT, after: afterIn(visit.query) });
+    const { items, total } = inPages(all, pageIn(visit.query));
     const rows: TableRow[] = [];
     for (const policy of items) rows.push(await rowOf(visit, subject, policy, all.length));
     const create = { label: 'Create access policy', href: `${homeOf(subject)}/new`, main: true };
@@ -79,7 +79,7 @@ const list: ConsolePage = {
           rows,
           empty: 'No access policies, so no application gets tokens here. Create one.',
           ...(subject.hasOwnParts && { emptyAction: create }),
-          pager: pagerOf(homeOf(subject), visit.query, next),
+          ...paged(homeOf(subject), visit.query, { total }, 'access policy', 'access policies'),
         },
       ],
     });

@@ -2,7 +2,7 @@
 
 import type { Piece, TablePart, TableRow } from '../../pages/console/detail-page.ts';
 import type { ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
 import { durationOf } from '../authorization-servers/lifetimes.console.ts';
@@ -41,7 +41,7 @@ const short = (names: readonly (string | Phrase)[], count: number): Phrase =>
 
 export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, policy: Policy, address: string): Promise<TablePart> {
   const all = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
-  const { items, next } = inPages(all, { limit: LIMIT, after: afterIn(visit.query) });
+  const { items, total } = inPages(all, pageIn(visit.query));
   const rows: TableRow[] = [];
   for (const rule of items) rows.push(await rowOf(visit, subject, `${address}/rules/${encodeURIComponent(rule.id)}`, rule, all.length));
   return {
@@ -53,7 +53,7 @@ export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, 
     rows,
     empty: 'No rules, so its applications get no tokens. Create one.',
     ...(subject.hasOwnParts && { emptyAction: { label: 'Create rule', href: `${address}/rules/new` } }),
-    pager: pagerOf(address, visit.query, next),
+    ...paged(address, visit.query, { total }, 'rule'),
   };
 }
 

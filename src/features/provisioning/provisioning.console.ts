@@ -4,7 +4,7 @@ import { detailPage, type Part, type TablePart } from '../../pages/console/detai
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { afterIn, LIMIT, paged, pageIn, pagerOf } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { affectedBy } from '../affected/affected.service.ts';
@@ -44,8 +44,8 @@ const KINDS = { user: 'User', group: 'Group' } as const;
 
 async function resourcesOf(visit: ConsoleRequest, application: Application, isFailed: boolean): Promise<TablePart> {
   const search = isFailed ? { state: 'FAILED' as const } : {};
-  const after = isFailed ? undefined : afterIn(visit.query);
-  const { items, next } = await listProvisioned(visit.services, application.id, search, { limit: LIMIT, after });
+  const window = isFailed ? { limit: LIMIT } : pageIn(visit.query);
+  const { items, total } = await listProvisioned(visit.services, application.id, search, window);
   const changes = mayChangeApplication(visit, application);
   return {
     kind: 'table',
@@ -64,7 +64,7 @@ async function resourcesOf(visit: ConsoleRequest, application: Application, isFa
       actions: changes ? [{ label: 'Retry', href: `${homeOf(application)}/${one.kind}/${encodeURIComponent(one.id)}/retry` }] : [],
     })),
     empty: isFailed ? 'None.' : 'No users pushed yet.',
-    ...(!isFailed && { pager: pagerOf(homeOf(application), visit.query, next) }),
+    ...(!isFailed && paged(homeOf(application), visit.query, { total }, 'entry', 'entries')),
   };
 }
 

@@ -220,13 +220,13 @@ const MOST_PLANNED = 10;
 /** Asks the target what a push would do with the next users, and changes nothing. @throws {ApiError} not found */
 export async function dryRun(services: Services, applicationId: string, window: Window): Promise<Page<PlannedUser>> {
   const target = await getProvisioning(services, applicationId);
-  const { items, next } = await listAssignedUserIds(services.database.knex, target.applicationId, {
+  const { items, ...rest } = await listAssignedUserIds(services.database.knex, target.applicationId, {
     ...window,
     limit: Math.min(window.limit, MOST_PLANNED),
   });
   const planned: PlannedUser[] = [];
   for (const { id, login } of items) planned.push(await plannedUser(services, target, id, login));
-  return { items: planned, next };
+  return { items: planned, ...rest };
 }
 
 async function plannedUser(services: Services, target: ProvisioningTarget, id: string, login: string): Promise<PlannedUser> {

@@ -5,7 +5,7 @@ import type { Content } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
@@ -40,7 +40,7 @@ const list: ConsolePage = {
     const subject = await serverSubject(visit);
     const { server, isChangeable } = subject;
     const home = homeOf(subject);
-    const { items, next } = await listRegistrationTokens(visit.services, server.id, { limit: LIMIT, after: afterIn(visit.query) });
+    const { items, total } = await listRegistrationTokens(visit.services, server.id, pageIn(visit.query));
     return pageBelowSettings(subject, 'Registration', {
       lead: LEADS[server.registration.mode],
       actions: isChangeable ? [{ label: 'Create token', href: `${home}/new`, main: true }] : [],
@@ -72,7 +72,7 @@ const list: ConsolePage = {
             actions: isChangeable ? [{ label: 'Revoke', href: `${home}/${token.id}/revoke` }] : [],
           })),
           empty: 'There is no initial access token yet. Create one, and give it to the developer of the client.',
-          pager: pagerOf(home, visit.query, next),
+          ...paged(home, visit.query, { total }, 'token'),
         },
       ],
     });

@@ -5,7 +5,7 @@ import type { TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formValues, settingFields } from '../../pages/console/settings-form.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
@@ -37,8 +37,8 @@ const list: ConsolePage = {
     const { services, query } = visit;
     const q = (query.get('q') ?? '').trim();
     const isNarrowed = q !== '' && isPrintable(q);
-    const window = { limit: LIMIT, after: afterIn(query) };
-    const { items, next } = await listServerScopes(services, subject.server.id, isNarrowed ? q : undefined, window);
+    const window = pageIn(query);
+    const { items, total } = await listServerScopes(services, subject.server.id, isNarrowed ? q : undefined, window);
     const create = { label: 'Create scope', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
       lead: 'A scope is a permission that an application requests, e.g. to read orders. The API checks it in the access token.',
@@ -51,7 +51,7 @@ const list: ConsolePage = {
           rows: items.map((scope) => rowOf(subject, scope)),
           search: { label: 'The name begins with', q, isNarrowed },
           empty: 'No scopes match. Try other words, or show all.',
-          pager: pagerOf(homeOf(subject), query, next),
+          ...paged(homeOf(subject), query, { total }, 'scope'),
         },
         ...(subject.isBuiltIn ? [] : [await detailTypesPart(visit, subject)]),
       ],

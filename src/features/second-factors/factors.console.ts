@@ -3,7 +3,7 @@
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
@@ -28,7 +28,7 @@ const list: ConsolePage = {
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { factors } = await listUserFactors(services, subject.user.id, request);
-    const { items, next } = inPages(factors, { limit: LIMIT, after: afterIn(query) });
+    const { items, total } = inPages(factors, pageIn(query));
     const part = {
       kind: 'table' as const,
       name: 'Factors',
@@ -43,7 +43,7 @@ const list: ConsolePage = {
         actions: subject.isChangeable ? [{ label: 'Reset', href: `${home}/${encodeURIComponent(factor.id)}/reset` }] : [],
       })),
       empty: 'No second factor. Users set one up on their own security page.',
-      pager: pagerOf(home, query, next),
+      ...paged(home, query, { total }, 'second factor'),
     };
     const isSome = subject.isChangeable && factors.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'Reset all', href: `${home}/reset` }] : []);

@@ -5,7 +5,7 @@ import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { affectedBy } from '../affected/affected.service.ts';
@@ -37,7 +37,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, next } = await listSessions(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const { items, total } = await listSessions(services, subject.user.id, pageIn(query), request);
     const labels = await applicationNames(
       visit,
       items.flatMap(({ applications }) => applications),
@@ -60,7 +60,7 @@ const list: ConsolePage = {
         actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${id}/end` }] : [],
       })),
       empty: 'No sessions.',
-      pager: pagerOf(home, query, next),
+      ...paged(home, query, { total }, 'session'),
     };
     return userPage(visit, subject, [part], subject.isChangeable ? [{ label: 'End all', href: `${home}/end` }] : []);
   },

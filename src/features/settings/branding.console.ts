@@ -3,7 +3,7 @@
 import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { Action, ConsolePage, Typed } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
@@ -175,9 +175,9 @@ const applications: ConsolePage = {
   async show({ services, query }) {
     const q = (query.get('q') ?? '').trim();
     const at = `${HOME}/applications`;
-    const window = { limit: LIMIT, after: afterIn(query) };
+    const window = pageIn(query);
     const search = { q: q === '' ? undefined : q };
-    const { items, next } = isPrintable(q) ? await listApplications(services, search, window) : { items: [], next: undefined };
+    const { items, total } = isPrintable(q) ? await listApplications(services, search, window) : { items: [], total: 0 };
     return listPage({
       title: 'Branding',
       lead: 'An application can show its own logo and colour on its sign-in pages.',
@@ -196,7 +196,7 @@ const applications: ConsolePage = {
         })),
         empty: 'No applications match. Try the beginning of the name.',
         search: { label: 'Name', q, isNarrowed: q !== '' },
-        pager: pagerOf(at, query, next),
+        ...paged(at, query, { total }, 'application'),
       },
     });
   },

@@ -5,7 +5,7 @@ import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId } from '../../pages/console/picker.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { validation } from '../../platform/errors/errors.ts';
@@ -35,7 +35,7 @@ const list: ConsolePage = {
   path: '/api/signal-streams',
   access: 'service',
   async show(visit) {
-    const { items, next } = await listSignalStreams(visit.services, { limit: LIMIT, after: afterIn(visit.query) });
+    const { items, total } = await listSignalStreams(visit.services, pageIn(visit.query));
     const waiting = await Promise.all(items.map((stream) => waitingForStream(visit.services, stream)));
     return listPage({
       title: 'Signal streams',
@@ -58,7 +58,7 @@ const list: ConsolePage = {
         })),
         empty: 'There is no signal stream yet.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
-        pager: pagerOf(STREAMS_PATH, visit.query, next),
+        ...paged(STREAMS_PATH, visit.query, { total }, 'stream'),
       },
     });
   },

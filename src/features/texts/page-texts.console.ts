@@ -3,9 +3,10 @@
 import { listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, Crumb, Drawn, Typed } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
+import { inPages } from '../../platform/database/paging.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
-import { counted, phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { getPageText, listPageTexts, type PageText, resetPageText, setPageText } from './texts.service.ts';
 
 const HOME = '/admin/settings/texts';
@@ -25,18 +26,15 @@ const list: ConsolePage = {
     const changed = query.get('changed') === 'true';
     const filter = { q, ...(language !== 'all' && { language }), ...(changed && { customized: true }) };
     const all = await listPageTexts(services, filter);
-    const after = afterIn(query) ?? 0;
-    const rows = all.slice(after, after + LIMIT);
-    const next = after + LIMIT < all.length ? after + LIMIT : undefined;
+    const found = inPages(all, pageIn(query));
     return listPage({
       title: 'Page texts',
       lead: 'The texts of the pages for end users. You can change each of them.',
       crumbs: SETTINGS,
       list: {
         name: 'texts',
-        count: counted(all.length, '{count} text', '{count} texts'),
         columns: ['Text', 'Page', 'Language', 'State', 'Key'],
-        rows: rows.map((one) => ({
+        rows: found.items.map((one) => ({
           cells: [
             { text: one.text, href: addressOf(one) },
             phrase(one.page),
@@ -71,7 +69,7 @@ const list: ConsolePage = {
           ],
           isNarrowed: q !== '' || changed || query.has('language'),
         },
-        pager: pagerOf(HOME, query, next),
+        ...paged(HOME, query, found, 'text'),
       },
     });
   },

@@ -2,7 +2,7 @@
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
@@ -19,7 +19,7 @@ const list: ConsolePage = {
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { browsers } = await listUserTrustedBrowsers(services, subject.user.id, request);
-    const { items, next } = inPages(browsers, { limit: LIMIT, after: afterIn(query) });
+    const { items, total } = inPages(browsers, pageIn(query));
     const part = {
       kind: 'table' as const,
       lead: 'In these browsers the password alone is enough until they expire.',
@@ -35,7 +35,7 @@ const list: ConsolePage = {
         actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${encodeURIComponent(id)}/end` }] : [],
       })),
       empty: 'No trusted browsers. For how long users may trust one is set under Security → Sign-in policy.',
-      pager: pagerOf(home, query, next),
+      ...paged(home, query, { total }, 'browser'),
     };
     const isSome = subject.isChangeable && browsers.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'End all', href: `${home}/end` }] : []);

@@ -34,12 +34,16 @@ export function listState<Order extends string>(
 ): ListState<Order> {
   const typed = query.get('sort') ?? '';
   const by = columns.filter(isSorted).find((column) => column.by === typed.replace(/^-/, ''))?.by;
-  const page = query.get('page') ?? '';
   return {
-    page: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1,
-    size: sizeIn(query, size),
+    ...listPageIn(query, size),
     sort: by === undefined ? first : { by, descending: typed.startsWith('-') },
   };
+}
+
+/** Number and size of the page that an address asks for. @param size the default */
+export function listPageIn(query: URLSearchParams, size: Size = SIZES[0]): Pick<NumberedWindow, 'page' | 'size'> {
+  const page = query.get('page') ?? '';
+  return { page: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1, size: sizeIn(query, size) };
 }
 
 /** @param size the default */
@@ -79,7 +83,12 @@ export const sizeLinks = (path: string, query: URLSearchParams, size: number): N
   SIZES.map((one) => ({ label: String(one), href: addressWith(path, query, { size: String(one) }), current: one === size }));
 
 /** The way from page to page, and how many rows a page has. */
-export function numberedPager(path: string, query: URLSearchParams, { page, size }: NumberedWindow, total: number): Pager {
+export function numberedPager(
+  path: string,
+  query: URLSearchParams,
+  { page, size }: Pick<NumberedWindow, 'page' | 'size'>,
+  total: number,
+): Pager {
   const pages = Math.max(1, Math.ceil(total / size));
   const to = (number: number) => addressWith(path, query, { page: String(number) });
   return {

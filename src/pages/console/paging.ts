@@ -1,5 +1,7 @@
-/** Lists in pages: which piece an address asks for, and the address of the next one. */
-import type { Pager } from './detail-page.ts';
+/** Lists in pages: which page an address asks for, and the ways to the others. */
+import type { Page } from '../../platform/database/paging.ts';
+import type { Pager, TablePart } from './detail-page.ts';
+import { countOf, listPageIn, numberedPager } from './list-state.ts';
 
 /** Rows of a page. */
 export const LIMIT = 20;
@@ -12,7 +14,10 @@ export function afterIn(query: URLSearchParams): number | undefined {
   return /^\d{1,15}$/.test(after) ? Number(after) : undefined;
 }
 
-/** The ways on and back, with what narrows the list kept. @param next where the next piece begins; undefined: this is the last */
+/**
+ * The ways on and back in the log, which grows while it is read, with what narrows it kept.
+ * @param next where the next piece begins; undefined: this is the last
+ */
 export function pagerOf(path: string, query: URLSearchParams, next: number | string | undefined): Pager {
   const kept = new URLSearchParams([...query].filter(([name]) => name !== PARAMETER));
   const address = (parameters: URLSearchParams) => (parameters.size === 0 ? path : `${path}?${parameters}`);
@@ -21,4 +26,26 @@ export function pagerOf(path: string, query: URLSearchParams, next: number | str
   const on = new URLSearchParams(kept);
   on.set(PARAMETER, String(next));
   return { first, next: address(on) };
+}
+
+/** The page that an address asks for, of a list in one order. */
+export function pageIn(query: URLSearchParams): { readonly limit: number; readonly page: number } {
+  const { page, size } = listPageIn(query);
+  return { limit: size, page };
+}
+
+/**
+ * The number of rows, and the ways to the other pages, of a list in one order.
+ * @param page as it was read for `pageIn`
+ * @param singular a row
+ */
+export function paged(
+  path: string,
+  query: URLSearchParams,
+  { total }: Pick<Page<unknown>, 'total'>,
+  singular: string,
+  plural?: string,
+): Required<Pick<TablePart, 'count' | 'pager'>> {
+  if (total === undefined) throw new Error(`${path}: the list was not read by the number of a page`);
+  return { count: total === 0 ? undefined : countOf(total, singular, plural), pager: numberedPager(path, query, listPageIn(query), total) };
 }

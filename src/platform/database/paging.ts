@@ -6,12 +6,16 @@ export interface Window {
   readonly limit: number;
   /** Cursor of the previous page; absent: first page. */
   readonly after?: number | undefined;
+  /** Instead of a cursor: the number of the page, from 1. The newest rows come first, and all are counted. */
+  readonly page?: number | undefined;
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
   /** Cursor of the next page; undefined: last page. */
   readonly next: number | undefined;
+  /** Rows on all pages together, of a page by its number. */
+  readonly total?: number | undefined;
 }
 
 /** The same page, with each item in another form. */
@@ -34,9 +38,18 @@ export interface Order {
 export async function readPage<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
-  { limit, after }: Window,
+  { limit, after, page }: Window,
   { by = 'seq', descending = false }: Order = {},
 ): Promise<Page<T>> {
+  if (page !== undefined) {
+    const total = (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
+    const items: T[] = await query
+      .select(columns)
+      .orderBy(by, 'desc')
+      .limit(limit)
+      .offset((page - 1) * limit);
+    return { items, next: undefined, total };
+  }
   // As bigint: a cursor beyond the column's type is the end of the list, not an error.
   if (after !== undefined) query.whereRaw(`?? ${descending ? '<' : '>'} ?::bigint`, [by, after]);
   const rows: (T & { place: number })[] = await query
@@ -123,7 +136,7 @@ export async function readSlice<T>(
  * A piece of a list that was read whole: of one that is short, or whose order others decide. What is moved or taken away between two pieces moves those
  * behind it by one.
  */
-export function inPages<T>(all: readonly T[], { limit, after = 0 }: Window): Page<T> {
+export function inPages<T>(all: readonly T[], { limit, page, after = page === undefined ? 0 : (page - 1) * limit }: Window): Page<T> {
   const end = after + limit;
-  return { items: all.slice(after, end), next: end < all.length ? end : undefined };
+  return { items: all.slice(after, end), next: end < all.length ? end : undefined, total: all.length };
 }

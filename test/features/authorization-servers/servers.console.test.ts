@@ -122,8 +122,11 @@ test('without an id one is made up, and the audience with it; of lists there are
   for (let n = 0; n < 16; n += 1) await service.api('POST', '/authorizationServers/orders/scopes', { name: `s${n}` });
   const first = await agent.visit(`${HOME}/orders/scopes`);
   const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first.text) ?? [];
-  assert.match((await agent.visit(next)).text, />s15</);
-  assert.doesNotMatch(first.text, />s15</);
+  assert.match(first.text, />s15</, 'the newest first');
+  const second = await agent.visit(next);
+  assert.match(second.text, />openid</);
+  assert.match(wordsOf(second), /24 scopes.*Previous page Page 2 of 2 Rows per page: 20 50 100/);
+  assert.doesNotMatch(second.text, />s15</);
   assert.match((await agent.visit(`${HOME}/orders/scopes?q=S15`)).text, />s15</);
 });
 

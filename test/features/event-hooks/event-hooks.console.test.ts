@@ -171,10 +171,10 @@ test('the list has pages, and who may only read sees no way to change anything',
   }
   const { agent } = await enter(service, await createAdministrator(service, 'READ_ONLY_ADMIN'));
   const first = await agent.visit(HOME);
-  assert.doesNotMatch(wordsOf(first), /Hook 21|Create event hook/);
+  assert.doesNotMatch(wordsOf(first), /Hook 1 |Create event hook/);
   const [, next = ''] = /rel="next" href="([^"]*)"/.exec(first.text) ?? [];
   const second = await agent.visit(next);
-  assert.match(wordsOf(second), /Hook 21/);
+  assert.match(wordsOf(second), /21 hooks.*Hook 1 .*Page 2 of 2/);
   const [, at = ''] = /href="(\/admin\/api\/event-hooks\/who_\w+)"/.exec(second.text) ?? [];
   assert.doesNotMatch((await agent.visit(at)).text, /\/(edit|secret|verify|activate|deactivate|delete)"/);
   for (const path of [`${HOME}/new`, `${at}/edit`, `${at}/secret`]) assert.equal((await agent.visit(path)).status, 403, path);

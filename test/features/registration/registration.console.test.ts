@@ -38,7 +38,7 @@ test('an initial access token made by the console registers a client once, is li
 
   const listed = await agent.visit(HOME);
   for (const token of [once, often, brief]) assert.ok(!listed.text.includes(token), 'a value is shown once');
-  assert.match(wordsOf(listed), /Partner &lt;portal&gt; One registration 1 .* used .* Fleet Many registrations 2 /);
+  assert.match(wordsOf(listed), /3 tokens.*Fleet Many registrations 2 .*Partner &lt;portal&gt; One registration 1 .* used /);
   assert.match(wordsOf(await agent.visit('/admin/applications?origin=REGISTERED')), /Robot/);
   const { body: apps } = await service.api('GET', `/apps?filter=${encodeURIComponent('origin eq "REGISTERED"')}`);
   assert.match(

@@ -52,7 +52,7 @@ test('applications of a user: assigned, by a group, taken away', async (t) => {
   const { agent } = await enter(service);
   const home = `/admin/users/${user.id}/applications`;
   const assigned = await agent.submit(await agent.visit(`${home}/new`), 'console-form', { applicationId: own.clientId });
-  assert.match(wordsOf(assigned), /The application is assigned.*The user Active.*Group Editors Active.*https:\/\/a\.example\//);
+  assert.match(wordsOf(assigned), /The application is assigned.*Group Editors Active.*The user Active.*https:\/\/a\.example\//);
   assert.equal((await service.api('GET', `/apps/${own.clientId}/users/${user.id}`)).status, 200);
   const taken = await agent.submit(await agent.visit(`${home}/${own.clientId}/remove`), 'console-form');
   assert.match(wordsOf(taken), /The assignment is removed/);

@@ -7,5 +7,5 @@ export const tokens: Tour = async (service) => {
   const { body: organization } = await service.api('POST', '/account/org', { orgName: `${LONG} of the directory`.slice(-255) });
   await service.api('POST', '/api-tokens', { name: 'Okta production', type: 'SCIM', orgId: organization.orgId });
   await service.api('POST', '/api-tokens', { name: 'Okta everywhere', type: 'SCIM' });
-  return ['', '/api/tokens', '/api/tokens?after=9', '/api/tokens/new', `/api/tokens/${body.id}/revoke`];
+  return ['', '/api/tokens', '/api/tokens?page=2', '/api/tokens/new', `/api/tokens/${body.id}/revoke`];
 };
