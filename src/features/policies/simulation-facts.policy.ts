@@ -16,7 +16,7 @@ export interface SimulatedUser extends ClaimSource, ClaimPerson {
   readonly groupIds: readonly string[];
 }
 
-export interface Refusal {
+export interface SimulatedRefusal {
   /** Error code of RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6. */
   readonly error: string;
   readonly reason: string;
@@ -70,5 +70,5 @@ export interface SimulationFacts {
   readonly resources: readonly string[];
   readonly prompts: ReadonlySet<SimulatedPrompt>;
   /** Password grant: why no password signs the user in, and why a password alone does not; undefined: it does. */
-  readonly byPassword?: { readonly refusal: Refusal | undefined; readonly aloneRefusal: Refusal | undefined } | undefined;
+  readonly byPassword?: { readonly refusal: SimulatedRefusal | undefined; readonly aloneRefusal: SimulatedRefusal | undefined } | undefined;
 }

@@ -31,7 +31,7 @@ import {
   JWT_BEARER_GRANT,
   TOKEN_EXCHANGE_GRANT,
 } from './access-policy.policy.ts';
-import type { Refusal, SimulatedUser, SimulationFacts } from './simulation-facts.policy.ts';
+import type { SimulatedRefusal, SimulatedUser, SimulationFacts } from './simulation-facts.policy.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -51,7 +51,7 @@ export interface Simulation {
   /** CONSENT: the dialog is shown; what follows holds if the user allows everything. */
   readonly outcome: 'TOKENS' | 'CONSENT' | 'REFUSED';
   /** The first in the order of the checks. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: SimulatedRefusal | undefined;
   /** response_type for the authorize endpoint; undefined if the grant does not use it or the application has none. */
   readonly responseType: string | undefined;
   readonly scopes: ScopeGrant;
@@ -80,7 +80,7 @@ export function simulate(facts: SimulationFacts): Simulation {
   return { outcome, refusal, responseType, scopes, access, consent, tokens, organization };
 }
 
-const CONSENT_REQUIRED: Refusal = { error: 'consent_required', reason: 'the user must consent, but the request has prompt=none' };
+const CONSENT_REQUIRED: SimulatedRefusal = { error: 'consent_required', reason: 'the user must consent, but the request has prompt=none' };
 
 /** Can the user be asked for consent? */
 const asksUser = (grantType: AccessGrantType): boolean => atAuthorize(grantType) || grantType === DEVICE_GRANT || grantType === CIBA_GRANT;
@@ -122,8 +122,8 @@ function consentFor(
 }
 
 /** Authorization details, and types of details whose content is not known (RFC 9396 section 5). */
-function detailRefusal({ server, application, grantType, details, detailTypes }: SimulationFacts): Refusal | undefined {
-  const refused = (reason: string): Refusal => ({ error: 'invalid_authorization_details', reason });
+function detailRefusal({ server, application, grantType, details, detailTypes }: SimulationFacts): SimulatedRefusal | undefined {
+  const refused = (reason: string): SimulatedRefusal => ({ error: 'invalid_authorization_details', reason });
   if (!detailTypes.every((type) => server.detailTypes.has(type)))
     return refused('the authorization server does not have a requested authorization detail type. Create it there');
   const allowed = application.settings.authorization_details_types ?? [];
@@ -145,7 +145,7 @@ function refusalOf(
   responseType: string | undefined,
   scopes: ScopeGrant,
   access: AccessDecision,
-): Refusal | undefined {
+): SimulatedRefusal | undefined {
   const { server, application, user, grantType } = facts;
   const { settings } = application;
   const visits = asksUser(grantType);
