@@ -120,7 +120,7 @@ for (const serverId of SERVERS) {
       const bearer = `Bearer ${body.access_token}`;
       const nobodys = await ask({ headers: { authorization: bearer } });
       assertRefused(nobodys, [403, 'insufficient_scope'], 'a token that has no user');
-      assert.match(nobodys.body.error_description, /no user.*profile, email, address or phone/);
+      assert.match(nobodys.body.error_description, /does not belong to a user.*profile, email, address or phone/);
       assertRefused(
         await ask({ method: 'POST', body: new URLSearchParams({ access_token: body.access_token }) }),
         [403, 'insufficient_scope'],
