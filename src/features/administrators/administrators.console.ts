@@ -10,8 +10,7 @@ import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { mayCall, type RoleType } from './administration.policy.ts';
 import { listAdministrators } from './administrators.service.ts';
-import { roleFields, roleIn } from './role-form.console.ts';
-import { RISE_LEAD, ROLE_NAMES } from './role-words.console.ts';
+import { RISE_LEAD, ROLE_NAMES, roleFields, roleIn } from './role-form.console.ts';
 import { grantRoles } from './user-roles.service.ts';
 
 const HOME = '/admin/security/administrators';

@@ -10,8 +10,7 @@ import { organizationPath } from '../organizations/organization-page.console.ts'
 import { getOrganization } from '../organizations/organizations.service.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { mayCall } from './administration.policy.ts';
-import { roleFields, roleIn } from './role-form.console.ts';
-import { RISE, ROLE_NAMES, ROLE_OPTIONS } from './role-words.console.ts';
+import { RISE, ROLE_NAMES, ROLE_OPTIONS, roleFields, roleIn } from './role-form.console.ts';
 import type { AssignedRole } from './roles.resource.ts';
 import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
 

@@ -14,7 +14,7 @@ import { APPLICATION_REGISTRATION } from '../sign-up/sign-up.policy.ts';
 import { isUserId } from '../users/user-profile.service.ts';
 import { APPLICATION_GRANT_TYPES, type SettingProblem } from './application-settings.policy.ts';
 import { subjectProblem } from './federated-credentials.policy.ts';
-import { requestFields, responseFields } from './settings/signature-fields.service.ts';
+import { requestFields, responseFields } from './settings/encryption-keys.service.ts';
 
 const MOST_URIS = 100;
 

@@ -12,7 +12,7 @@ import { federatedCredential } from './application-settings.service.ts';
 import type { Application } from './applications.resource.ts';
 import { adjustApplicationSettings } from './applications.service.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
-import { readJson } from './setting-values.console.ts';
+import { readJson } from './setting-group.console.ts';
 
 /** Key of a credential in page addresses; credentials have no ID. */
 const keyOf = ({ issuer, subject, audience }: FederatedCredential): string =>

@@ -1,9 +1,56 @@
 /** A group of settings on an application page: its fields and facts. */
-
+import { z } from 'zod';
 import type { Content, Fact, Piece } from '../../pages/console/detail-page.ts';
-import type { Field, Option } from '../../pages/console/form.ts';
+import { type Field, type Option, typedValues } from '../../pages/console/form.ts';
+import { validation } from '../../platform/errors/errors.ts';
 import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
+import { parse } from '../../platform/validation/parsing.ts';
+import type { GivenSettings } from './application-settings.policy.ts';
+import { applicationLabel, clientFields, credentialFields } from './application-settings.service.ts';
 import type { Application } from './applications.resource.ts';
+import { targetsIn } from './settings/id-jag-targets.console.ts';
+
+// Converts the submitted form of a settings group to service input.
+
+const fieldsOfSettings = { ...credentialFields, ...clientFields };
+const schema = z.object({ label: applicationLabel.optional(), ...fieldsOfSettings });
+const SETTINGS = Object.keys(fieldsOfSettings);
+
+interface Changes {
+  readonly label: string | undefined;
+  /** Those of the form's fields; undefined: emptied. */
+  readonly settings: GivenSettings;
+}
+
+/** @throws {ApiError} validation, in the names of the fields */
+export function changesIn(fields: readonly Field[], form: URLSearchParams): Changes {
+  const typed = typedValues(fields, form);
+  const given: Record<string, unknown> = {};
+  for (const { name } of fields) given[name] = typed[name] === '' ? undefined : typed[name];
+  if ('label' in given) given.label = typed.label;
+  // Merge settings that use more than one form field.
+  if ('mfa_required' in given) given.mfa_required = given.mfa_required === 'true' ? true : undefined;
+  if ('profile' in given && given.profile === undefined) given.profile = null;
+  if (given.providers === 'all') given.identity_providers = undefined;
+  if (given.claims === 'all') given.id_token_claims = undefined;
+  for (const name of ['token_exchange_audiences', 'authorization_details_types'])
+    if (Array.isArray(given[name]) && given[name].length === 0) given[name] = undefined;
+  if (Array.isArray(given.id_jag_targets)) given.id_jag_targets = targetsIn(given.id_jag_targets as string[]);
+  if ('leeway' in given) given.refresh_token = { rotation_type: given.rotation_type, leeway: given.leeway };
+  if (given.jwks !== undefined) given.jwks = readJson(String(given.jwks));
+  const { label, ...settings } = parse(schema, given);
+  const emptied = Object.fromEntries(SETTINGS.filter((name) => name in given).map((name) => [name, undefined]));
+  return { label, settings: { ...emptied, ...settings } };
+}
+
+/** @throws {ApiError} validation */
+export function readJson(typed: string): unknown {
+  try {
+    return JSON.parse(typed);
+  } catch {
+    throw validation([{ field: 'jwks', message: 'must be a JSON Web Key Set: {"keys": […]}' }]);
+  }
+}
 
 /** Objects that the settings of an application refer to. */
 export interface GroupSurroundings {

@@ -21,9 +21,30 @@ import {
 import type { Application } from './applications.resource.ts';
 import { changeApplicationSettings } from './applications.service.ts';
 import { secretTold } from './secret-page.console.ts';
-import type { GroupSurroundings, SettingGroup, Tab } from './setting-group.console.ts';
-import { SETTING_GROUPS } from './setting-groups.console.ts';
-import { changesIn } from './setting-values.console.ts';
+import { changesIn, type GroupSurroundings, type SettingGroup, type Tab } from './setting-group.console.ts';
+import { authenticationSettings } from './settings/authentication.console.ts';
+import { flow } from './settings/flow.console.ts';
+import { brandingSettings, general } from './settings/general.console.ts';
+import { logoutSettings } from './settings/logout.console.ts';
+import { responseSettings } from './settings/responses.console.ts';
+import { signInSettings } from './settings/sign-in.console.ts';
+import { subjectSettings } from './settings/subjects.console.ts';
+import { tokenSettings } from './settings/tokens.console.ts';
+
+// An application's settings in groups: what each is called, what it does, and which value is safe. A group is shown as facts and edited
+// on a form of its own; fields have the API's names. How a group is read back is in setting-values.ts.
+
+const SETTING_GROUPS: readonly SettingGroup[] = [
+  general,
+  flow,
+  signInSettings,
+  tokenSettings,
+  responseSettings,
+  subjectSettings,
+  logoutSettings,
+  authenticationSettings,
+  brandingSettings,
+];
 
 /** So many identity providers are offered to choose from. */
 const MOST_PROVIDERS = 200;

@@ -1,16 +1,45 @@
 /** One event of the system log: all that is kept of it, what it changed, and what else happened in the same request. */
-
 import { type Content, detailPage, type Fact, type Part, type Piece } from '../../pages/console/detail-page.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { tellDecision } from './decision-text.console.ts';
-import { changedFields } from './difference.console.ts';
 import { addressOfEntry, LOG, partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { LOG_COLUMNS, outcomePieces, rowOf } from './log.console.ts';
 import { describeEvent } from './log-events.service.ts';
 import { readLogEvent } from './logs.service.ts';
+
+// Difference of two JSON values, field by field and recursively for objects; lists are compared as one value.
+
+interface ChangedField {
+  /** Path of the field, e.g. `profile.email`; empty for a value without fields. */
+  readonly field: string;
+  /** undefined: it was, or is, not there. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value for people: text as it is, the rest as JSON. */
+const written = (value: unknown): string | undefined =>
+  value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** The fields that differ, in the order of the names in `before`, then those that came. Without one of the two, all fields of the other. */
+export function changedFields(before: unknown, after: unknown, path = ''): ChangedField[] {
+  if (isObject(before) || isObject(after)) {
+    if ((before === undefined || isObject(before)) && (after === undefined || isObject(after))) {
+      const [was, is]: readonly [Fields, Fields] = [before ?? {}, after ?? {}];
+      const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
+      return names.flatMap((name) => changedFields(was[name], is[name], path === '' ? name : `${path}.${name}`));
+    }
+  }
+  const [was, is] = [written(before), written(after)];
+  return was === is ? [] : [{ field: path, before: was, after: is }];
+}
 
 export const LOG_CRUMBS: readonly Crumb[] = [{ label: 'Reports' }, { label: 'System log', href: LOG }];
 

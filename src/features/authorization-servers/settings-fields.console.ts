@@ -2,10 +2,32 @@
 
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
-import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { counted, type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { audiencesOf } from './audience.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { ADDITIONAL_ALGS } from './signing-keys.policy.ts';
+
+// Lengths of time as people say them.
+
+const UNITS = [
+  ['{count} day', '{count} days', 86_400],
+  ['{count} hour', '{count} hours', 3600],
+  ['{count} minute', '{count} minutes', 60],
+  ['{count} second', '{count} seconds', 1],
+] as const;
+
+/** @param seconds whole; @returns e.g. “1 hour 30 minutes” */
+export function durationOf(seconds: number): Phrase {
+  const words: Phrase[] = [];
+  let left = seconds;
+  for (const [one, many, size] of UNITS) {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    if (count > 0) words.push(counted(count, one, many));
+  }
+  const [first, ...others] = words;
+  return first === undefined ? phrase('no time') : others.reduce((before, next) => phrase('{before} {next}', { before, next }), first);
+}
 
 /** undefined: of a server to be made. */
 type Now = AuthorizationServer | undefined;

@@ -11,11 +11,11 @@ import { audiencesOf } from './audience.policy.ts';
 import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { updateAuthorizationServer } from './authorization-servers.service.ts';
-import { durationOf } from './lifetimes.console.ts';
 import { issuerOf } from './server-id.policy.ts';
 import { crumbsBelow, type ServerSubject, serverPage, serverStatus, serverSubject } from './server-page.console.ts';
 import {
   clientsIn,
+  durationOf,
   fieldOfProfile,
   fieldsOfClients,
   fieldsOfKeys,

@@ -9,7 +9,7 @@ import { phrase } from '../../platform/i18n/phrase.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { applicationNames, serverNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
-import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
+import { getGrant, listGrants, revokeGrant, revokeGrants } from './consents.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/consents`;
 const FOLLOWS = 'The application loses its access at that authorization server. Next time, it must ask the user again.';

@@ -1,4 +1,4 @@
-/** Permissions of applications as shown to and revoked by users themselves. Administrators use user-grants.service.ts. */
+/** Permissions of applications as shown to and revoked by users themselves. Administrators use consents.service.ts. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isPrintable } from '../../platform/validation/text.ts';

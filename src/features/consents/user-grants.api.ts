@@ -6,7 +6,7 @@ import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { mapPage } from '../../platform/database/paging.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import type { Consent } from './consents.resource.ts';
-import { getGrant, listGrants, revokeGrant, revokeGrants } from './user-grants.service.ts';
+import { getGrant, listGrants, revokeGrant, revokeGrants } from './consents.service.ts';
 
 const linked = z.object({ href: z.url() });
 

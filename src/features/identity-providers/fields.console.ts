@@ -3,8 +3,7 @@
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import type { Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
-import { pickManyField } from '../../pages/console/pick-many.ts';
-import { pickField } from '../../pages/console/picker.ts';
+import { pickField, pickManyField } from '../../pages/console/picker.ts';
 import { type IdentityProviderSettings, type IdentityProviderType, providerUsesSecret } from './identity-provider.policy.ts';
 
 const CONNECTION = 'Connection';

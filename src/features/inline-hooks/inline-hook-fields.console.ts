@@ -2,7 +2,7 @@
 
 import { type Field, typedValues } from '../../pages/console/form.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { channelFields, channelIn } from '../event-hooks/hook-channel.console.ts';
+import { channelFields, channelIn } from '../event-hooks/fields.console.ts';
 import { INLINE_HOOK_TYPES, type InlineHook, type InlineHookType, PASSWORD_IMPORT } from './inline-hooks.resource.ts';
 import { type InlineHookInput, inlineHookBody, inlineHookInput } from './inline-hooks.service.ts';
 

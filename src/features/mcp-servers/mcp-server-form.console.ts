@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { groupsIn } from '../../pages/console/candidates.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
-import { pickManyField } from '../../pages/console/pick-many.ts';
+import { pickManyField } from '../../pages/console/picker.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';

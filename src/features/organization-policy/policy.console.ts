@@ -1,7 +1,8 @@
 /** Organization → Sign-in → Policy: what the organization demands of those who sign in for it, beyond what the service does. */
-import { detailPage } from '../../pages/console/detail-page.ts';
+import { detailPage, type Piece } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { counted, phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import {
   mayChangeOrganization,
@@ -15,7 +16,36 @@ import { getOrganization } from '../organizations/organizations.service.ts';
 import type { OrganizationPolicy } from './organization-policy.policy.ts';
 import { organizationPolicyFields } from './organization-policy.resource.ts';
 import { readOrganizationPolicy, replaceOrganizationPolicy } from './organization-policy.service.ts';
-import { AS_SERVICE, idleInWords, lifetimeInWords } from './policy-words.console.ts';
+
+// The policy of an organization in words: on its own page, and in the simulator.
+
+const AS_SERVICE: Piece = { text: 'As for the service', soft: true };
+
+const idleInWords = ({ sessionIdleMinutes }: OrganizationPolicy): Piece =>
+  sessionIdleMinutes === null ? AS_SERVICE : { text: counted(sessionIdleMinutes, '{count} minute', '{count} minutes') };
+
+const lifetimeInWords = ({ sessionLifetimeHours }: OrganizationPolicy): Piece =>
+  sessionLifetimeHours === null ? AS_SERVICE : { text: counted(sessionLifetimeHours, '{count} hour', '{count} hours') };
+
+/** One-line summary of the requirements. */
+export const organizationPolicyInWords = (policy: OrganizationPolicy): readonly Piece[] => {
+  const { mfa, sessionIdleMinutes, sessionLifetimeHours } = policy;
+  return [
+    ...(mfa === 'REQUIRED' ? [{ text: 'A second factor is required.', tone: 'good' as const }] : []),
+    ...(sessionIdleMinutes === null
+      ? []
+      : [
+          {
+            text: phrase('Users sign in again after {time} without a sign-in for it.', {
+              time: counted(sessionIdleMinutes, '{count} minute', '{count} minutes'),
+            }),
+          },
+        ]),
+    ...(sessionLifetimeHours === null
+      ? []
+      : [{ text: phrase('Users sign in again after {time}.', { time: counted(sessionLifetimeHours, '{count} hour', '{count} hours') }) }]),
+  ];
+};
 
 const homeOf = (orgId: string): string => `${organizationPath(orgId)}/policy`;
 

@@ -10,7 +10,7 @@ import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/cons
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
+import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
 import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';

@@ -8,7 +8,7 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listAdministrators } from '../administrators/administrators.service.ts';
-import { RISE, RISE_LEAD } from '../administrators/role-words.console.ts';
+import { RISE, RISE_LEAD } from '../administrators/role-form.console.ts';
 import { grantRole } from '../administrators/user-roles.service.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';

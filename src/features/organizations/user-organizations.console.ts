@@ -9,7 +9,7 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { forbidden, validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
-import { SECOND_ORGANIZATION } from '../administrators/role-words.console.ts';
+import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
 import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { getMember, listUserOrganizations, putMember, removeMember } from './members.service.ts';

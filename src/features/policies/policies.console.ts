@@ -7,7 +7,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
-import { pickManyField } from '../../pages/console/pick-many.ts';
+import { pickManyField } from '../../pages/console/picker.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';

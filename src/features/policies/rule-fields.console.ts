@@ -3,7 +3,7 @@
 import { applicationsIn, groupsIn, usersIn } from '../../pages/console/candidates.ts';
 import type { DurationField, Field } from '../../pages/console/form.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
-import { pickManyField } from '../../pages/console/pick-many.ts';
+import { pickManyField } from '../../pages/console/picker.ts';
 import { verbatim } from '../../platform/i18n/phrase.ts';
 import type { DetailType } from '../authorization-details/detail-types.resource.ts';
 import { listServerDetailTypes } from '../authorization-details/detail-types.service.ts';

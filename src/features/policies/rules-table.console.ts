@@ -5,9 +5,9 @@ import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
-import { durationOf } from '../authorization-servers/lifetimes.console.ts';
 import { namesOf } from '../authorization-servers/references.console.ts';
 import type { ServerSubject } from '../authorization-servers/server-page.console.ts';
+import { durationOf } from '../authorization-servers/settings-fields.console.ts';
 import {
   ANY,
   CIBA_GRANT,

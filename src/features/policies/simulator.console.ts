@@ -23,7 +23,7 @@ import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { MOST_DETAILS, readDetails } from '../authorization-details/detail-types.service.ts';
 import { serverPage, serverSubject } from '../authorization-servers/server-page.console.ts';
-import { organizationPolicyInWords } from '../organization-policy/policy-words.console.ts';
+import { organizationPolicyInWords } from '../organization-policy/policy.console.ts';
 import { spaceSeparated } from '../scopes/granted-scopes.policy.ts';
 import { listServerScopes } from '../scopes/scopes.service.ts';
 import { ACCESS_GRANT_TYPES, type AccessGrantType } from './access-policy.policy.ts';

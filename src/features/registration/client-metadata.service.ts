@@ -7,7 +7,7 @@ import { isLoopbackHost } from '../../platform/config/config.ts';
 import type { GivenSettings } from '../applications/application-settings.policy.ts';
 import { applicationLabel, clientFields, clientSecret, credentialFields } from '../applications/application-settings.service.ts';
 import type { Application } from '../applications/applications.resource.ts';
-import { responseFields } from '../applications/settings/signature-fields.service.ts';
+import { responseFields } from '../applications/settings/encryption-keys.service.ts';
 import { foreignRedirect, type RegistrationSettings } from './registration.policy.ts';
 
 /** RFC 7591 section 3.2.2, and RFC 6750 section 3.1 where a token is wrong. */

@@ -8,7 +8,7 @@ import { LANGUAGES } from '../../platform/i18n/messages.ts';
 import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { type FooterLink, footerLink, footerLinksField } from './branding.resource.ts';
-import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-frame.console.ts';
+import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-preview.console.ts';
 import { changeSettings, readSettings } from './settings.service.ts';
 
 const LINKS = `${HOME}/links`;

@@ -1,15 +1,30 @@
 /** Preview of the sign-in page with a brand's colors in light and dark, drawn in HTML, and its contrasts. */
 
 import type { TablePart } from '../../pages/console/detail-page.ts';
-import type { Drawn } from '../../pages/console/page.ts';
+import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
 import { ENGLISH } from '../../platform/i18n/messages.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { mayCall } from '../administrators/administration.policy.ts';
 import { renderMail } from '../mail/templates.ts';
 import { checkContrast, type Scheme, writeRatio } from './brand-colours.policy.ts';
 import { surroundingsOf } from './brand-css.policy.ts';
 import { accentsOf, previewStylesheet } from './brand-stylesheet.service.ts';
 import { footLinks } from './branding.resource.ts';
 import type { Branding } from './settings.service.ts';
+
+// Shared by the pages under Settings → Branding.
+
+export const HOME = '/admin/settings/branding';
+export const SETTINGS: readonly Crumb[] = [{ label: 'Settings' }];
+export const CRUMBS: readonly Crumb[] = [...SETTINGS, { label: 'Branding', href: HOME }];
+export const TABS: readonly Action[] = [
+  { label: 'Service', href: HOME },
+  { label: 'Style', href: `${HOME}/style` },
+  { label: 'Links', href: `${HOME}/links` },
+  { label: 'Applications', href: `${HOME}/applications` },
+];
+
+export const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
 interface Pictured {
   readonly branding: Branding;

@@ -7,7 +7,7 @@ import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
 import { type BrandCss, CSS_COLOUR_NAMES, CSS_COLOURS, CSS_FONTS, CSS_VERSION, type CssFont, MOST_RADIUS } from './brand-css.policy.ts';
-import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-frame.console.ts';
+import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-preview.console.ts';
 import { type Branding, readSettings, replaceSettings } from './settings.service.ts';
 import { settingsBodies } from './settings-fields.service.ts';
 

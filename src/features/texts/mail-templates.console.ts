@@ -8,8 +8,8 @@ import { type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { MAIL_TABS, testMailNotice, testMailProblem } from '../mail/mail.console.ts';
 import type { Mail } from '../mail/templates.ts';
-import { readSettings } from '../settings/settings.service.ts';
-import { mailPicture } from './mail-picture.console.ts';
+import { previewStylesheet } from '../settings/brand-stylesheet.service.ts';
+import { type Branding, readSettings } from '../settings/settings.service.ts';
 import { partsOf, TEMPLATE_KINDS, TEMPLATE_PARTS, type TemplatePart, variablesOfPart } from './mail-template.resource.ts';
 import {
   getMailTemplate,
@@ -20,6 +20,34 @@ import {
   resetMailTemplate,
   testMailTemplate,
 } from './mail-templates.service.ts';
+
+// Preview of an e-mail in light and dark, drawn in HTML, and its plain text.
+
+/** @param unsaved what was typed and is not saved yet, and where it is posted to */
+function mailPicture(
+  page: Omit<Drawn, 'view' | 'locals' | 'images'>,
+  { subject, text, picture }: Mail,
+  branding: Branding,
+  unsaved?: { readonly values: Readonly<Record<string, string>>; readonly action: string },
+): Drawn {
+  return {
+    ...page,
+    view: 'mail-preview',
+    images: branding.logoUrl === null ? [] : [new URL(branding.logoUrl).origin],
+    locals: {
+      stylesheets: ['frame.css', 'admin.css', 'branding.css'],
+      previewColours: previewStylesheet({ ...branding, backgroundUrl: null }),
+      schemes: [
+        ['light', 'Light'],
+        ['dark', 'Dark'],
+      ],
+      subject,
+      plain: text,
+      mail: picture,
+      unsaved: unsaved && { action: unsaved.action, values: Object.entries(unsaved.values) },
+    },
+  };
+}
 
 const HOME = '/admin/settings/mail/templates';
 const CRUMBS: readonly Crumb[] = [

@@ -7,8 +7,7 @@ import { requestsPage } from '../../features/backchannel-requests/requests.accou
 import { endPermission, permissionsPage } from '../../features/consents/permissions.account.ts';
 import { connectAccount, disconnectAccount, finishConnection } from '../../features/identity-providers/connected-accounts.account.ts';
 import { addMessages, confirmMessages } from '../../features/message-factors/message-factor.account.ts';
-import { passkeyNamePage, receivePasskeyName } from '../../features/passkeys/passkey-name.account.ts';
-import { addPasskeyPage, receivePasskey } from '../../features/passkeys/passkey-page.account.ts';
+import { addPasskeyPage, passkeyNamePage, receivePasskey, receivePasskeyName } from '../../features/passkeys/passkey-page.account.ts';
 import { passwordPage, receivePassword, receivePasswordRemoval } from '../../features/passwords/password.account.ts';
 import { addApp, confirmApp, newCodes, removeApp, securityPage } from '../../features/second-factors/security-page.account.ts';
 import { endOtherSessions, receiveEndSession, sessionsPage } from '../../features/sessions/sessions.account.ts';

@@ -32,7 +32,7 @@ import { menuFor } from './navigation.ts';
 import { keepNotice, takeNotice } from './notices.ts';
 import { type ConsolePage, type ConsoleRequest, type Drawn, NOTHING_TYPED } from './page.ts';
 import { PAGES } from './pages.ts';
-import { LOOK_UP } from './pick-many.ts';
+import { LOOK_UP } from './picker.ts';
 import { fieldMessages, NOT_ALLOWED, NOT_FOUND, refusalOf } from './refusals.ts';
 import type { ConsoleCredentials } from './relying-party.ts';
 import { consoleSessions } from './session.ts';

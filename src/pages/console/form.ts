@@ -81,7 +81,7 @@ export interface DurationField extends Common {
   readonly options?: never;
 }
 
-/** Things chosen out of very many, by their ids (pick-many.ts). */
+/** Things chosen out of very many, by their ids (picker.ts). */
 export interface PickField extends Common {
   readonly kind: 'pick';
   /** Kind of the objects, as in console addresses, e.g. `users`. */

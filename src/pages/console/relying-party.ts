@@ -2,12 +2,35 @@
  * The console as an application of the built-in authorization server: authorization code flow with PKCE, state and nonce (OpenID Connect Core
  * 1.0 section 3.1), the ID token's signature checked, and RP-initiated logout. What becomes of the browser is decided in sign-in.ts.
  */
+
+import { isIPv6 } from 'node:net';
+import type { CustomFetch } from 'openid-client';
 import * as client from 'openid-client';
 import { BUILT_IN, issuerOf } from '../../features/authorization-servers/server-id.policy.ts';
 import { SIGNING_ALGS } from '../../features/authorization-servers/signing-keys.policy.ts';
 import type { Config } from '../../platform/config/config.ts';
 import { inProtocolTerms } from '../../platform/http/protocol-problem.ts';
-import { backChannel } from './back-channel.ts';
+
+// The console's requests to its own authorization server (token endpoint and keys): sent to the address at which this process listens,
+// for the public one may be a proxy that this machine cannot reach, or whose certificate it does not know. Only the origin is replaced.
+
+/** Addresses that mean "every address of this machine": to listen at, not to speak to. */
+const UNSPECIFIED: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Local address of this process. */
+export function ownOrigin({ host, port }: Pick<Config, 'host' | 'port'>): string {
+  const address = UNSPECIFIED[host] ?? host;
+  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
+}
+
+function backChannel(config: Pick<Config, 'baseUrl' | 'host' | 'port'>): CustomFetch {
+  const origin = ownOrigin(config);
+  return (address, options) => {
+    const url = new URL(address);
+    if (url.origin !== config.baseUrl) throw new Error(`${url.origin} is not this service`);
+    return fetch(origin + url.pathname + url.search, options as RequestInit);
+  };
+}
 
 const TIMEOUT_SECONDS = 10;
 
@@ -20,7 +43,7 @@ export interface ConsoleCredentials {
 }
 
 /** State kept between the authorization request and its response. */
-export interface Secrets {
+interface Secrets {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
@@ -32,7 +55,7 @@ export const newSecrets = (): Secrets => ({
   codeVerifier: client.randomPKCECodeVerifier(),
 });
 
-export interface ConsoleClient {
+interface ConsoleClient {
   /** @param prompt `login`: require the password even with a session */
   authorizationUrl(credentials: ConsoleCredentials, secrets: Secrets, prompt?: 'login'): Promise<URL>;
   /**

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tellDecision } from '../../../src/features/audit/decision-text.console.ts';
-import { changedFields } from '../../../src/features/audit/difference.console.ts';
+import { changedFields } from '../../../src/features/audit/entry.console.ts';
 import type { AccessStep } from '../../../src/features/policies/access-policy.policy.ts';
 import { type Decision, keptSteps, MOST_STEPS } from '../../../src/features/policies/decisions.policy.ts';
 import { translatorOf } from '../../../src/platform/i18n/translator.ts';

@@ -1,7 +1,7 @@
 /** Signing in to the console and out of it (OpenID Connect Core 1.0 section 3.1): who comes in, and what ends it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownOrigin } from '../../../src/pages/console/back-channel.ts';
+import { ownOrigin } from '../../../src/pages/console/relying-party.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
 import { newSecretKey, startService } from '../../support/service.ts';

@@ -2,8 +2,67 @@
 import { z } from 'zod';
 import type { Config } from '../../../platform/config/config.ts';
 import { sharedOutbound } from '../../../platform/http/outbound.ts';
+import { SIGNING_ALGS } from '../../authorization-servers/signing-keys.policy.ts';
 import type { ApplicationSettings } from '../application-settings.policy.ts';
-import { encryptedAlg, encryptionProblems, encryptsTo, RESPONSE_KINDS } from './algorithms.policy.ts';
+import {
+  CLIENT_ASSERTION_ALGS,
+  ENCRYPTION_ALGS,
+  ENCRYPTION_ENCS,
+  encryptedAlg,
+  encryptionProblems,
+  encryptsTo,
+  REQUEST_OBJECT_ALGS,
+  RESPONSE_KINDS,
+} from './algorithms.policy.ts';
+
+const signed = (of: string, absent = "the authorization server's algorithm") =>
+  z
+    .enum(SIGNING_ALGS)
+    .optional()
+    .meta({ description: `What ${of} are signed with; absent: ${absent}` });
+const encrypted = (of: string) =>
+  z
+    .enum(ENCRYPTION_ALGS)
+    .optional()
+    .meta({
+      description: `How the key is encrypted by which ${of} are encrypted, to a key of the application with use enc; absent: they are not`,
+    });
+const contentEncryption = (of: string) =>
+  z
+    .enum(ENCRYPTION_ENCS)
+    .optional()
+    .meta({ description: `What the content of ${of} is encrypted with; absent: A128CBC-HS256` });
+
+const RESPONSES = {
+  id_token: 'ID and logout tokens',
+  userinfo: 'userinfo responses',
+  introspection: 'introspection responses as JWTs (RFC 9701)',
+  authorization: 'authorization responses as JWTs (JARM, response_mode jwt)',
+} as const;
+
+export const responseFields = {
+  id_token_signed_response_alg: signed(RESPONSES.id_token),
+  id_token_encrypted_response_alg: encrypted(RESPONSES.id_token),
+  id_token_encrypted_response_enc: contentEncryption(RESPONSES.id_token),
+  userinfo_signed_response_alg: signed(RESPONSES.userinfo, 'they are JSON, unless they are encrypted'),
+  userinfo_encrypted_response_alg: encrypted(RESPONSES.userinfo),
+  userinfo_encrypted_response_enc: contentEncryption(RESPONSES.userinfo),
+  introspection_signed_response_alg: signed(RESPONSES.introspection),
+  introspection_encrypted_response_alg: encrypted(RESPONSES.introspection),
+  introspection_encrypted_response_enc: contentEncryption(RESPONSES.introspection),
+  authorization_signed_response_alg: signed(RESPONSES.authorization),
+  authorization_encrypted_response_alg: encrypted(RESPONSES.authorization),
+  authorization_encrypted_response_enc: contentEncryption(RESPONSES.authorization),
+};
+
+export const requestFields = {
+  request_object_signing_alg: z.enum(REQUEST_OBJECT_ALGS).optional().meta({
+    description: 'What its request objects must be signed with; absent: any algorithm that is supported',
+  }),
+  token_endpoint_auth_signing_alg: z.enum(CLIENT_ASSERTION_ALGS).optional().meta({
+    description: 'What its client assertions must be signed with; absent: any algorithm that its method allows',
+  }),
+};
 
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())).max(1000) });
 

@@ -7,10 +7,18 @@ import { parse } from '../../../platform/validation/parsing.ts';
 import type { ImportItem } from '../import-record.service.ts';
 import { documentOf, UnreadableSource } from '../import-source.service.ts';
 import { applicationOf, isOwnClient, type KeycloakClient, keycloakClient, wildcardsOf } from './keycloak-clients.service.ts';
-import { flatGroups, groupsAbove, isOwnRole, type KeycloakGroup, type PlacedGroup, roleGroup } from './keycloak-groups.service.ts';
 import { LEFT_BY_KEYCLOAK } from './keycloak-left.service.ts';
 import { providerItem } from './keycloak-providers.service.ts';
-import { isServiceAccount, userItem } from './keycloak-users.service.ts';
+import {
+  flatGroups,
+  groupsAbove,
+  isOwnRole,
+  isServiceAccount,
+  type KeycloakGroup,
+  type PlacedGroup,
+  roleGroup,
+  userItem,
+} from './keycloak-users.service.ts';
 import { leftBehind, reasonsOf } from './left-behind.service.ts';
 
 const list = <S extends z.ZodType>(schema: S) => z.array(schema).default([]);
