@@ -7,7 +7,8 @@ import { listOpenDomains, listUnusableProviders } from '../../features/organizat
 import { listGivenUp, listUnfinished } from '../../features/organization-setup/organization-setup.store.ts';
 import { readSettings } from '../../features/settings/settings.service.ts';
 import { present } from '../../platform/clock/clock.ts';
-import { shownDomain, txtRecords } from '../../platform/dns/dns.ts';
+import { txtRecords } from '../../platform/dns/dns.ts';
+import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { must, type Rule, section } from '../rule.ts';
 import { type CheckContext, ownConfig } from './check-context.ts';
 

@@ -3,7 +3,7 @@
  * features/identity-providers/identity-provider.policy.ts.
  */
 import { z } from 'zod';
-import { asciiDomain } from '../../platform/dns/dns.ts';
+import { asciiDomain } from '../../platform/dns/domain-name.ts';
 import { oktaDefault } from '../../platform/validation/okta-default.ts';
 import { text } from '../../platform/validation/text.ts';
 import { clientFields } from '../applications/application-settings.service.ts';

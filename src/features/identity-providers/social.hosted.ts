@@ -6,7 +6,7 @@ import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn, DOMAIN_PARAMETER, parameterOf, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
-import { domainOfAddress } from '../../platform/dns/dns.ts';
+import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import { providersOfDomain } from '../organization-providers/home-realm.service.ts';

@@ -6,7 +6,7 @@ import { formPage, typedValues } from '../../pages/console/form.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
-import { organizationDomain, shownDomain } from '../../platform/dns/dns.ts';
+import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { affectedBy } from '../affected/affected.service.ts';

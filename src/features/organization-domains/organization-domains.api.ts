@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { mapPage } from '../../platform/database/paging.ts';
-import { organizationDomain } from '../../platform/dns/dns.ts';
+import { organizationDomain } from '../../platform/dns/domain-name.ts';
 import { challengeName, type OrganizationDomain } from './organization-domains.resource.ts';
 import { addDomain, getDomain, listDomains, removeDomain, verifyDomain } from './organization-domains.service.ts';
 

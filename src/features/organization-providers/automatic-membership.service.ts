@@ -1,7 +1,7 @@
 /** A sign-in by an organization's provider makes the user a member, where the organization wants that and nobody else could have prepared the account. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
-import { domainOfAddress } from '../../platform/dns/dns.ts';
+import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { IdentityProvider } from '../identity-providers/identity-providers.resource.ts';

@@ -1,6 +1,6 @@
 /** An identity provider of an organization: the fields of a record. */
 import { z } from 'zod';
-import { organizationDomain } from '../../platform/dns/dns.ts';
+import { organizationDomain } from '../../platform/dns/domain-name.ts';
 import { text } from '../../platform/validation/text.ts';
 import { MOST_DOMAINS } from '../organization-domains/organization-domains.resource.ts';
 

@@ -2,7 +2,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { shownDomain } from '../../platform/dns/dns.ts';
+import { shownDomain } from '../../platform/dns/domain-name.ts';
 import type { OrganizationProvider } from './organization-providers.resource.ts';
 
 type Row = Omit<OrganizationProvider, 'domains'> & { readonly domains: string[] | null };

@@ -6,7 +6,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { type Candidates, pickedId, pickField } from '../../pages/console/picker.ts';
-import { shownDomain } from '../../platform/dns/dns.ts';
+import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { ApiError, forbidden } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';

@@ -6,7 +6,7 @@ import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import { carryOn } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
-import { organizationDomain, shownDomain } from '../../platform/dns/dns.ts';
+import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';

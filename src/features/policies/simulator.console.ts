@@ -17,7 +17,7 @@ import type { Field } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest, FieldMessage, Typed } from '../../pages/console/page.ts';
 import { type Candidates, type PickerField, pickedId, pickField } from '../../pages/console/picker.ts';
 import { fieldMessages } from '../../pages/console/refusals.ts';
-import { shownDomain } from '../../platform/dns/dns.ts';
+import { shownDomain } from '../../platform/dns/domain-name.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';

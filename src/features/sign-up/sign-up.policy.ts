@@ -1,5 +1,5 @@
 /** Decides who may create an account: where sign-up is on, and for which e-mail addresses. */
-import { asciiDomain } from '../../platform/dns/dns.ts';
+import { asciiDomain } from '../../platform/dns/domain-name.ts';
 
 interface SignUpField {
   /** Name of an attribute that users can change. */

@@ -1,7 +1,7 @@
 /** Rules for a user's names: login and e-mail address. */
 
 import type { Executor } from '../../platform/database/database.ts';
-import { domainOfAddress } from '../../platform/dns/dns.ts';
+import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { conflict } from '../../platform/errors/errors.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { asciiDomain, domainOfAddress, organizationDomain, shownDomain } from '../../../src/platform/dns/dns.ts';
+import { asciiDomain, domainOfAddress, organizationDomain, shownDomain } from '../../../src/platform/dns/domain-name.ts';
 
 const problemOf = (typed: string): string | undefined => organizationDomain.safeParse(typed).error?.issues[0]?.message;
 
