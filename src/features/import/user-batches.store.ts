@@ -30,20 +30,25 @@ export interface NameFacts {
 }
 
 /** LATERAL with a limit is carried out by the indexes, row by row, however few users the planner knows of. */
-const NAME_FACTS = `SELECT lower(given.login) AS "loginKey", lower(given.email) AS "emailKey", there.id IS NOT NULL AS "isThere",
-    as_email.id IS NOT NULL AS "loginIsEmail", as_login.id IS NOT NULL AS "emailIsLogin"
+const NAME_FACTS = `SELECT lower(given.login) AS "loginKey", lower(given.email) AS "emailKey", coalesce(there.id, there_ascii.id) IS NOT NULL AS "isThere",
+    coalesce(as_email.id, as_email_ascii.id) IS NOT NULL AS "loginIsEmail",
+    coalesce(as_login.id, as_login_ascii.id) IS NOT NULL AS "emailIsLogin"
   FROM unnest(CAST(:logins AS text[]), CAST(:emails AS text[]), CAST(:asciiLogins AS text[]), CAST(:asciiEmails AS text[]))
     WITH ORDINALITY AS given(login, email, ascii_login, ascii_email, n)
-  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) IN (lower(given.login), lower(given.ascii_login)) LIMIT 1) AS there ON true
-  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(email) IN (lower(given.login), lower(given.ascii_login)) LIMIT 1) AS as_email ON true
-  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) IN (lower(given.email), lower(given.ascii_email)) LIMIT 1) AS as_login ON true
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) = lower(given.login) LIMIT 1) AS there ON true
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) = lower(given.ascii_login) LIMIT 1) AS there_ascii ON true
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(email) = lower(given.login) LIMIT 1) AS as_email ON true
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(email) = lower(given.ascii_login) LIMIT 1) AS as_email_ascii ON true
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) = lower(given.email) LIMIT 1) AS as_login ON true
+  LEFT JOIN LATERAL (SELECT id FROM users WHERE lower(login) = lower(given.ascii_email) LIMIT 1) AS as_login_ascii ON true
   ORDER BY n`;
 
 /** @returns the facts of each user, in their order */
 export async function findNameFacts(executor: Executor, users: readonly Pick<User, 'login' | 'email'>[]): Promise<readonly NameFacts[]> {
   const [logins, emails] = [users.map(({ login }) => login), users.map(({ email }) => email)];
-  const asciiEmails = emails.map((email) => email && asciiAddress(email));
-  const names = { logins, emails, asciiLogins: logins.map(asciiAddress), asciiEmails };
+  // null where there is no other spelling: nothing is looked up then.
+  const otherOf = (name: string | null) => (name === null || asciiAddress(name) === name ? null : asciiAddress(name));
+  const names = { logins, emails, asciiLogins: logins.map(otherOf), asciiEmails: emails.map(otherOf) };
   return (await executor.raw<{ rows: NameFacts[] }>(NAME_FACTS, names)).rows;
 }
 

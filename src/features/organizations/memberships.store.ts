@@ -12,7 +12,7 @@ import {
   readPage,
   type Window,
 } from '../../platform/database/paging.ts';
-import { spellingsOf } from '../../platform/dns/address-spelling.ts';
+import { asciiAddress, composedName } from '../../platform/dns/address-spelling.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
 import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
@@ -111,7 +111,11 @@ export async function findOrgIds(executor: Executor, userId: string): Promise<st
  */
 export async function findMemberNamed(executor: Executor, idOrLogin: string, orgIds: ReadonlySet<string>): Promise<User | undefined> {
   return selectedUsers(executor, { filters: [], orgIds }, {})
-    .where((named) => named.where({ id: idOrLogin }).orWhereRaw('lower(login) IN (lower(?), lower(?))', [...spellingsOf(idOrLogin)]))
+    .where((named) =>
+      named
+        .where({ id: idOrLogin })
+        .orWhereRaw('lower(login) IN (lower(?), lower(?))', [composedName(idOrLogin), asciiAddress(composedName(idOrLogin))]),
+    )
     .orderByRaw('(id = ?) DESC, lower(login) = lower(?) DESC', [idOrLogin, idOrLogin.normalize('NFC')])
     .first<User | undefined>(USER_COLUMNS);
 }

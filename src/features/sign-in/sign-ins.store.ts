@@ -53,14 +53,15 @@ const FIND = {
     FROM (SELECT) AS always LEFT JOIN (
       SELECT names.*, ${HAS_FACTOR('names.id')} AS enrolled, ${requiredProviderOf('names')} AS "requiredProvider",
           d.locked_until AS "deviceLockedUntil", d.expires_at AS "deviceExpires", d.told AS "deviceTold"
-        FROM ((SELECT 'login' AS by, ${COLUMNS} FROM users WHERE lower(login) IN (lower($1::text), lower($6::text))
-            ORDER BY lower(login) = lower($7::text) DESC LIMIT 1)
-          UNION ALL (SELECT 'email' AS by, ${COLUMNS} FROM users WHERE lower(email) IN (lower($1::text), lower($6::text)) LIMIT 2)) AS names
+        FROM ((SELECT 'login' AS by, ${COLUMNS} FROM users WHERE lower(login) = lower($1::text) LIMIT 1)
+          UNION ALL (SELECT 'other login', ${COLUMNS} FROM users WHERE lower(login) = lower($6::text) LIMIT 1)
+          UNION ALL (SELECT 'email' AS by, ${COLUMNS} FROM users WHERE lower(email) = lower($1::text) LIMIT 2)
+          UNION ALL (SELECT 'email', ${COLUMNS} FROM users WHERE lower(email) = lower($6::text) LIMIT 2)) AS names
         LEFT JOIN LATERAL (SELECT locked_until, expires_at, told FROM user_devices WHERE user_id = names.id AND device_hash = $2::text LIMIT 1) AS d ON true
     ) AS found ON true`,
 };
 
-type Found = SignInCandidate & { readonly by: 'login' | 'email' | null; readonly barred: number | null };
+type Found = SignInCandidate & { readonly by: 'login' | 'other login' | 'email' | null; readonly barred: number | null };
 
 /**
  * The user of that login, else the only one of that e-mail address.
@@ -82,11 +83,13 @@ export async function findCandidate(
     readonly now: number;
   },
 ): Promise<{ readonly barred: number | undefined; readonly candidate: SignInCandidate | undefined }> {
-  const [composed, ascii, typed] = name === undefined ? [null, null, null] : [...spellingsOf(name), name.normalize('NFC')];
-  const values = [composed, deviceHash ?? null, address?.key ?? null, now, address?.most ?? null, ascii, typed];
+  // Without another spelling the name that nobody has, and not null: the plan would not be kept.
+  const [given = null, other = ''] = name === undefined ? [] : spellingsOf(name);
+  const values = [given, deviceHash ?? null, address?.key ?? null, now, address?.most ?? null, other];
   const { rows } = await pool.query<Found>({ ...FIND, values });
   const byEmail = rows.filter(({ by }) => by === 'email');
-  const candidate = rows.find(({ by }) => by === 'login') ?? (byEmail.length === 1 ? byEmail[0] : undefined);
+  const byLogin = rows.find(({ by }) => by === 'login') ?? rows.find(({ by }) => by === 'other login');
+  const candidate = byLogin ?? (byEmail.length === 1 ? byEmail[0] : undefined);
   return { barred: rows[0]?.barred ?? undefined, candidate };
 }
 

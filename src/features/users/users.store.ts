@@ -18,7 +18,7 @@ import {
   type Window,
 } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
-import { spellingsOf } from '../../platform/dns/address-spelling.ts';
+import { asciiAddress, composedName, spellingsOf } from '../../platform/dns/address-spelling.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
@@ -60,18 +60,19 @@ export const lockUser = async (trx: Executor, id: string): Promise<User | undefi
   trx('users').where({ id }).forUpdate().first<User | undefined>(USER_COLUMNS);
 
 export async function findUserByLogin(executor: Executor, login: string): Promise<User | undefined> {
-  return executor('users')
-    .whereRaw('lower(login) IN (lower(?), lower(?))', [...spellingsOf(login)])
-    .orderByRaw('lower(login) = lower(?) DESC', [login.normalize('NFC')])
-    .first<User | undefined>(USER_COLUMNS);
+  for (const name of spellingsOf(login)) {
+    const found = await executor('users').whereRaw('lower(login) = lower(?)', [name]).first<User | undefined>(USER_COLUMNS);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** @returns the user with that e-mail address; undefined when several share it, for then it names nobody */
 export async function findUserByUniqueEmail(executor: Executor, email: string): Promise<User | undefined> {
-  const found = await executor('users')
-    .whereRaw('lower(email) IN (lower(?), lower(?))', [...spellingsOf(email)])
-    .limit(2)
-    .select<User[]>(USER_COLUMNS);
+  const found: User[] = [];
+  // One spelling a statement: before ANALYZE PostgreSQL would read the table for several.
+  for (const name of spellingsOf(email))
+    found.push(...(await executor('users').whereRaw('lower(email) = lower(?)', [name]).limit(2).select<User[]>(USER_COLUMNS)));
   return found.length === 1 ? found[0] : undefined;
 }
 
@@ -134,11 +135,10 @@ export async function findTakenNames(
   trx: Executor,
   { id, login, email }: Pick<User, 'id' | 'login' | 'email'>,
 ): Promise<ReadonlySet<TakenName>> {
-  const [name, asciiLogin] = spellingsOf(login);
-  const [address, asciiEmail] = email === null ? [null, null] : spellingsOf(email);
-  const names = { login: name, asciiLogin, email: address, asciiEmail };
+  const names = { login: composedName(login), email: email === null ? null : composedName(email) };
   await trx.raw(LOCK_NAMES, names);
-  const { rows } = await trx.raw<{ rows: { name: TakenName }[] }>(TAKEN_NAMES, { id, ...names });
+  const ascii = { asciiLogin: asciiAddress(names.login), asciiEmail: names.email === null ? null : asciiAddress(names.email) };
+  const { rows } = await trx.raw<{ rows: { name: TakenName }[] }>(TAKEN_NAMES, { id, ...names, ...ascii });
   return new Set(rows.map(({ name }) => name));
 }
 

@@ -140,8 +140,8 @@ function comparison(
   if (type === 'time') return { sql: `(${sql}) ${operator} ?::timestamptz`, bindings: [value] };
   if (type === 'number') return { sql: `(${sql}) ${operator} ?::numeric`, bindings: [value] };
   if (type === 'boolean') return { sql: `(${sql}) ${operator} ?::boolean`, bindings: [value] };
-  if (op === 'eq' && spellings !== undefined) {
-    const bindings = spellings(String(value));
+  const bindings = op === 'eq' && spellings !== undefined ? spellings(String(value)) : [];
+  if (bindings.length > 1) {
     return { sql: `${folded(sql)} IN (${bindings.map(() => folded('?')).join(', ')})`, bindings };
   }
   // The order of letters shall not depend on how the database was set up.

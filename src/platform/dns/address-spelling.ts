@@ -26,10 +26,10 @@ function withDomain(name: string, convert: (domain: string) => string, back: (do
  */
 export const composedName = (name: string): string => readableAddress(name.normalize('NFC'));
 
-/** The forms in which a name can be stored. Until 2026-11 a domain was stored as it was typed. */
-export function spellingsOf(name: string): readonly [string, string] {
-  const composed = composedName(name);
-  return [composed, asciiAddress(composed)];
+/** The forms in which a name can be stored, that of the given name first. Until 2026-11 a domain was stored as it was typed. */
+export function spellingsOf(name: string): readonly string[] {
+  const given = name.normalize('NFC');
+  return [...new Set([given, readableAddress(given), asciiAddress(given)])];
 }
 
 /** @returns the name to store: the present one where only the spelling of the domain differs */

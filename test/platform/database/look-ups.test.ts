@@ -69,7 +69,7 @@ test('no look-up of a token, a session or a user reads a table from end to end, 
     [
       'find-candidates',
       () => findCandidate(pool, { name: 'login-7', deviceHash: 'device', address: { key: 'key', most: 1 }, now: 0 }),
-      `'login-7', 'device', 'key', 0, 1`,
+      `'login-7', 'device', 'key', 0, 1, ''`,
     ],
     ['sign-in-plainly', () => signInAnew(pool), `'user-1', 'device', now(), NULL, now(), 'key', 0, 1, now(), '{}', '{}'`],
     ['find-domain-providers', async () => (await findDomainProviders(pool, 'customer7.example')).length === 1, `'customer7.example'`],
