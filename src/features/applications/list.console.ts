@@ -1,6 +1,7 @@
 /** Applications: the list. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions } from '../../pages/console/downloads.ts';
 import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
@@ -48,27 +49,34 @@ function filterOf(kind: string, status: string, origin: string): string | undefi
 const oneOf = (options: readonly { readonly value: string }[], typed: string | null): string =>
   options.find(({ value }) => value === typed)?.value ?? '';
 
+/** Words and filters in the address. */
+function searchedIn(query: URLSearchParams) {
+  const q = (query.get('q') ?? '')
+    .replace(/[\p{Cc}\p{Cs}]/gu, '')
+    .trim()
+    .slice(0, 255);
+  const kind = oneOf(ANY_KIND, query.get('kind'));
+  const status = oneOf(STATUSES, query.get('status'));
+  const origin = oneOf(ANY_ORIGIN, query.get('origin'));
+  const filter = filterOf(kind, status, origin);
+  return { q, kind, status, origin, filter, search: { q: q === '' ? undefined : q, filter } };
+}
+
 export const applicationList: ConsolePage = {
   path: '/applications',
   access: 'service',
   async show(visit) {
     const { services, query } = visit;
-    const q = (query.get('q') ?? '')
-      .replace(/[\p{Cc}\p{Cs}]/gu, '')
-      .trim()
-      .slice(0, 255);
-    const kind = oneOf(ANY_KIND, query.get('kind'));
-    const status = oneOf(STATUSES, query.get('status'));
-    const origin = oneOf(ANY_ORIGIN, query.get('origin'));
-    const filter = filterOf(kind, status, origin);
+    const { q, kind, status, origin, filter, search } = searchedIn(query);
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
-    const { items, total } = await searchApplications(services, { q: q === '' ? undefined : q, filter }, state);
+    const { items, total } = await searchApplications(services, search, state);
     const create = { label: 'Create application', href: `${APPLICATIONS_PATH}/new`, main: true };
     const isNarrowed = filter !== undefined || q !== '';
     return listPage({
       title: 'Applications',
       lead: 'Web sites, apps and services that sign users in or call your APIs. Each is an OAuth client with its own client ID.',
       actions: mayWriteApplications(visit) ? [create] : [],
+      more: fileActions(APPLICATIONS_PATH, query, total),
       list: {
         name: 'applications',
         columns: sortableColumns(APPLICATIONS_PATH, query, COLUMNS, state),
@@ -106,4 +114,18 @@ export const applicationList: ConsolePage = {
       },
     });
   },
+  download: ({ services, query }) =>
+    downloadList(query, {
+      name: 'applications',
+      by: 'created',
+      columns: ['clientId', 'label', 'kind', 'status', 'origin', 'assignment', 'consent', 'created', 'lastUpdated', 'lastUsed'],
+      read: (window) => searchApplications(services, searchedIn(query).search, window),
+      recordOf: ({ id, label, status, origin, settings, created, lastUpdated, lastUsed }) => ({
+        ...{ clientId: id, label, kind: settings.application_type, status, origin },
+        ...{ assignment: settings.assignment, consent: settings.consent_method },
+        created: created.toISOString(),
+        lastUpdated: lastUpdated.toISOString(),
+        lastUsed: lastUsed?.toISOString() ?? null,
+      }),
+    }),
 };

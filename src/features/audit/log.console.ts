@@ -1,7 +1,5 @@
 /** Reports → System log: the audit events, the newest first, searched, and kept as a file. */
 
-import { Readable } from 'node:stream';
-import { stringify } from 'csv-stringify';
 import { type Content, detailPage, type Piece, type TableRow } from '../../pages/console/detail-page.ts';
 import { keptOrder, sizeIn, sizeLinks } from '../../pages/console/list-state.ts';
 import { exactMomentOf } from '../../pages/console/moments.ts';
@@ -11,6 +9,7 @@ import { fieldMessages } from '../../pages/console/refusals.ts';
 import { present } from '../../platform/clock/clock.ts';
 import type { Page } from '../../platform/database/paging.ts';
 import { ApiError, validation } from '../../platform/errors/errors.ts';
+import { listFile } from '../../platform/http/list-files.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { tellDecision } from './decision-text.console.ts';
@@ -230,6 +229,7 @@ export const log: ConsolePage = {
     const search = searchIn(query);
     if (search.problems.length > 0) throw validation(search.problems);
     const question = ofService(search);
+    const format = query.get('format') === 'csv' ? 'csv' : 'ndjson';
     // Read the first batch before the response starts, so that an invalid search returns an error.
     const first = await readLogs(services, question, { limit: BATCH, after: undefined });
     async function* events() {
@@ -239,15 +239,8 @@ export const log: ConsolePage = {
       }
     }
     async function* records() {
-      for await (const event of events()) yield recordOf(event);
+      for await (const event of events()) yield format === 'csv' ? recordOf(event) : describeEvent(event);
     }
-    if (query.get('format') === 'csv') {
-      const csv = stringify({ header: true, bom: true, columns: [...CSV_COLUMNS], escape_formulas: true });
-      return { name: 'system-log.csv', type: 'text/csv; charset=utf-8', content: Readable.from(records()).pipe(csv) };
-    }
-    async function* lines() {
-      for await (const event of events()) yield `${JSON.stringify(describeEvent(event))}\n`;
-    }
-    return { name: 'system-log.ndjson', type: 'application/x-ndjson', content: Readable.from(lines()) };
+    return listFile('system-log', format, CSV_COLUMNS, records());
   },
 };

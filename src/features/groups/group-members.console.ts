@@ -2,11 +2,13 @@
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, sortableColumns } from '../../pages/console/list-state.ts';
-import { memberCells, memberColumns } from '../../pages/console/member-list.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
+import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -14,6 +16,7 @@ import { listGroupApplications } from '../applications/application-assignments.s
 import { activityOf } from '../audit/activity.console.ts';
 import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
+import { recordMemberExport } from '../users/user-data.service.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { GROUPS_PATH, groupOf, leavingFacts } from './group-page.console.ts';
@@ -21,17 +24,22 @@ import { addGroupMembers, findGroupMembers, removeGroupMember, searchGroupMember
 
 const COLUMNS = memberColumns();
 
+/** What the search finds; nothing where it holds characters that no name has. */
+async function found({ services, query }: ConsoleRequest, groupId: string, window: NumberedWindow) {
+  const q = (query.get('q') ?? '').trim();
+  const page = isPrintable(q) ? await searchGroupMembers(services, groupId, q === '' ? undefined : q, window) : { items: [], total: 0 };
+  return { q, ...page };
+}
+
 const members: ConsolePage = {
   path: '/groups/:id/members',
   access: 'service',
   async show(visit, typed) {
-    const { services, request, query } = visit;
+    const { request, query } = visit;
     const { group, home, tabs } = await groupOf(visit);
     const path = `${home}/members`;
-    const q = (query.get('q') ?? '').trim();
     const state = listState(query, COLUMNS, { by: 'joined', descending: true });
-    const words = q === '' ? undefined : q;
-    const { items, total } = isPrintable(q) ? await searchGroupMembers(services, group.id, words, state) : { items: [], total: 0 };
+    const { q, items, total } = await found(visit, group.id, state);
     const isChangeable = mayCall(request.roles, 'service', 'write');
     const add = { label: 'Add members', href: `${home}/members/new`, main: true };
     return listPage({
@@ -39,6 +47,7 @@ const members: ConsolePage = {
       crumbs: GROUPS_PATH,
       tabs,
       actions: isChangeable ? [add] : [],
+      more: fileActions(path, query, total),
       list: {
         name: 'Members',
         columns: sortableColumns(path, query, COLUMNS, state),
@@ -62,6 +71,16 @@ const members: ConsolePage = {
         pager: numberedPager(path, query, state, total),
       },
     });
+  },
+  async download(visit) {
+    const { group } = await groupOf(visit);
+    const file = await downloadList(visit.query, {
+      ...{ name: 'group-members', by: 'joined' as const, columns: MEMBER_FILE_COLUMNS },
+      read: (window) => found(visit, group.id, window),
+      recordOf: memberRecord,
+    });
+    await recordMemberExport(visit.services, { format: formatIn(visit.query), groupId: group.id }, visit.request);
+    return file;
   },
   async receive(visit, form) {
     const { group } = await groupOf(visit);

@@ -3,10 +3,12 @@
 import { z } from 'zod';
 import { nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
@@ -22,14 +24,20 @@ const COLUMNS: readonly (string | SortedBy<GroupOrder>)[] = [
   { label: 'Created', by: 'created', descending: true },
 ];
 
+/** What the search finds; nothing where it holds characters that no name has. */
+async function found({ services, query }: ConsoleRequest, window: NumberedWindow) {
+  const q = (query.get('q') ?? '').trim();
+  const page = isPrintable(q) ? await searchGroups(services, q === '' ? undefined : q, window) : { items: [], total: 0 };
+  return { q, ...page };
+}
+
 const list: ConsolePage = {
   path: '/groups',
   access: 'service',
-  async show({ services, request, query }) {
-    const q = (query.get('q') ?? '').trim();
+  async show(visit) {
+    const { request, query } = visit;
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
-    const words = q === '' ? undefined : q;
-    const { items, total } = isPrintable(q) ? await searchGroups(services, words, state) : { items: [], total: 0 };
+    const { q, items, total } = await found(visit, state);
     const create = { label: 'Create group', href: `${GROUPS_HOME}/new`, main: true };
     const mayCreate = mayCall(request.roles, 'service', 'write');
     return listPage({
@@ -37,6 +45,7 @@ const list: ConsolePage = {
       lead: 'Groups collect users. Assign applications to a group, and include groups in tokens.',
       crumbs: [{ label: 'Directory' }],
       actions: mayCreate ? [create] : [],
+      more: fileActions(GROUPS_HOME, query, total),
       list: {
         name: 'Groups',
         columns: sortableColumns(GROUPS_HOME, query, COLUMNS, state),
@@ -54,6 +63,18 @@ const list: ConsolePage = {
       },
     });
   },
+  download: (visit) =>
+    downloadList(visit.query, {
+      name: 'groups',
+      by: 'created',
+      columns: ['id', 'name', 'description', 'members', 'created', 'lastUpdated'],
+      read: (window) => found(visit, window),
+      recordOf: ({ created, lastUpdated, ...group }) => ({
+        ...group,
+        created: created.toISOString(),
+        lastUpdated: lastUpdated.toISOString(),
+      }),
+    }),
 };
 
 const fieldsFor = (now: { readonly name?: string; readonly description?: string }): readonly Field[] => [

@@ -3,17 +3,20 @@
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, sortableColumns } from '../../pages/console/list-state.ts';
-import { memberCells, memberColumns } from '../../pages/console/member-list.ts';
+import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
+import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
 import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
+import { recordMemberExport } from '../users/user-data.service.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { withDepth } from './department-tree.console.ts';
@@ -47,6 +50,13 @@ function narrowed({ query }: ConsoleRequest) {
 
 const COLUMNS = memberColumns('Department');
 
+/** What the search finds; nothing where it holds characters that no name has. */
+function found(visit: ConsoleRequest, orgId: string, window: NumberedWindow) {
+  const { q, depId, isFindable } = narrowed(visit);
+  const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, ...window };
+  return isFindable ? searchMembers(visit.services, orgId, search, visit.request) : { items: [], total: 0 };
+}
+
 const list: ConsolePage = {
   path: '/organizations/:orgId/members',
   access: 'organizations',
@@ -54,10 +64,9 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { q, depId, isNarrowed, isFindable } = narrowed(visit);
+    const { q, depId, isNarrowed } = narrowed(visit);
     const state = listState(query, COLUMNS, { by: 'joined', descending: true });
-    const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, ...state };
-    const { items, total } = isFindable ? await searchMembers(services, organization.id, search, request) : { items: [], total: 0 };
+    const { items, total } = await found(visit, organization.id, state);
     const { departments } = await departmentTree(services, organization.id, request);
     const names = new Map(departments.map(({ id, name }) => [id, name]));
     const departmentPiece = (id: string) => ({
@@ -66,9 +75,11 @@ const list: ConsolePage = {
     });
     const isChangeable = mayChangeOrganization(visit, organization.id);
     const add = { label: 'Add members', href: `${home}/new`, main: true };
+    const head = organizationHead(visit, organization);
     return listPage({
-      ...organizationHead(visit, organization),
+      ...head,
       actions: isChangeable ? [add] : [],
+      more: [...head.more, ...fileActions(home, query, total)],
       list: {
         title: 'Members',
         actions: besideMembers(visit, organization.id, '/members'),
@@ -103,6 +114,19 @@ const list: ConsolePage = {
         pager: numberedPager(home, query, state, total),
       },
     });
+  },
+  async download(visit) {
+    const { services, request, query } = visit;
+    const orgId = orgIdIn(visit);
+    const file = await downloadList(query, {
+      name: 'organization-members',
+      by: 'joined',
+      columns: [...MEMBER_FILE_COLUMNS, 'depId'],
+      read: async (window) => found(visit, orgId, window),
+      recordOf: (user) => ({ ...memberRecord(user), depId: user.depId }),
+    });
+    await recordMemberExport(services, { format: formatIn(query), orgId }, request);
+    return file;
   },
   async receive(visit, form) {
     await organizationToChange(visit);

@@ -3,10 +3,12 @@
 import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions } from '../../pages/console/downloads.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
@@ -45,14 +47,20 @@ const COLUMNS: readonly (string | SortedBy<OrganizationOrder>)[] = [
   { label: 'Created', by: 'created', descending: true },
 ];
 
+/** What the search finds; nothing where it holds characters that no name has. */
+async function found({ services, query, request }: ConsoleRequest, window: NumberedWindow) {
+  const q = (query.get('q') ?? '').trim();
+  const page = isPrintable(q) ? await searchOrganizations(services, q === '' ? undefined : q, window, request) : { items: [], total: 0 };
+  return { q, ...page };
+}
+
 const list: ConsolePage = {
   path: '/organizations',
   access: 'organizations',
-  async show({ services, request, query }) {
-    const q = (query.get('q') ?? '').trim();
+  async show(visit) {
+    const { request, query } = visit;
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
-    const words = q === '' ? undefined : q;
-    const { items, total } = isPrintable(q) ? await searchOrganizations(services, words, state, request) : { items: [], total: 0 };
+    const { q, items, total } = await found(visit, state);
     const create = { label: 'Create organization', href: `${ORGANIZATIONS_PATH}/new`, main: true };
     const mayCreate = mayCall(request.roles, 'service', 'write');
     return listPage({
@@ -60,6 +68,7 @@ const list: ConsolePage = {
       lead: 'Organizations have members, departments and their own ways to sign in.',
       crumbs: [{ label: 'Directory' }],
       actions: mayCreate ? [create] : [],
+      more: fileActions(ORGANIZATIONS_PATH, query, total),
       list: {
         name: 'Organizations',
         columns: sortableColumns(ORGANIZATIONS_PATH, query, COLUMNS, state),
@@ -74,6 +83,17 @@ const list: ConsolePage = {
       },
     });
   },
+  download: (visit) =>
+    downloadList(visit.query, {
+      name: 'organizations',
+      by: 'created',
+      columns: ['id', 'name', 'externalId', 'source', 'members', 'created'],
+      read: (window) => found(visit, window),
+      recordOf: ({ id, name, originId, type, members, created }) => ({
+        ...{ id, name, externalId: originId, source: type, members },
+        created: created.toISOString(),
+      }),
+    }),
 };
 
 const NAME: Field = { name: 'name', label: 'Name', required: true, alias: 'orgName' };

@@ -1,6 +1,7 @@
 /** Directory → Users: the list, searched by words, by status and by an expression (RFC 7644 section 3.4.2.2), and sorted. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
+import { fileActions, formatIn } from '../../pages/console/downloads.ts';
 import {
   countOf,
   keptOrder,
@@ -77,18 +78,6 @@ async function found(
   }
 }
 
-/** The list as files. */
-function exportActions({ query }: ConsoleRequest, total: number): readonly Action[] {
-  const kept = [...query].filter(([name]) => !['page', 'size', 'sort'].includes(name));
-  const file = (format: string) => `${USERS_HOME}/download?${new URLSearchParams([...kept, ['format', format]])}`;
-  return total === 0
-    ? []
-    : [
-        { label: 'Export as CSV', href: file('csv') },
-        { label: 'Export as NDJSON', href: file('ndjson') },
-      ];
-}
-
 const decisions = (user: User): readonly Action[] =>
   (['activate', 'refuse'] as const).map((step) => ({
     label: stepOf(step, user).label,
@@ -111,7 +100,10 @@ export const userList: ConsolePage = {
       lead: 'Users who can sign in. Filter by status to see deactivated users.',
       crumbs: [{ label: 'Directory' }],
       actions: mayCreate ? [invite, create] : [],
-      more: [...(mayCreate ? [{ label: 'Import users from CSV', href: `${USERS_HOME}/import` }] : []), ...exportActions(visit, page.total)],
+      more: [
+        ...(mayCreate ? [{ label: 'Import users from CSV', href: `${USERS_HOME}/import` }] : []),
+        ...fileActions(USERS_HOME, visit.query, page.total),
+      ],
     };
     const list = {
       name: 'Users',
@@ -183,6 +175,6 @@ export const userList: ConsolePage = {
     return { goTo: addressOfDraft(job.id) };
   },
   async download(visit) {
-    return exportUsers(visit.services, askedIn(visit).asked, visit.query.get('format') === 'ndjson' ? 'ndjson' : 'csv', visit.request);
+    return exportUsers(visit.services, askedIn(visit).asked, formatIn(visit.query), visit.request);
   },
 };

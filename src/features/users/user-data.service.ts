@@ -1,10 +1,10 @@
 /** All data about a user in one document (Regulation (EU) 2016/679, articles 15 and 20); audit events separately, in pages. */
-import { Readable } from 'node:stream';
-import { stringify } from 'csv-stringify';
+
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
+import { type FileFormat, listFile } from '../../platform/http/list-files.ts';
 import type { AssignedRole } from '../administrators/roles.resource.ts';
 import { findRoles } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -43,10 +43,10 @@ const recordOf = (user: User) => ({
 });
 
 /**
- * The users that match, the oldest first. Cells that a spreadsheet would run as a formula begin with an apostrophe.
+ * The users that match, the oldest first.
  * @throws {ApiError} validation of search or filter
  */
-export async function exportUsers(services: Services, query: UserQuery, format: 'csv' | 'ndjson', request: RequestContext) {
+export async function exportUsers(services: Services, query: UserQuery, format: FileFormat, request: RequestContext) {
   // Read the first rows before the response starts, so that an invalid search returns an error.
   const first = await listUsers(services, { ...query, limit: BATCH }, request);
   await recordEvent(services.database.knex, {
@@ -61,17 +61,18 @@ export async function exportUsers(services: Services, query: UserQuery, format: 
       if (page.next === undefined) return;
     }
   }
-  async function* lines() {
-    for await (const record of records()) yield `${JSON.stringify(record)}\n`;
-  }
-  if (format === 'ndjson') return { name: 'users.ndjson', type: 'application/x-ndjson', content: Readable.from(lines()) };
   const { attributes } = await currentUserSchema(services);
   const columns = [...EXPORT_ONLY, ...PROFILE_COLUMNS, ...attributes.map(({ name }) => name)];
-  // A list is one cell, as JSON.
-  const cast = { boolean: (value: boolean) => String(value), object: (value: unknown) => JSON.stringify(value) };
-  const csv = stringify({ header: true, bom: true, columns, escape_formulas: true, cast });
-  return { name: 'users.csv', type: 'text/csv; charset=utf-8', content: Readable.from(records()).pipe(csv) };
+  return listFile('users', format, columns, records());
 }
+
+/** Records that members of a group or an organization were exported. */
+export const recordMemberExport = (
+  { database }: Services,
+  members: Readonly<Record<string, string | undefined>> & { readonly format: FileFormat },
+  request: RequestContext,
+): Promise<unknown> =>
+  recordEvent(database.knex, { eventType: 'system.export.users', displayMessage: 'Export users', request, after: members });
 
 /** Consents in one answer; nobody has given more. */
 const MOST_CONSENTS = 10_000;

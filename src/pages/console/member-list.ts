@@ -32,3 +32,16 @@ export const memberCells = (user: JoinedUser, ...among: readonly Content[]): rea
   userStatusPiece(statusAt(user, present())),
   { moment: momentOf(user.joined) },
 ];
+
+export const MEMBER_FILE_COLUMNS = ['id', 'login', 'email', 'firstName', 'lastName', 'status', 'joined'] as const;
+
+/** A member in a file. */
+export const memberRecord = (user: JoinedUser) => ({
+  id: user.id,
+  login: user.login,
+  email: user.email,
+  firstName: user.profile.firstName ?? null,
+  lastName: user.profile.lastName ?? null,
+  status: statusAt(user, present()),
+  joined: user.joined.toISOString(),
+});

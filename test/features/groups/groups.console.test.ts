@@ -35,6 +35,12 @@ test('a group is created, changed and deleted; the list is searched and has page
   assert.match(wordsOf(sorted), /21 groups.*Group 10.*Group 30/);
   assert.match(sorted.text, /aria-sort="ascending"><a class="sort" href="\/admin\/groups\?q=group&amp;sort=-name&amp;size=50"/);
   assert.match(wordsOf(await agent.visit('/admin/groups?q=x%00')), /No groups match/);
+  assert.match(found.text, /href="\/admin\/groups\/download\?q=group&amp;format=csv"/);
+  const { text: csv } = await agent.visit('/admin/groups/download?q=group&format=csv');
+  const [head, first, ...more] = csv.trim().split('\n');
+  assert.equal(head?.replace('\ufeff', ''), 'id,name,description,members,created,lastUpdated');
+  assert.match(first ?? '', /^grp_\w+,Group 10,,0,/, 'the oldest first');
+  assert.equal(more.length, 20);
 
   const gone = await agent.submit(await agent.visit(`/admin/groups/${id}/delete`), 'console-form');
   assert.match(wordsOf(gone), /The group is deleted/);

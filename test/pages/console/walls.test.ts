@@ -59,7 +59,10 @@ test('what is another organization’s is on no page of the console', async (t) 
 
   const mine = PAGES.filter(({ path }) => /^\/organizations\/:orgId(\/[\w-]+)*$/.test(path)).map(({ path }) => path.replace(':orgId', own));
   const lists = stops.filter((stop) => !/\/\w{3}_\w+/.test(stop));
-  const files = ['csv', 'ndjson'].map((format) => `/users/download?status=any&format=${format}`);
+  const files = ['csv', 'ndjson'].flatMap((format) => [
+    `/users/download?status=any&format=${format}`,
+    ...['/organizations', '/groups', '/applications', `/organizations/${own}/members`].map((list) => `${list}/download?format=${format}`),
+  ]);
   /** All that they see. */
   const lookAround = async (look: (address: string, page: Page) => void): Promise<void> => {
     for (const [who, agent] of people) {

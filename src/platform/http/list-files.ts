@@ -1,0 +1,24 @@
+/** Lists as files, streamed: CSV (RFC 4180) or newline-delimited JSON. */
+import { Readable } from 'node:stream';
+import { stringify } from 'csv-stringify';
+
+export type FileFormat = 'csv' | 'ndjson';
+
+/** A list is one cell, as JSON. */
+const CAST = { boolean: (value: boolean) => String(value), object: (value: unknown) => JSON.stringify(value) };
+
+/**
+ * Cells that a spreadsheet would run as a formula begin with an apostrophe.
+ * @param name without extension
+ * @param columns of the CSV file; NDJSON has all fields of a record
+ */
+export function listFile(name: string, format: FileFormat, columns: readonly string[], records: AsyncIterable<unknown>) {
+  if (format === 'csv') {
+    const csv = stringify({ header: true, bom: true, columns: [...columns], escape_formulas: true, cast: CAST });
+    return { name: `${name}.csv`, type: 'text/csv; charset=utf-8', content: Readable.from(records).pipe(csv) };
+  }
+  async function* lines() {
+    for await (const record of records) yield `${JSON.stringify(record)}\n`;
+  }
+  return { name: `${name}.ndjson`, type: 'application/x-ndjson', content: Readable.from(lines()) };
+}
