@@ -13,7 +13,7 @@ for (const accessTokenFormat of ['jwt', 'opaque'] as const) {
     assert.match(page.text, /Make a payment/);
     assert.match(page.text, /Pay <bdi>120\.50<\/bdi> <bdi>EUR<\/bdi> to <bdi>Fern &amp; Sons<\/bdi>/);
     assert.match(page.text, /See your bank accounts/);
-    assert.match(page.text, /<dt dir="auto">Actions<\/dt><dd><bdi>list, balance<\/bdi><\/dd>/);
+    assert.match(page.text, /<dt dir="auto">Actions<\/dt><dd><bdi>list and balance<\/bdi><\/dd>/);
     const { body } = await exchange(await browser.submit(page, 'consent', { decision: 'allow' }));
     assert.deepEqual(body.authorization_details, [PAYMENT, ACCOUNTS]);
     assert.deepEqual(await detailsOf(body.access_token), [PAYMENT, ACCOUNTS]);
