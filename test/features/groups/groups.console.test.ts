@@ -63,6 +63,25 @@ test('a group with many members is deleted by typing its name', async (t) => {
   assert.match(wordsOf(await agent.submit(refused, 'console-form', { 'confirmed-name': 'Sales' })), /The group is deleted/);
 });
 
+test('members, applications and organizations are kept as files; exports of members are in the log', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Acme');
+  const group = (await service.api('POST', '/groups', { profile: { name: 'Editors' } })).body;
+  const user = await service.createUser({ login: 'aaron', lastName: '=1+1' });
+  await service.api('PUT', `/groups/${group.id}/users/${user.id}`);
+  await service.api('PUT', `/account/org/${orgId}/member/${user.id}`, {});
+  const { agent } = await enter(service);
+  const file = async (list: string, format: string) => (await agent.visit(`/admin/${list}/download?format=${format}`)).text.trim();
+  const ofGroup = await file(`groups/${group.id}/members`, 'csv');
+  assert.match(ofGroup, new RegExp(`id,login,email,firstName,lastName,status,joined\n${user.id},aaron,.*,'=1\\+1,ACTIVE,`));
+  const member = JSON.parse(await file(`organizations/${orgId}/members`, 'ndjson'));
+  assert.deepEqual([member.id, member.login, member.depId], [user.id, 'aaron', null]);
+  assert.match(await file('organizations', 'csv'), new RegExp(`${orgId},Acme,.*,LOCAL,1,`));
+  assert.match(await file('applications', 'csv'), /^\ufeff?clientId,label,kind,status,origin,assignment,consent,created/);
+  const events = (await service.api('GET', '/logs?filter=eventType%20eq%20%22system.export.users%22')).body;
+  assert.equal(events.length, 2);
+});
+
 test('members are chosen from a search and removed; the list has pages; the applications of a group are told', async (t) => {
   const service = await startService(t);
   const group = (await service.api('POST', '/groups', { profile: { name: 'Editors' } })).body;
