@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import type { Access } from '../features/administrators/administration.policy.ts';
 import type { Page, Window } from '../platform/database/paging.ts';
-import { type Call, type Declaration, type Endpoint, endpoint, listing } from './endpoint.ts';
+import { type Call, type Declaration, type Endpoint, endpoint, listing, type Result } from './endpoint.ts';
 
 type Step = 'create' | 'list' | 'read' | 'replace' | 'remove';
 
-interface Collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B extends z.ZodType, R extends z.ZodType, Found>
-  extends Pick<Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'bodyLimit'> {
+interface Collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B extends z.ZodType, C extends z.ZodType, R extends z.ZodType, Found>
+  extends Pick<Endpoint, 'bodyLimit' | 'examples'> {
   /** Path of the list. One resource is below it by its ID. */
   readonly path: string;
   /** Path parameters of the list. */
@@ -21,31 +21,40 @@ interface Collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B extends
   /** Parameters of the list beside those of the page. */
   readonly query?: Q;
   readonly body: B;
+  /** Body of a replacement, if it differs. */
+  readonly replacement?: C;
   readonly response: R;
   create(call: CallOf<P>, body: z.output<B>): Promise<Found>;
   list(call: CallOf<P>, query: z.output<z.ZodObject<Q>> & Window): Promise<Page<Found>>;
   read(call: CallOf<P>, id: string): Promise<Found>;
-  replace(call: CallOf<P>, id: string, body: z.output<B>): Promise<Found>;
-  remove(call: CallOf<P>, id: string): Promise<void>;
-  present(found: Found, call: CallOf<P>): z.input<R>;
+  replace(call: CallOf<P>, id: string, body: z.output<C>): Promise<Found>;
+  remove(call: CallOf<P>, id: string): Promise<unknown>;
+  present(found: Found, call: CallOf<P>): z.input<R> | Promise<z.input<R>>;
 }
 
 type CallOf<P extends z.ZodRawShape> = Pick<Call<z.output<z.ZodObject<P>>, unknown, unknown>, 'params' | 'services' | 'request'>;
 
-export function collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B extends z.ZodType, R extends z.ZodType, Found>(
-  declared: Collection<P, Q, B, R, Found>,
-): Endpoint[] {
-  const { path, params, idParam, access, status = 201, summaries, query, body, response, bodyLimit, present } = declared;
+export function collection<
+  P extends z.ZodRawShape,
+  Q extends z.ZodRawShape,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  Found,
+  C extends z.ZodType = B,
+>(declared: Collection<P, Q, B, C, R, Found>): Endpoint[] {
+  const { path, params, idParam, access, status = 201, summaries, query, body, response, bodyLimit, examples, present } = declared;
   const itemPath = `${path}/:${idParam}`;
   const itemParams = z.object({ ...params?.shape, [idParam]: z.string().min(1) });
-  const written = { body, response, ...(bodyLimit !== undefined && { bodyLimit }) };
+  const written = { response, ...(bodyLimit !== undefined && { bodyLimit }) };
   // The schemas above check what the types below say.
-  const callOf = (call: unknown) => call as CallOf<P> & { readonly body: z.output<B> };
+  const callOf = (call: unknown) => call as CallOf<P> & { readonly body: never };
   const idOf = (call: { readonly params: unknown }): string => (call.params as Readonly<Record<string, string>>)[idParam] ?? '';
   const shown = async (found: Promise<Found>, call: unknown) => present(await found, callOf(call)) as never;
   return [
     endpoint({
       ...written,
+      body,
+      ...(examples !== undefined && { examples }),
       method: 'POST',
       path,
       access,
@@ -63,7 +72,7 @@ export function collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B e
       item: response,
       async handler(call) {
         const { items, next } = await declared.list(callOf(call), call.query as z.output<z.ZodObject<Q>> & Window);
-        return { items: items.map((found) => present(found, callOf(call))), next };
+        return { items: await Promise.all(items.map((found) => present(found, callOf(call)))), next };
       },
     }),
     endpoint({
@@ -77,6 +86,7 @@ export function collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B e
     }),
     endpoint({
       ...written,
+      body: declared.replacement ?? body,
       method: 'PUT',
       path: itemPath,
       access,
@@ -94,3 +104,28 @@ export function collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B e
     }),
   ];
 }
+
+/** The steps that make a resource active and inactive. @param noun with its article */
+export const lifecycle = <P extends z.ZodType, R extends z.ZodType = z.ZodUndefined>({
+  path,
+  noun,
+  set,
+  ...rest
+}: Pick<Declaration<P, z.ZodUndefined, z.ZodUndefined, R>, 'path' | 'access' | 'params' | 'response'> & {
+  readonly noun: string;
+  set(call: Call<z.output<P>, undefined, undefined>, status: 'ACTIVE' | 'INACTIVE'): Promise<Result<R>>;
+}): readonly Endpoint[] =>
+  (
+    [
+      ['activate', 'ACTIVE'],
+      ['deactivate', 'INACTIVE'],
+    ] as const
+  ).map(([step, status]) =>
+    endpoint({
+      ...rest,
+      method: 'POST',
+      path: `${path}/lifecycle/${step}`,
+      summary: `Make ${noun} ${status}`,
+      handler: (call) => set(call, status),
+    }),
+  );

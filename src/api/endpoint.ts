@@ -66,7 +66,7 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
 }
 
 /** What a handler returns; without a response it does not matter. */
-type Result<R extends z.ZodType> = [z.input<R>] extends [undefined] ? unknown : z.input<R>;
+export type Result<R extends z.ZodType> = [z.input<R>] extends [undefined] ? unknown : z.input<R>;
 
 export type Endpoint = Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
 

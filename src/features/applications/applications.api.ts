@@ -1,6 +1,7 @@
 /** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Their secrets and assignments have files of their own. */
 
 import { z } from 'zod';
+import { lifecycle } from '../../api/collection.ts';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { mapPage } from '../../platform/database/paging.ts';
@@ -14,7 +15,7 @@ import { appAssignments } from './application-assignments.api.ts';
 import { listApplications } from './application-lists.service.ts';
 import { appSecrets } from './application-secrets.api.ts';
 import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from './application-settings.service.ts';
-import type { Application, ApplicationStatus } from './applications.resource.ts';
+import type { Application } from './applications.resource.ts';
 import { createApplication, deleteApplication, getApplication, setApplicationStatus, updateApplication } from './applications.service.ts';
 import { RESPONSE_SETTINGS } from './settings/algorithms.policy.ts';
 import { applicationIdToken, OKTA_CLIENT, OKTA_CLIENT_DEFAULTS, withoutOktaDefaults } from './settings/okta-client.api.ts';
@@ -155,16 +156,6 @@ export const app = z.object({
   _links: links,
 });
 
-const changeStatus = (step: string, status: ApplicationStatus): Endpoint =>
-  endpoint({
-    method: 'POST',
-    path: `/apps/:id/lifecycle/${step}`,
-    access: 'service',
-    summary: `Make an application ${status}`,
-    params: idParams,
-    handler: ({ services, params, request }) => setApplicationStatus(services, params.id, status, request),
-  });
-
 export const apps: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
@@ -227,8 +218,13 @@ export const apps: readonly Endpoint[] = [
     params: idParams,
     handler: ({ services, params, request }) => deleteApplication(services, params.id, request),
   }),
-  changeStatus('activate', 'ACTIVE'),
-  changeStatus('deactivate', 'INACTIVE'),
+  ...lifecycle({
+    path: '/apps/:id',
+    noun: 'an application',
+    access: 'service',
+    params: idParams,
+    set: ({ services, params, request }, status) => setApplicationStatus(services, params.id, status, request),
+  }),
   ...appSecrets,
   ...appAssignments,
   applicationIdToken,

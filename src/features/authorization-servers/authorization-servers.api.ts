@@ -2,14 +2,16 @@
 
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
-import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { collection, lifecycle } from '../../api/collection.ts';
+import type { Endpoint } from '../../api/endpoint.ts';
 import { idParams, time, unlessEmpty, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { lifecycleLinks, linksOf } from '../policies/policies.api.ts';
 import { audiencesOf } from './audience.policy.ts';
 import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
-import type { AuthorizationServer, ServerStatus } from './authorization-servers.resource.ts';
+import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import {
   createAuthorizationServer,
   deleteAuthorizationServer,
@@ -94,73 +96,42 @@ const server = z.object({
   }),
 });
 
-const changeStatus = (step: string, status: ServerStatus): Endpoint =>
-  endpoint({
-    method: 'POST',
-    path: `/authorizationServers/:id/lifecycle/${step}`,
-    access: 'service',
-    summary: `Make an authorization server ${status}`,
-    params: idParams,
-    handler: ({ services, params, request }) => setServerStatus(services, params.id, status, request),
-  });
-
 export const authorizationServers: readonly Endpoint[] = [
-  endpoint({
-    method: 'POST',
+  ...collection({
     path: '/authorizationServers',
+    idParam: 'id',
     access: 'service',
-    summary: 'Create an authorization server',
-    body: newServer,
-    response: server,
-    status: 201,
-    handler: async ({ services, body, request }) => {
-      const { id, ...given } = body;
-      const created = await createAuthorizationServer(services, { ...settingsOf(given), ...(id !== undefined && { id }) }, request);
-      return presentOne(services, created);
+    summaries: {
+      create: 'Create an authorization server',
+      list: 'List the authorization servers, oldest first; q is part of the name or audience',
+      read: 'Read an authorization server',
+      replace: 'Replace the settings of an authorization server',
+      remove: 'Delete an authorization server, active or not, with everything in it; its tokens stop working',
     },
-  }),
-  listing({
-    path: '/authorizationServers',
-    access: 'service',
-    summary: 'List the authorization servers, oldest first; q is part of the name or audience',
     query: { q: text().optional() },
-    item: server,
-    handler: async ({ services, query }) => {
-      const { items, next } = await pageAuthorizationServers(services, query);
+    body: newServer,
+    replacement: serverSettings,
+    response: server,
+    create: async ({ services, request }, { id, ...given }) =>
+      withKey(services, await createAuthorizationServer(services, { ...settingsOf(given), ...(id !== undefined && { id }) }, request)),
+    async list({ services }, query) {
+      const page = await pageAuthorizationServers(services, query);
       const keys = await keysInUse(services);
-      return { items: items.map((found) => present(found, keys.get(found.id), services.config.baseUrl)), next };
+      return mapPage(page, (found) => ({ found, key: keys.get(found.id) }));
     },
+    read: async ({ services }, id) => withKey(services, await getAuthorizationServer(services, id)),
+    replace: async ({ services, request }, id, body) =>
+      withKey(services, await updateAuthorizationServer(services, id, settingsOf(body), request)),
+    remove: ({ services, request }, id) => deleteAuthorizationServer(services, id, request),
+    present: ({ found, key }, { services }) => present(found, key, services.config.baseUrl),
   }),
-  endpoint({
-    method: 'GET',
+  ...lifecycle({
     path: '/authorizationServers/:id',
+    noun: 'an authorization server',
     access: 'service',
-    summary: 'Read an authorization server',
     params: idParams,
-    response: server,
-    handler: async ({ services, params }) => presentOne(services, await getAuthorizationServer(services, params.id)),
+    set: ({ services, params, request }, status) => setServerStatus(services, params.id, status, request),
   }),
-  endpoint({
-    method: 'PUT',
-    path: '/authorizationServers/:id',
-    access: 'service',
-    summary: 'Replace the settings of an authorization server',
-    params: idParams,
-    body: serverSettings,
-    response: server,
-    handler: async ({ services, params, body, request }) =>
-      presentOne(services, await updateAuthorizationServer(services, params.id, settingsOf(body), request)),
-  }),
-  endpoint({
-    method: 'DELETE',
-    path: '/authorizationServers/:id',
-    access: 'service',
-    summary: 'Delete an authorization server, active or not, with everything in it; its tokens stop working',
-    params: idParams,
-    handler: ({ services, params, request }) => deleteAuthorizationServer(services, params.id, request),
-  }),
-  changeStatus('activate', 'ACTIVE'),
-  changeStatus('deactivate', 'INACTIVE'),
 ];
 
 /** The API counts in minutes and lists all audiences together. */
@@ -176,8 +147,10 @@ function settingsOf(body: z.output<typeof serverSettings>) {
   };
 }
 
-const presentOne = async (services: Services, found: AuthorizationServer) =>
-  present(found, (await keysInUse(services, found.id)).get(found.id), services.config.baseUrl);
+const withKey = async (services: Services, found: AuthorizationServer) => ({
+  found,
+  key: (await keysInUse(services, found.id)).get(found.id),
+});
 
 function present(found: AuthorizationServer, key: KeyInUse | undefined, baseUrl: string): z.input<typeof server> {
   if (key === undefined) throw new Error(`authorization server ${found.id} has no key to sign with`);

@@ -1,11 +1,12 @@
 /** `eventHooks`, as Okta's Event Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
 
 import { z } from 'zod';
-import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { collection, lifecycle } from '../../api/collection.ts';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { idParams, time, unlessEmpty, writeTime } from '../../api/fields.ts';
 import { mapPage } from '../../platform/database/paging.ts';
 import { createOutbound } from '../../platform/http/outbound.ts';
-import type { EventHook, HookStatus } from './event-hooks.resource.ts';
+import type { EventHook } from './event-hooks.resource.ts';
 import {
   createEventHook,
   deleteEventHook,
@@ -40,69 +41,39 @@ const hook = z.object({
   _links: z.object({ self: link, verify: link, activate: link.optional(), deactivate: link.optional() }),
 });
 
-const changeStatus = (step: string, status: HookStatus): Endpoint =>
-  endpoint({
-    method: 'POST',
-    path: `/eventHooks/:id/lifecycle/${step}`,
-    access: 'service',
-    summary: `Make an event hook ${status}`,
-    params: idParams,
-    response: hook,
-    handler: async ({ services, params, request }) =>
-      present(await setEventHookStatus(services, params.id, status, request), services.config.baseUrl),
-  });
+const withoutSecret = (found: EventHook): { readonly hook: EventHook; readonly signingSecret?: string } => ({ hook: found });
 
 export const eventHooks: readonly Endpoint[] = [
-  endpoint({
-    method: 'POST',
+  ...collection({
     path: '/eventHooks',
+    idParam: 'id',
     access: 'service',
-    summary: 'Create an event hook; it receives events once it is verified. Its signing secret is returned only once',
-    body: hookBody,
-    response: hook,
-    handler: async ({ services, body, request }) => {
-      const created = await createEventHook(services, eventHookInput(body), request);
-      return present(created.hook, services.config.baseUrl, created.signingSecret);
+    status: 200,
+    summaries: {
+      create: 'Create an event hook; it receives events once it is verified. Its signing secret is returned only once',
+      list: 'List the event hooks, oldest first',
+      read: 'Read an event hook',
+      replace: 'Replace an event hook; a new address must be verified again. Headers without a value keep their values',
+      remove: 'Delete an event hook, active or not, and its pending deliveries',
     },
-  }),
-  listing({
-    path: '/eventHooks',
-    access: 'service',
-    summary: 'List the event hooks, oldest first',
-    item: hook,
-    handler: async ({ services, query }) =>
-      mapPage(await listEventHooks(services, query), (found) => present(found, services.config.baseUrl)),
-  }),
-  endpoint({
-    method: 'GET',
-    path: '/eventHooks/:id',
-    access: 'service',
-    summary: 'Read an event hook',
-    params: idParams,
-    response: hook,
-    handler: async ({ services, params }) => present(await getEventHook(services, params.id), services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'PUT',
-    path: '/eventHooks/:id',
-    access: 'service',
-    summary: 'Replace an event hook; a new address must be verified again. Headers without a value keep their values',
-    params: idParams,
     body: hookBody,
     response: hook,
-    handler: async ({ services, params, body, request }) =>
-      present(await updateEventHook(services, params.id, eventHookInput(body), request), services.config.baseUrl),
+    create: ({ services, request }, body) => createEventHook(services, eventHookInput(body), request),
+    list: async ({ services }, window) => mapPage(await listEventHooks(services, window), withoutSecret),
+    read: async ({ services }, id) => withoutSecret(await getEventHook(services, id)),
+    replace: async ({ services, request }, id, body) => withoutSecret(await updateEventHook(services, id, eventHookInput(body), request)),
+    remove: ({ services, request }, id) => deleteEventHook(services, id, request),
+    present: ({ hook, signingSecret }, { services }) => present(hook, services.config.baseUrl, signingSecret),
   }),
-  endpoint({
-    method: 'DELETE',
+  ...lifecycle({
     path: '/eventHooks/:id',
+    noun: 'an event hook',
     access: 'service',
-    summary: 'Delete an event hook, active or not, and its pending deliveries',
     params: idParams,
-    handler: ({ services, params, request }) => deleteEventHook(services, params.id, request),
+    response: hook,
+    set: async ({ services, params, request }, status) =>
+      present(await setEventHookStatus(services, params.id, status, request), services.config.baseUrl),
   }),
-  changeStatus('activate', 'ACTIVE'),
-  changeStatus('deactivate', 'INACTIVE'),
   endpoint({
     method: 'POST',
     path: '/eventHooks/:id/lifecycle/verify',

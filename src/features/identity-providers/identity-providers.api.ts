@@ -1,13 +1,13 @@
 /** `idps`: external identity providers, as Okta's Identity Providers API shows them. The client secret goes in and never comes out. */
 
 import { z } from 'zod';
-import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { collection, lifecycle } from '../../api/collection.ts';
+import { type Endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
-import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { IDENTITY_PROVIDER_TYPES } from './identity-provider.policy.ts';
 import { identityProviderBody, identityProviderId, identityProviderInput } from './identity-provider-settings.service.ts';
-import type { IdentityProvider, IdentityProviderStatus } from './identity-providers.resource.ts';
+import type { IdentityProvider } from './identity-providers.resource.ts';
 import {
   createIdentityProvider,
   deleteIdentityProvider,
@@ -85,18 +85,6 @@ const idp = z.object({
   _links: links.extend({ users: z.object({ href: z.url() }), clientRedirectUri: z.object({ href: z.url() }) }),
 });
 
-const changeStatus = (step: string, status: IdentityProviderStatus): Endpoint =>
-  endpoint({
-    method: 'POST',
-    path: `/idps/:id/lifecycle/${step}`,
-    access: 'service',
-    summary: `Make an identity provider ${status}`,
-    params: idParams,
-    response: idp,
-    handler: async ({ services, params, request }) =>
-      present(await setIdentityProviderStatus(services, params.id, status, request), services.config.baseUrl),
-  });
-
 /** Okta's Terraform provider asks for the mapping of an identity provider. Here it is `policy.attributeMap`. */
 const mappings = listing({
   path: '/mappings',
@@ -108,58 +96,40 @@ const mappings = listing({
 
 export const idps: readonly Endpoint[] = [
   mappings,
-  endpoint({
-    method: 'POST',
+  ...collection({
     path: '/idps',
+    idParam: 'id',
     access: 'service',
-    summary: 'Create an identity provider; Google, GitHub and Microsoft have defaults for the other settings',
+    status: 200,
+    summaries: {
+      create: 'Create an identity provider; Google, GitHub and Microsoft have defaults for the other settings',
+      list: 'List the identity providers, oldest first; q is the start of the name',
+      read: 'Read an identity provider',
+      replace: 'Replace the name and the settings of an identity provider; without a client secret it keeps the one it has',
+      remove: 'Delete an identity provider, active or not, with the links of users to it; the users stay',
+    },
+    query: { q: text().optional(), type: z.enum(IDENTITY_PROVIDER_TYPES).optional() },
     bodyLimit: LARGE_BODY,
     body: identityProviderBody.extend({ id: identityProviderId.optional() }),
+    replacement: identityProviderBody,
     examples: IDP_EXAMPLES,
     response: idp,
-    handler: async ({ services, body: { id, ...body }, request }) =>
-      present(await createIdentityProvider(services, { ...identityProviderInput(body), id }, request), services.config.baseUrl),
+    create: ({ services, request }, { id, ...body }) => createIdentityProvider(services, { ...identityProviderInput(body), id }, request),
+    list: ({ services }, { limit, after, ...search }) => listIdentityProviders(services, search, { limit, after }),
+    read: ({ services }, id) => getIdentityProvider(services, id),
+    replace: ({ services, request }, id, body) => updateIdentityProvider(services, id, identityProviderInput(body), request),
+    remove: ({ services, request }, id) => deleteIdentityProvider(services, id, request),
+    present: (found, { services }) => present(found, services.config.baseUrl),
   }),
-  listing({
-    path: '/idps',
-    access: 'service',
-    summary: 'List the identity providers, oldest first; q is the start of the name',
-    query: { q: text().optional(), type: z.enum(IDENTITY_PROVIDER_TYPES).optional() },
-    item: idp,
-    handler: async ({ services, query: { limit, after, ...search } }) =>
-      mapPage(await listIdentityProviders(services, search, { limit, after }), (found) => present(found, services.config.baseUrl)),
-  }),
-  endpoint({
-    method: 'GET',
+  ...lifecycle({
     path: '/idps/:id',
+    noun: 'an identity provider',
     access: 'service',
-    summary: 'Read an identity provider',
     params: idParams,
     response: idp,
-    handler: async ({ services, params }) => present(await getIdentityProvider(services, params.id), services.config.baseUrl),
+    set: async ({ services, params, request }, status) =>
+      present(await setIdentityProviderStatus(services, params.id, status, request), services.config.baseUrl),
   }),
-  endpoint({
-    method: 'PUT',
-    path: '/idps/:id',
-    access: 'service',
-    summary: 'Replace the name and the settings of an identity provider; without a client secret it keeps the one it has',
-    params: idParams,
-    bodyLimit: LARGE_BODY,
-    body: identityProviderBody,
-    response: idp,
-    handler: async ({ services, params, body, request }) =>
-      present(await updateIdentityProvider(services, params.id, identityProviderInput(body), request), services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'DELETE',
-    path: '/idps/:id',
-    access: 'service',
-    summary: 'Delete an identity provider, active or not, with the links of users to it; the users stay',
-    params: idParams,
-    handler: ({ services, params, request }) => deleteIdentityProvider(services, params.id, request),
-  }),
-  changeStatus('activate', 'ACTIVE'),
-  changeStatus('deactivate', 'INACTIVE'),
   ...idpUsers,
 ];
 

@@ -1,7 +1,8 @@
 /** `inlineHooks`, as Okta's Inline Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
 
 import { z } from 'zod';
-import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
+import { collection, lifecycle } from '../../api/collection.ts';
+import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams, time, writeTime } from '../../api/fields.ts';
 import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -61,69 +62,42 @@ const trialBody = z.strictObject({
   data: z.record(z.string().max(100), z.unknown()).exactOptional(),
 });
 
-const changeStatus = (step: string, status: InlineHook['status']): Endpoint =>
-  endpoint({
-    method: 'POST',
-    path: `/inlineHooks/:id/lifecycle/${step}`,
-    access: 'service',
-    summary: `Make an inline hook ${status}`,
-    params: idParams,
-    response: hook,
-    handler: async ({ services, params, request }) =>
-      present(await setInlineHookStatus(services, params.id, status, request), services.config.baseUrl),
-  });
+const withoutSecret = (found: InlineHook): { readonly hook: InlineHook; readonly signingSecret?: string } => ({ hook: found });
 
 export const inlineHooks: readonly Endpoint[] = [
-  endpoint({
-    method: 'POST',
+  ...collection({
     path: '/inlineHooks',
+    idParam: 'id',
     access: 'service',
-    summary: 'Create an inline hook. Its signing secret is returned only once',
-    body: inlineHookBody,
-    response: hook,
-    handler: async ({ services, body, request }) => {
-      const created = await createInlineHook(services, inlineHookInput(body), request);
-      return present(created.hook, services.config.baseUrl, created.signingSecret);
+    status: 200,
+    summaries: {
+      create: 'Create an inline hook. Its signing secret is returned only once',
+      list: 'List the inline hooks',
+      read: 'Read an inline hook',
+      replace:
+        'Replace an inline hook, but not its type. A header without a value keeps its value if the host stays the same; an absent failure stays unchanged',
+      remove: 'Delete an inline hook, active or not, that no rule names',
     },
+    body: inlineHookBody,
+    replacement: inlineHookChange,
+    response: hook,
+    create: ({ services, request }, body) => createInlineHook(services, inlineHookInput(body), request),
+    list: async ({ services }, window) => mapPage(await listInlineHooks(services, window), withoutSecret),
+    read: async ({ services }, id) => withoutSecret(await getInlineHook(services, id)),
+    replace: async ({ services, request }, id, body) =>
+      withoutSecret(await updateInlineHook(services, id, inlineHookChangeInput(body), request)),
+    remove: ({ services, request }, id) => deleteInlineHook(services, id, request),
+    present: ({ hook, signingSecret }, { services }) => present(hook, services.config.baseUrl, signingSecret),
   }),
-  listing({
-    path: '/inlineHooks',
-    access: 'service',
-    summary: 'List the inline hooks',
-    item: hook,
-    handler: async ({ services, query }) => mapPage(await listInlineHooks(services, query), (one) => present(one, services.config.baseUrl)),
-  }),
-  endpoint({
-    method: 'GET',
+  ...lifecycle({
     path: '/inlineHooks/:id',
+    noun: 'an inline hook',
     access: 'service',
-    summary: 'Read an inline hook',
     params: idParams,
     response: hook,
-    handler: async ({ services, params }) => present(await getInlineHook(services, params.id), services.config.baseUrl),
+    set: async ({ services, params, request }, status) =>
+      present(await setInlineHookStatus(services, params.id, status, request), services.config.baseUrl),
   }),
-  endpoint({
-    method: 'PUT',
-    path: '/inlineHooks/:id',
-    access: 'service',
-    summary:
-      'Replace an inline hook, but not its type. A header without a value keeps its value if the host stays the same; an absent failure stays unchanged',
-    params: idParams,
-    body: inlineHookChange,
-    response: hook,
-    handler: async ({ services, params, body, request }) =>
-      present(await updateInlineHook(services, params.id, inlineHookChangeInput(body), request), services.config.baseUrl),
-  }),
-  endpoint({
-    method: 'DELETE',
-    path: '/inlineHooks/:id',
-    access: 'service',
-    summary: 'Delete an inline hook, active or not, that no rule names',
-    params: idParams,
-    handler: ({ services, params, request }) => deleteInlineHook(services, params.id, request),
-  }),
-  changeStatus('activate', 'ACTIVE'),
-  changeStatus('deactivate', 'INACTIVE'),
   endpoint({
     method: 'POST',
     path: '/inlineHooks/:id/execute',

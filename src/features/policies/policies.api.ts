@@ -1,7 +1,7 @@
 /** `authorizationServers/{id}/policies`, as Okta's Authorization Server Policies API shows them. Their rules are in authorization-server-policy-rules.ts. */
 import { z } from 'zod';
-import { collection } from '../../api/collection.ts';
-import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
+import { collection, lifecycle } from '../../api/collection.ts';
+import { type Endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -63,16 +63,6 @@ const policy = z.object({
 
 export const policyParams = idParams.extend({ policyId: z.string().min(1) });
 
-const changeStatus = (name: string, status: PolicyStatus): Endpoint =>
-  endpoint({
-    method: 'POST',
-    path: `/authorizationServers/:id/policies/:policyId/lifecycle/${name}`,
-    access: 'service',
-    summary: `Make an access policy ${status}`,
-    params: policyParams,
-    handler: ({ services, params, request }) => setPolicyStatus(services, params.id, params.policyId, status, request),
-  });
-
 export const authorizationServerPolicies: readonly Endpoint[] = [
   ...collection({
     path: '/authorizationServers/:id/policies',
@@ -96,8 +86,13 @@ export const authorizationServerPolicies: readonly Endpoint[] = [
     remove: ({ services, params, request }, id) => deletePolicy(services, params.id, id, request),
     present: (found, { services }) => present(found, services.config.baseUrl),
   }),
-  changeStatus('activate', 'ACTIVE'),
-  changeStatus('deactivate', 'INACTIVE'),
+  ...lifecycle({
+    path: '/authorizationServers/:id/policies/:policyId',
+    noun: 'an access policy',
+    access: 'service',
+    params: policyParams,
+    set: ({ services, params, request }, status) => setPolicyStatus(services, params.id, params.policyId, status, request),
+  }),
 ];
 
 const inputOf = ({ type: _, conditions, ...rest }: z.output<typeof policyBody>) => ({ ...rest, clients: conditions.clients.include });

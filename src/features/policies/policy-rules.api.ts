@@ -1,14 +1,14 @@
 /** `authorizationServers/{id}/policies/{policyId}/rules`, as Okta's Authorization Server Rules API shows them. */
 import { z } from 'zod';
-import { collection } from '../../api/collection.ts';
-import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
+import { collection, lifecycle } from '../../api/collection.ts';
+import { type Endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { ruleGrantType, tokenActions } from '../authorization-servers/authorization-server-fields.service.ts';
 import { BUILT_IN } from '../authorization-servers/server-id.policy.ts';
 import { lifecycleLinks, linksOf, policyParams, presentPolicyList, withPriority } from './policies.api.ts';
-import type { PolicyRule, PolicyStatus } from './policies.resource.ts';
+import type { PolicyRule } from './policies.resource.ts';
 import { createRule, deleteRule, getRule, listRules, setRuleStatus, updateRule } from './policy-rules.service.ts';
 
 const named = text({ least: 1 });
@@ -77,16 +77,6 @@ const rule = z.object({
 const ruleParams = policyParams.extend({ ruleId: z.string().min(1) });
 const policyOf = ({ id, policyId }: z.output<typeof policyParams>) => ({ serverId: id, policyId });
 
-const changeStatus = (name: string, status: PolicyStatus): Endpoint =>
-  endpoint({
-    method: 'POST',
-    path: `/authorizationServers/:id/policies/:policyId/rules/:ruleId/lifecycle/${name}`,
-    access: 'service',
-    summary: `Make a rule of an access policy ${status}`,
-    params: ruleParams,
-    handler: ({ services, params, request }) => setRuleStatus(services, policyOf(params), params.ruleId, status, request),
-  });
-
 export const authorizationServerPolicyRules: readonly Endpoint[] = [
   ...collection({
     path: '/authorizationServers/:id/policies/:policyId/rules',
@@ -111,8 +101,13 @@ export const authorizationServerPolicyRules: readonly Endpoint[] = [
     remove: ({ services, params, request }, id) => deleteRule(services, policyOf(params), id, request),
     present: (found, { services, params }) => present(found, params.id, services.config.baseUrl),
   }),
-  changeStatus('activate', 'ACTIVE'),
-  changeStatus('deactivate', 'INACTIVE'),
+  ...lifecycle({
+    path: '/authorizationServers/:id/policies/:policyId/rules/:ruleId',
+    noun: 'a rule of an access policy',
+    access: 'service',
+    params: ruleParams,
+    set: ({ services, params, request }, status) => setRuleStatus(services, policyOf(params), params.ruleId, status, request),
+  }),
 ];
 
 const inputOf = ({ type: _, actions = {}, ...rest }: z.output<typeof ruleBody>) => ({ ...rest, actions });

@@ -1,6 +1,8 @@
 /** `ssf/streams`: the signal streams of all applications, as administrators look after them. Receivers have the endpoints of the Shared Signals Framework. */
+
 import { z } from 'zod';
-import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
+import { collection } from '../../api/collection.ts';
+import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { idParams, links, time, unlessEmpty, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -70,54 +72,28 @@ const changeStatus = (step: string, status: StreamStatus, summary: string): Endp
   });
 
 export const signalStreamEndpoints: readonly Endpoint[] = [
-  endpoint({
-    method: 'POST',
+  ...collection({
     path: '/ssf/streams',
+    idParam: 'id',
     access: 'service',
-    summary: 'Create a signal stream: security events of all users, as signed tokens that an application polls, or that are pushed to it',
-    body: newStream,
-    response: stream,
-    handler: async ({ services, body: { applicationId, ...rest }, request }) =>
-      presented(services, await createSignalStream(services, applicationId, inputOf(rest), request)),
-  }),
-  listing({
-    path: '/ssf/streams',
-    access: 'service',
-    summary: 'List the signal streams, oldest first',
-    query: { applicationId: text({ least: 1 }).optional() },
-    item: stream,
-    handler: async ({ services, query: { applicationId, ...window } }) => {
-      const { items, next } = await listSignalStreams(services, window, applicationId);
-      return { items: await Promise.all(items.map((one) => presented(services, one))), next };
+    status: 200,
+    summaries: {
+      create: 'Create a signal stream: security events of all users, as signed tokens that an application polls, or that are pushed to it',
+      list: 'List the signal streams, oldest first',
+      read: 'Read a signal stream, with what waits and the last error',
+      replace: 'Replace the settings of a signal stream; what waits is tried at once',
+      remove: 'Delete a signal stream with what waits for it',
     },
-  }),
-  endpoint({
-    method: 'GET',
-    path: '/ssf/streams/:id',
-    access: 'service',
-    summary: 'Read a signal stream, with what waits and the last error',
-    params: idParams,
+    query: { applicationId: text({ least: 1 }).optional() },
+    body: newStream,
+    replacement: operatorStream,
     response: stream,
-    handler: async ({ services, params }) => presented(services, await getSignalStream(services, params.id)),
-  }),
-  endpoint({
-    method: 'PUT',
-    path: '/ssf/streams/:id',
-    access: 'service',
-    summary: 'Replace the settings of a signal stream; what waits is tried at once',
-    params: idParams,
-    body: operatorStream,
-    response: stream,
-    handler: async ({ services, params, body, request }) =>
-      presented(services, await updateSignalStream(services, params.id, inputOf(body), request)),
-  }),
-  endpoint({
-    method: 'DELETE',
-    path: '/ssf/streams/:id',
-    access: 'service',
-    summary: 'Delete a signal stream with what waits for it',
-    params: idParams,
-    handler: ({ services, params, request }) => deleteSignalStream(services, params.id, request),
+    create: ({ services, request }, { applicationId, ...rest }) => createSignalStream(services, applicationId, inputOf(rest), request),
+    list: ({ services }, { applicationId, ...window }) => listSignalStreams(services, window, applicationId),
+    read: ({ services }, id) => getSignalStream(services, id),
+    replace: ({ services, request }, id, body) => updateSignalStream(services, id, inputOf(body), request),
+    remove: ({ services, request }, id) => deleteSignalStream(services, id, request),
+    present: (found, { services }) => presented(services, found),
   }),
   changeStatus('enable', 'ENABLED', 'Enable a signal stream; what waits is delivered at once'),
   changeStatus('pause', 'PAUSED', 'Pause a signal stream: its events wait, for at most seven days'),
