@@ -106,7 +106,7 @@ export function collection<
 }
 
 /** The steps that make a resource active and inactive. @param noun with its article */
-export const lifecycle = <P extends z.ZodType, R extends z.ZodType = z.ZodUndefined>({
+export const lifecycleSteps = <P extends z.ZodType, R extends z.ZodType = z.ZodUndefined>({
   path,
   noun,
   set,

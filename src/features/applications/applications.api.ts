@@ -1,7 +1,7 @@
 /** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Their secrets and assignments have files of their own. */
 
 import { z } from 'zod';
-import { lifecycle } from '../../api/collection.ts';
+import { lifecycleSteps } from '../../api/collection.ts';
 import { type Endpoint, endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import { mapPage } from '../../platform/database/paging.ts';
@@ -218,7 +218,7 @@ export const apps: readonly Endpoint[] = [
     params: idParams,
     handler: ({ services, params, request }) => deleteApplication(services, params.id, request),
   }),
-  ...lifecycle({
+  ...lifecycleSteps({
     path: '/apps/:id',
     noun: 'an application',
     access: 'service',

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
-import { collection, lifecycle } from '../../api/collection.ts';
+import { collection, lifecycleSteps } from '../../api/collection.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { idParams, time, unlessEmpty, writeTime, writeTimeOrNull } from '../../api/fields.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -125,7 +125,7 @@ export const authorizationServers: readonly Endpoint[] = [
     remove: ({ services, request }, id) => deleteAuthorizationServer(services, id, request),
     present: ({ found, key }, { services }) => present(found, key, services.config.baseUrl),
   }),
-  ...lifecycle({
+  ...lifecycleSteps({
     path: '/authorizationServers/:id',
     noun: 'an authorization server',
     access: 'service',

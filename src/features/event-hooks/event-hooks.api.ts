@@ -1,7 +1,7 @@
 /** `eventHooks`, as Okta's Event Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
 
 import { z } from 'zod';
-import { collection, lifecycle } from '../../api/collection.ts';
+import { collection, lifecycleSteps } from '../../api/collection.ts';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { idParams, time, unlessEmpty, writeTime } from '../../api/fields.ts';
 import { mapPage } from '../../platform/database/paging.ts';
@@ -65,7 +65,7 @@ export const eventHooks: readonly Endpoint[] = [
     remove: ({ services, request }, id) => deleteEventHook(services, id, request),
     present: ({ hook, signingSecret }, { services }) => present(hook, services.config.baseUrl, signingSecret),
   }),
-  ...lifecycle({
+  ...lifecycleSteps({
     path: '/eventHooks/:id',
     noun: 'an event hook',
     access: 'service',

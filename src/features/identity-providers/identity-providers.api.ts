@@ -1,7 +1,7 @@
 /** `idps`: external identity providers, as Okta's Identity Providers API shows them. The client secret goes in and never comes out. */
 
 import { z } from 'zod';
-import { collection, lifecycle } from '../../api/collection.ts';
+import { collection, lifecycleSteps } from '../../api/collection.ts';
 import { type Endpoint, LARGE_BODY, listing } from '../../api/endpoint.ts';
 import { idParams, links, time, writeTime } from '../../api/fields.ts';
 import { text } from '../../platform/validation/text.ts';
@@ -121,7 +121,7 @@ export const idps: readonly Endpoint[] = [
     remove: ({ services, request }, id) => deleteIdentityProvider(services, id, request),
     present: (found, { services }) => present(found, services.config.baseUrl),
   }),
-  ...lifecycle({
+  ...lifecycleSteps({
     path: '/idps/:id',
     noun: 'an identity provider',
     access: 'service',

@@ -1,7 +1,7 @@
 /** `inlineHooks`, as Okta's Inline Hooks API shows them; the values of headers and, but for once, the signing secret are never shown. */
 
 import { z } from 'zod';
-import { collection, lifecycle } from '../../api/collection.ts';
+import { collection, lifecycleSteps } from '../../api/collection.ts';
 import { type Endpoint, endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams, time, writeTime } from '../../api/fields.ts';
 import { mapPage } from '../../platform/database/paging.ts';
@@ -89,7 +89,7 @@ export const inlineHooks: readonly Endpoint[] = [
     remove: ({ services, request }, id) => deleteInlineHook(services, id, request),
     present: ({ hook, signingSecret }, { services }) => present(hook, services.config.baseUrl, signingSecret),
   }),
-  ...lifecycle({
+  ...lifecycleSteps({
     path: '/inlineHooks/:id',
     noun: 'an inline hook',
     access: 'service',

@@ -1,6 +1,6 @@
 /** `authorizationServers/{id}/policies`, as Okta's Authorization Server Policies API shows them. Their rules are in authorization-server-policy-rules.ts. */
 import { z } from 'zod';
-import { collection, lifecycle } from '../../api/collection.ts';
+import { collection, lifecycleSteps } from '../../api/collection.ts';
 import { type Endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
@@ -86,7 +86,7 @@ export const authorizationServerPolicies: readonly Endpoint[] = [
     remove: ({ services, params, request }, id) => deletePolicy(services, params.id, id, request),
     present: (found, { services }) => present(found, services.config.baseUrl),
   }),
-  ...lifecycle({
+  ...lifecycleSteps({
     path: '/authorizationServers/:id/policies/:policyId',
     noun: 'an access policy',
     access: 'service',

@@ -1,6 +1,6 @@
 /** `authorizationServers/{id}/policies/{policyId}/rules`, as Okta's Authorization Server Rules API shows them. */
 import { z } from 'zod';
-import { collection, lifecycle } from '../../api/collection.ts';
+import { collection, lifecycleSteps } from '../../api/collection.ts';
 import { type Endpoint, LARGE_BODY } from '../../api/endpoint.ts';
 import { time, writeTime } from '../../api/fields.ts';
 import { inPages } from '../../platform/database/paging.ts';
@@ -101,7 +101,7 @@ export const authorizationServerPolicyRules: readonly Endpoint[] = [
     remove: ({ services, params, request }, id) => deleteRule(services, policyOf(params), id, request),
     present: (found, { services, params }) => present(found, params.id, services.config.baseUrl),
   }),
-  ...lifecycle({
+  ...lifecycleSteps({
     path: '/authorizationServers/:id/policies/:policyId/rules/:ruleId',
     noun: 'a rule of an access policy',
     access: 'service',
