@@ -70,11 +70,16 @@ export interface FirstStep {
 }
 
 /** A correct password: further steps follow, or a replacement if it has expired. */
-export type PasswordCheck = RightPassword | { readonly kind: 'expired'; readonly user: ExpiredUser };
+export type PasswordCheck = RightPassword | (Outcome & { readonly kind: 'expired'; readonly user: ExpiredUser });
 
 /** A right password of a user who may not sign in at all. Told on pages only. */
-export interface InactiveUser {
+export interface InactiveUser extends Outcome {
   readonly kind: 'inactive';
+}
+
+interface Outcome {
+  /** A queue of comparisons is full: a wrong password is answered as overload. */
+  readonly isOverloaded: boolean;
 }
 
 /** The user's state when the password was verified. */
@@ -93,8 +98,9 @@ export async function authenticatePassword(
 ): Promise<SignedInUser | undefined> {
   const checked = await checkPassword(services, credentials, request);
   if (checked?.kind === 'right') return checked.user;
-  if (checked !== undefined) await countFailedSignIn(services, request.ipAddress);
-  return undefined;
+  if (checked === undefined) return undefined;
+  await countFailedSignIn(services, request.ipAddress);
+  return refuseAlike(checked);
 }
 
 /**
@@ -109,7 +115,12 @@ export async function checkPassword(
   purpose?: Purpose,
 ): Promise<PasswordCheck | undefined> {
   const checked = await tellPassword(services, credentials, request, purpose);
-  return checked?.kind === 'inactive' ? undefined : checked;
+  return checked?.kind === 'inactive' ? refuseAlike(checked) : checked;
+}
+
+/** @throws {Overloaded} where a wrong password would be answered so: otherwise the answer would tell that this one is right */
+function refuseAlike({ isOverloaded }: Outcome): undefined {
+  if (isOverloaded) throw new Overloaded();
 }
 
 /** Like `checkPassword`, but also confirms a correct password of an inactive user. Attempts are limited as for active users. */
@@ -138,7 +149,7 @@ export async function tellPassword(
   // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
   await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
 
-  const attempt = { user, right, isSkipped, rehashed, deviceHash, policy };
+  const attempt = { user, right, isOverloaded, isSkipped, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
   if (checked === undefined || checked.kind === 'inactive') await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
   // Attempts count as ever: otherwise passwords could be guessed without a limit while the queue is kept full.
@@ -157,6 +168,7 @@ interface Attempt {
   readonly user: SignInCandidate | undefined;
   /** Was the password the user's when it was compared? */
   readonly right: boolean;
+  readonly isOverloaded: boolean;
   /** It was not compared: too many comparisons wait. */
   readonly isSkipped: boolean;
   readonly rehashed: Rehashed | undefined;
@@ -166,7 +178,7 @@ interface Attempt {
 
 async function decide(
   trx: Executor,
-  { user, right, isSkipped, rehashed, deviceHash, policy }: Attempt,
+  { user, right, isOverloaded, isSkipped, rehashed, deviceHash, policy }: Attempt,
   request: RequestContext,
 ): Promise<PasswordCheck | InactiveUser | undefined> {
   const now = present();
@@ -189,8 +201,8 @@ async function decide(
   const isUncounted = admitted || inactive || isSkipped;
   await saveFailedAttempts(trx, counted && { ...counted, attempts: isUncounted ? counted.attempts : decision.remembered });
   await recordFailure(trx, user, { right, isSkipped, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
-  if (inactive) return { kind: 'inactive' };
-  return stands ? { kind: 'expired', user: candidate } : undefined;
+  if (inactive) return { kind: 'inactive', isOverloaded };
+  return stands ? { kind: 'expired', user: candidate, isOverloaded } : undefined;
 }
 
 /**

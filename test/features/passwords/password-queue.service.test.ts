@@ -123,6 +123,22 @@ test('while the queue of imported hashes is full, every refusal is the same 503,
   assert.equal(failures.length, 11);
 });
 
+test('while the queue of imported hashes is full, a right password that is refused all the same is the same 503', async (t) => {
+  const service = await startService(t);
+  const suspended = await service.createUser();
+  const expired = await service.createUser();
+  await service.api('POST', `/users/${suspended.id}/lifecycle/suspend`);
+  await service.api('POST', `/users/${expired.id}/lifecycle/expire_password`);
+  const client = await createClient(service, { grant_types: ['password', 'authorization_code'] });
+  const byGrant = async (username: string, password: string) =>
+    (await post(service, 'built-in', 'token', client, { grant_type: 'password', username, password })).status;
+  await holdImported(t, MOST_IMPORTED_WAITING);
+  assert.equal((await authn(service, suspended.login, 'wrong')).status, 503);
+  assert.equal((await authn(service, suspended.login, suspended.password)).status, 503);
+  assert.equal(await byGrant(expired.login, 'wrong'), 503);
+  assert.equal(await byGrant(expired.login, expired.password), 503);
+});
+
 test('an address is barred after as many refusals, whoever is meant, while the queue of imported hashes is full', async (t) => {
   const service = await startService(t, { env: { TRUST_PROXY: '1' } });
   await service.api('POST', '/users', { profile: { login: 'imported' }, credentials: { password: { hash: HASH } } });
