@@ -34,4 +34,4 @@ export function spellingsOf(name: string): readonly string[] {
 
 /** @returns the name to store: the present one where only the spelling of the domain differs */
 export const keepSpelling = <N extends string | null>(present: N, wanted: N): N =>
-  present !== null && wanted === composedName(present) ? present : wanted;
+  present !== null && wanted === readableAddress(present) ? present : wanted;

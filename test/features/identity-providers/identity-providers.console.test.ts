@@ -86,7 +86,7 @@ test('what is wrong stands beside its field, what was typed stays but for the se
   for (const [field, problem] of [
     ['name', 'Must not be empty'],
     ['issuer', 'Must use https, or http on a loopback address'],
-    ['emailDomains', 'Must be a domain, e\\.g\\. example\\.com \\(entry 1\\)'],
+    ['emailDomains', 'Must be a domain, such as example\\.com \\(entry 1\\)'],
     ['attributeMap', '“x y” must be the name of an attribute'],
     ['parameters', '“state” is set by the service. Remove it'],
     ['clockSkew', 'Must be at most 300 seconds'],
