@@ -33,7 +33,7 @@ import {
   orgIdIn,
 } from './organization-page.console.ts';
 import type { Department } from './organizations.resource.ts';
-import { getOrganization } from './organizations.service.ts';
+import { checkReadable, getOrganization } from './organizations.service.ts';
 
 const homeOf = (orgId: string): string => `${organizationPath(orgId)}/members`;
 const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
@@ -117,15 +117,17 @@ const list: ConsolePage = {
   },
   async download(visit) {
     const { services, request, query } = visit;
-    const orgId = orgIdIn(visit);
+    const organization = await getOrganization(services, orgIdIn(visit), request);
+    // Also where the search holds what nothing is searched by: an export that was not made is not recorded.
+    checkReadable(organization.id, request, 'MANAGE_MEMBERS');
     const file = await downloadList(query, {
       name: 'organization-members',
       by: 'joined',
       columns: [...MEMBER_FILE_COLUMNS, 'depId'],
-      read: async (window) => found(visit, orgId, window),
+      read: async (window) => found(visit, organization.id, window),
       recordOf: (user) => ({ ...memberRecord(user), depId: user.depId }),
     });
-    await recordMemberExport(services, { format: formatIn(query), orgId }, request);
+    await recordMemberExport(services, { format: formatIn(query), orgId: organization.id }, request);
     return file;
   },
   async receive(visit, form) {

@@ -78,8 +78,15 @@ test('members, applications and organizations are kept as files; exports of memb
   assert.deepEqual([member.id, member.login, member.depId], [user.id, 'aaron', null]);
   assert.match(await file('organizations', 'csv'), new RegExp(`${orgId},Acme,.*,LOCAL,1,`));
   assert.match(await file('applications', 'csv'), /^\ufeff?clientId,label,kind,status,origin,assignment,consent,created/);
-  const events = (await service.api('GET', '/logs?filter=eventType%20eq%20%22system.export.users%22')).body;
-  assert.equal(events.length, 2);
+  const events = async () => (await service.api('GET', '/logs?filter=eventType%20eq%20%22system.export.users%22')).body.length;
+  assert.equal(await events(), 2);
+
+  const foreigner = await createAdministrator(service, 'ORG_ADMIN', await createOrganization(service, 'Other'));
+  const { agent: other } = await enter(service, foreigner);
+  for (const id of [orgId, 'org_nobodys'])
+    for (const q of ['', '%01'])
+      assert.equal((await other.visit(`/admin/organizations/${id}/members/download?q=${q}`)).status, 404, `${id} ${q}`);
+  assert.equal(await events(), 2, 'an export that was refused is not in the log');
 });
 
 test('members are chosen from a search and removed; the list has pages; the applications of a group are told', async (t) => {
