@@ -122,8 +122,7 @@ export function securityHeaders(config: Config): Koa.Middleware {
 export function pageHeaders(config: Config): (ctx: Koa.Context, sources: PageSources) => Promise<void> {
   const common = commonHeaders(config);
   return async (ctx, sources) => {
-    // A page behind `securityHeaders` has them.
-    if (ctx.response.get('Permissions-Policy') === '') await common(ctx, goOn);
+    await common(ctx, goOn);
     await contentSecurityPolicy(sources)(ctx, goOn);
   };
 }
