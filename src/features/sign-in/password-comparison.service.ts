@@ -14,7 +14,7 @@ interface Comparison {
   readonly begun: number;
   /** Costly comparisons wait in a full queue: every refusal is answered as overload, for all accounts and unknown names. */
   readonly isOverloaded: boolean;
-  /** For that reason the password was not compared. */
+  /** The password was not compared, because the queue for it is full. */
   readonly isSkipped: boolean;
 }
 
@@ -30,7 +30,9 @@ export async function comparePassword(
   const isOverloaded = importedInTurn.isFull() || isHookQueueFull();
   // No costly comparison for a locked account: nothing follows from it.
   const isLeftOut = user !== undefined && isImported(hash) && isLockedNow(user, present());
-  const isSkipped = isOverloaded && isImported(hash) && !isLeftOut;
+  // Only its own queue: a hook that does not respond shall not keep out those whose hash is here.
+  const isFull = hash === PASSWORD_ELSEWHERE ? isHookQueueFull : importedInTurn.isFull;
+  const isSkipped = isImported(hash) && !isLeftOut && isFull();
   const compared = isLeftOut || isSkipped ? null : hash;
   let begun = performance.now();
   const begins = () => {

@@ -9,6 +9,7 @@ import { createClient, post } from '../../protocol/servers/relying-party.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { moveClock } from '../../support/clock.ts';
 import { holdHashes } from '../../support/held-hashes.ts';
+import { createInlineHook, inlineReceiver, PASSWORDS } from '../../support/inline-hooks.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
@@ -137,6 +138,21 @@ test('while the queue of imported hashes is full, a right password that is refus
   assert.equal((await authn(service, suspended.login, suspended.password)).status, 503);
   assert.equal(await byGrant(expired.login, 'wrong'), 503);
   assert.equal(await byGrant(expired.login, expired.password), 503);
+});
+
+test('a full queue of imported hashes keeps out nobody whose password a hook verifies', async (t) => {
+  const service = await startService(t, { env: { ALLOW_PRIVATE_NETWORK: 'true' } });
+  const receiver = await inlineReceiver(t);
+  await createInlineHook(service, receiver, PASSWORDS);
+  receiver.answers((res, { event }) => {
+    const credential = event.data.context.credential.password === 'right' ? 'VERIFIED' : 'UNVERIFIED';
+    res.end(JSON.stringify({ commands: [{ type: 'com.okta.action.update', value: { credential } }] }));
+  });
+  const profile = { login: 'elsewhere' };
+  await service.api('POST', '/users', { profile, credentials: { password: { hook: { type: 'default' } } } });
+  await holdImported(t, MOST_IMPORTED_WAITING);
+  assert.equal((await authn(service, 'elsewhere', 'wrong')).status, 503);
+  assert.equal((await authn(service, 'elsewhere', 'right')).body.status, 'SUCCESS');
 });
 
 test('an address is barred after as many refusals, whoever is meant, while the queue of imported hashes is full', async (t) => {
