@@ -77,7 +77,8 @@ const step = ({ path, status, title, facts, submit, notice }: Step): ConsolePage
   async receive({ services, params, request }) {
     const { id = '' } = params;
     await setApplicationStatus(services, id, status, request);
-    return { goTo: applicationPath(id), notice };
+    const home = applicationPath(id);
+    return { goTo: home, notice, undo: { href: `${home}/${path === 'activate' ? 'deactivate' : 'activate'}` } };
   },
 });
 

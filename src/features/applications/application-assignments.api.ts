@@ -89,7 +89,8 @@ function assignmentsOf<P extends z.ZodType<{ id: string }>, R extends z.ZodType>
       access: 'service',
       summary: `Remove the assignment of an application to a ${kind}`,
       params,
-      handler: ({ services, params, request }) => unassign(services, params.id, { kind, id: assigneeId(params) }, request),
+      handler: async ({ services, params, request }) =>
+        void (await unassign(services, params.id, { kind, id: assigneeId(params) }, request)),
     }),
   ];
 }

@@ -49,17 +49,23 @@ export const assign = (
   assignee: Assignee,
   request: RequestContext,
   roles?: readonly string[],
-): Promise<Assignment> => services.database.transaction((trx) => assignWithin(trx, applicationId, assignee, request, roles));
+): Promise<Assignment> =>
+  services.database.transaction(async (trx) => (await assignWithin(trx, applicationId, assignee, request, roles)).assignment);
 
-/** All of them or, when one cannot be, none. @throws {ApiError} not found: the application, a user or a group */
+/** All of them or, when one cannot be, none. @returns the IDs of those that were not assigned before @throws {ApiError} not found: the application, a user or a group */
 export const assignAll = (
   services: Services,
   applicationId: string,
   assignees: readonly Assignee[],
   request: RequestContext,
-): Promise<void> =>
+): Promise<readonly string[]> =>
   services.database.transaction(async (trx) => {
-    for (const assignee of assignees) await assignWithin(trx, applicationId, assignee, request);
+    const added: string[] = [];
+    for (const assignee of assignees) {
+      const { isNew } = await assignWithin(trx, applicationId, assignee, request);
+      if (isNew) added.push(assignee.id);
+    }
+    return added;
   });
 
 async function assignWithin(
@@ -68,7 +74,7 @@ async function assignWithin(
   assignee: Assignee,
   request: RequestContext,
   roles?: readonly string[],
-): Promise<Assignment> {
+): Promise<{ readonly assignment: Assignment; readonly isNew: boolean }> {
   const { kind, id } = assignee;
   const [application, target] = await findBoth(trx, applicationId, assignee);
   const outcome = await insertAssignment(trx, applicationId, kind, id, present());
@@ -80,7 +86,7 @@ async function assignWithin(
   if (outcome === 'added') await recordAssignment(trx, 'add', application, kind, target, request, { after: after.roles });
   else if (!isDeepStrictEqual(before.roles, after.roles))
     await recordAssignment(trx, 'update', application, kind, target, request, { before: before.roles, after: after.roles });
-  return after;
+  return { assignment: after, isNew: outcome === 'added' };
 }
 
 /** @throws {ApiError} validation: one is no role of the application */
@@ -106,16 +112,24 @@ export const findAssigned = async (
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => new Set(await listAssignedAmong(services.database.knex, applicationId, kind, ids));
 
-/** Unassigning twice is not an error. @throws {ApiError} not found: the application, the user or the group */
-export async function unassign(services: Services, applicationId: string, assignee: Assignee, request: RequestContext): Promise<void> {
-  await services.database.transaction(async (trx) => {
+/** Unassigning twice is not an error. @returns the assignment that ended @throws {ApiError} not found: the application, the user or the group */
+export async function unassign(
+  services: Services,
+  applicationId: string,
+  assignee: Assignee,
+  request: RequestContext,
+): Promise<Assignment | undefined> {
+  return services.database.transaction(async (trx) => {
     const [application, target] = await findBoth(trx, applicationId, assignee);
     const before = await findAssignment(trx, applicationId, assignee.kind, assignee.id);
-    if (await deleteAssignment(trx, applicationId, assignee.kind, assignee.id)) {
-      await recordAssignment(trx, 'remove', application, assignee.kind, target, request, { before: before?.roles ?? [] });
-    }
+    if (!(await deleteAssignment(trx, applicationId, assignee.kind, assignee.id))) return undefined;
+    await recordAssignment(trx, 'remove', application, assignee.kind, target, request, { before: before?.roles ?? [] });
+    return before;
   });
 }
+
+/** Does assigning again restore an assignment that ended? Not its roles. */
+export const hasNoRoles = (ended: Assignment | undefined): boolean => ended?.roles.length === 0;
 
 /** @throws {ApiError} not found: the application, or the assignment */
 export async function getAssignment(services: Services, applicationId: string, assignee: Assignee): Promise<Assignment> {

@@ -1,6 +1,6 @@
 /** Assigned users and groups of an application, with a page to select more. */
 
-import { chosenIn } from '../../pages/console/choose-page.ts';
+import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { detailPage, type Part, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { countOf } from '../../pages/console/list-state.ts';
@@ -12,7 +12,7 @@ import { phrase } from '../../platform/i18n/phrase.ts';
 import { chooseGroups } from '../groups/choose-groups.console.ts';
 import { groupCounts } from '../groups/groups.service.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
-import { assignAll, findAssigned, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
+import { assignAll, findAssigned, getAssignment, hasNoRoles, listAssignments, unassign } from './application-assignments.service.ts';
 import {
   applicationCrumbs,
   applicationIn,
@@ -136,10 +136,12 @@ const add: ConsolePage = {
   },
   async receive(visit, form) {
     const { id } = await applicationToChange(visit);
-    const { kind } = kindIn(visit);
+    const { kind, path } = kindIn(visit);
     const assignees = chosenIn(form).map((assigneeId) => ({ kind, id: assigneeId }));
-    await assignAll(visit.services, id, assignees, visit.request);
-    return { goTo: applicationTabs(id).assignments.href, notice: 'application-assigned' };
+    const added = await assignAll(visit.services, id, assignees, visit.request);
+    const home = applicationTabs(id).assignments.href;
+    const undo = undoOfAdding(added, (assigneeId) => `${home}/${path}/${assigneeId}/remove`);
+    return { goTo: home, notice: 'application-assigned', undo };
   },
 };
 
@@ -170,9 +172,12 @@ const remove: ConsolePage = {
   },
   async receive(visit) {
     const { id } = await applicationToChange(visit);
-    const { kind } = kindIn(visit);
-    await unassign(visit.services, id, { kind, id: visit.params.assigneeId ?? '' }, visit.request);
-    return { goTo: applicationTabs(id).assignments.href, notice: 'application-unassigned' };
+    const { kind, path } = kindIn(visit);
+    const { assigneeId = '' } = visit.params;
+    const ended = await unassign(visit.services, id, { kind, id: assigneeId }, visit.request);
+    const home = applicationTabs(id).assignments.href;
+    const undo = hasNoRoles(ended) ? { href: `${home}/${path}/new`, fields: { [CHOSEN]: assigneeId } } : undefined;
+    return { goTo: home, notice: 'application-unassigned', undo };
   },
 };
 

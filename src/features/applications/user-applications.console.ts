@@ -1,6 +1,7 @@
 /** The applications of a user: those that are assigned, directly or by a group, and those that they can open. */
 
 import { applicationsIn } from '../../pages/console/candidates.ts';
+import { undoOfAdding } from '../../pages/console/choose-page.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -10,7 +11,14 @@ import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
-import { assign, getAssignment, listOpenApplications, listUserAssignments, unassign } from './application-assignments.service.ts';
+import {
+  assignAll,
+  getAssignment,
+  hasNoRoles,
+  listOpenApplications,
+  listUserAssignments,
+  unassign,
+} from './application-assignments.service.ts';
 import { getApplication } from './applications.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/applications`;
@@ -86,8 +94,10 @@ const add: ConsolePage = {
     const { user } = await userSubject(visit);
     const applicationId = await pickedId(applicationsIn(visit), 'applicationId', form.get('applicationId') ?? '');
     if (applicationId === undefined) throw validation([{ field: 'applicationId', message: 'is required' }]);
-    await assign(visit.services, applicationId, { kind: 'user', id: user.id }, visit.request);
-    return { goTo: homeOf(user.id), notice: 'application-assigned-to-user' };
+    const added = await assignAll(visit.services, applicationId, [{ kind: 'user', id: user.id }], visit.request);
+    const home = homeOf(user.id);
+    const undo = undoOfAdding(added, () => `${home}/${encodeURIComponent(applicationId)}/remove`);
+    return { goTo: home, notice: 'application-assigned-to-user', undo };
   },
 };
 
@@ -110,8 +120,10 @@ const remove: ConsolePage = {
   },
   async receive(visit) {
     const { user, application } = await assignmentOf(visit);
-    await unassign(visit.services, application.id, { kind: 'user', id: user.id }, visit.request);
-    return { goTo: homeOf(user.id), notice: 'application-taken-from-user' };
+    const ended = await unassign(visit.services, application.id, { kind: 'user', id: user.id }, visit.request);
+    const home = homeOf(user.id);
+    const undo = hasNoRoles(ended) ? { href: `${home}/new`, fields: { applicationId: application.id } } : undefined;
+    return { goTo: home, notice: 'application-taken-from-user', undo };
   },
 };
 

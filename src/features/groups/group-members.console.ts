@@ -1,6 +1,6 @@
 /** Members of a group, and the applications assigned to it. */
 
-import { chosenIn } from '../../pages/console/choose-page.ts';
+import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
@@ -100,8 +100,9 @@ const add: ConsolePage = {
   },
   async receive(visit, form) {
     const { group, home } = await groupOf(visit);
-    await addGroupMembers(visit.services, group.id, chosenIn(form), visit.request);
-    return { goTo: `${home}/members`, notice: 'group-members-added' };
+    const added = await addGroupMembers(visit.services, group.id, chosenIn(form), visit.request);
+    const members = `${home}/members`;
+    return { goTo: members, notice: 'group-members-added', undo: undoOfAdding(added, (id) => `${members}/${id}/remove`) };
   },
 };
 
@@ -118,8 +119,10 @@ const remove: ConsolePage = {
   },
   async receive(visit) {
     const { group, home } = await groupOf(visit);
-    await removeGroupMember(visit.services, group.id, visit.params.userId ?? '', visit.request);
-    return { goTo: `${home}/members`, notice: 'group-member-removed' };
+    const { userId = '' } = visit.params;
+    const isRemoved = await removeGroupMember(visit.services, group.id, userId, visit.request);
+    const undo = isRemoved ? { href: `${home}/members/new`, fields: { [CHOSEN]: userId } } : undefined;
+    return { goTo: `${home}/members`, notice: 'group-member-removed', undo };
   },
 };
 

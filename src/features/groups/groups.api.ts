@@ -74,7 +74,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Add a user to a group',
     params: memberParams,
-    handler: ({ services, params, request }) => addGroupMembers(services, params.id, [params.userId], request),
+    handler: async ({ services, params, request }) => void (await addGroupMembers(services, params.id, [params.userId], request)),
   }),
   endpoint({
     method: 'DELETE',
@@ -82,7 +82,7 @@ export const groupEndpoints: readonly Endpoint[] = [
     access: 'service',
     summary: 'Remove a user from a group',
     params: memberParams,
-    handler: ({ services, params, request }) => removeGroupMember(services, params.id, params.userId, request),
+    handler: async ({ services, params, request }) => void (await removeGroupMember(services, params.id, params.userId, request)),
   }),
   listing({
     path: '/users/:id/groups',

@@ -151,20 +151,24 @@ export async function joinGroups(trx: Executor, user: User, groupIds: readonly s
   }
 }
 
-/** A user who is a member already stays one. @throws {ApiError} not found: the group or the user */
+/** A user who is a member already stays one. @returns the IDs of the new members @throws {ApiError} not found: the group or the user */
 export async function addGroupMembers(
   services: Services,
   groupId: string,
   userIds: readonly string[],
   request: RequestContext,
-): Promise<void> {
-  await services.database.transaction(async (trx) => {
+): Promise<readonly string[]> {
+  return services.database.transaction(async (trx) => {
+    const added: string[] = [];
     for (const userId of userIds) {
       const [group, user] = await findBoth(trx, groupId, userId);
       const outcome = await insertGroupMember(trx, groupId, userId, present());
       if (outcome === 'missing') throw notFound(userId, 'User');
-      if (outcome === 'added') await recordMembership(trx, 'add', group, user, request);
+      if (outcome !== 'added') continue;
+      await recordMembership(trx, 'add', group, user, request);
+      added.push(userId);
     }
+    return added;
   });
 }
 
@@ -172,11 +176,13 @@ export async function addGroupMembers(
 export const findGroupMembers = async (services: Services, groupId: string, userIds: readonly string[]): Promise<ReadonlySet<string>> =>
   new Set(await listGroupMemberIdsAmong(services.database.knex, groupId, userIds));
 
-/** A user who is no member stays none. @throws {ApiError} not found: the group or the user */
-export async function removeGroupMember(services: Services, groupId: string, userId: string, request: RequestContext): Promise<void> {
-  await services.database.transaction(async (trx) => {
+/** A user who is no member stays none. @returns was the user a member? @throws {ApiError} not found: the group or the user */
+export async function removeGroupMember(services: Services, groupId: string, userId: string, request: RequestContext): Promise<boolean> {
+  return services.database.transaction(async (trx) => {
     const [group, user] = await findBoth(trx, groupId, userId);
-    if (await deleteGroupMember(trx, groupId, userId)) await recordMembership(trx, 'remove', group, user, request);
+    const isRemoved = await deleteGroupMember(trx, groupId, userId);
+    if (isRemoved) await recordMembership(trx, 'remove', group, user, request);
+    return isRemoved;
   });
 }
 

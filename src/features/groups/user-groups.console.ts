@@ -1,6 +1,7 @@
 /** The groups of a user. */
 
 import { groupsIn } from '../../pages/console/candidates.ts';
+import { undoOfAdding } from '../../pages/console/choose-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -51,8 +52,10 @@ const add: ConsolePage = {
     const { user } = await userSubject(visit);
     const groupId = await pickedId(groupsIn(visit), 'groupId', form.get('groupId') ?? '');
     if (groupId === undefined) throw validation([{ field: 'groupId', message: 'is required' }]);
-    await addGroupMembers(visit.services, groupId, [user.id], visit.request);
-    return { goTo: homeOf(user.id), notice: 'group-member-added' };
+    const home = homeOf(user.id);
+    const added = await addGroupMembers(visit.services, groupId, [user.id], visit.request);
+    const undo = undoOfAdding(added, () => `${home}/${encodeURIComponent(groupId)}/remove`);
+    return { goTo: home, notice: 'group-member-added', undo };
   },
 };
 
@@ -71,8 +74,11 @@ const remove: ConsolePage = {
   },
   async receive(visit) {
     const { user } = await userSubject(visit);
-    await removeGroupMember(visit.services, visit.params.groupId ?? '', user.id, visit.request);
-    return { goTo: homeOf(user.id), notice: 'group-member-removed' };
+    const { groupId = '' } = visit.params;
+    const home = homeOf(user.id);
+    const isRemoved = await removeGroupMember(visit.services, groupId, user.id, visit.request);
+    const undo = isRemoved ? { href: `${home}/new`, fields: { groupId } } : undefined;
+    return { goTo: home, notice: 'group-member-removed', undo };
   },
 };
 

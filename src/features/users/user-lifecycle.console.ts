@@ -27,6 +27,9 @@ const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): 
 /** Steps with an optional notification e-mail. */
 const TELL: Readonly<Partial<Record<LifecycleStep, typeof activateUser>>> = { activate: activateUser, refuse: refuseSignUp };
 
+/** Steps that another one reverses. Activating again takes a new password or a link. */
+const REVERSED: Readonly<Partial<Record<LifecycleStep, LifecycleStep>>> = { suspend: 'unsuspend', unsuspend: 'suspend' };
+
 const ENDS_SESSIONS: readonly LifecycleStep[] = ['expire_password', 'reset_password', 'suspend', 'deactivate'];
 
 /** @throws {ApiError} not found when there is no such step */
@@ -85,7 +88,8 @@ const takeOne: ConsolePage = {
     const tell = TELL[step];
     if (tell === undefined) await takeStep(visit.services, user.id, step, visit.request);
     else await tell(visit.services, user.id, { sendEmail: true }, visit.request);
-    return { goTo: home, notice: stepOf(step, user).notice };
+    const undo = REVERSED[step];
+    return { goTo: home, notice: stepOf(step, user).notice, undo: undo && { href: `${home}/life-cycle/${undo}` } };
   },
 };
 

@@ -6,10 +6,10 @@ import type { Text } from '../../platform/i18n/phrase.ts';
 import { type Choosing, type Content, listPage } from './detail-page.ts';
 import type { Field } from './form.ts';
 import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from './list-state.ts';
-import type { ConsoleRequest, Crumb, Drawn, Typed } from './page.ts';
+import type { ConsoleRequest, Crumb, Drawn, Typed, Undo } from './page.ts';
 
 /** The field of the check boxes. */
-const CHOSEN = 'chosen';
+export const CHOSEN = 'chosen';
 
 /** Rows of a page: more than a list has, so that a search and one press of the button are often enough. */
 const ROWS = 50;
@@ -76,6 +76,12 @@ export async function choosePage<Order extends string>(
       pager: numberedPager(path, query, state, total),
     },
   });
+}
+
+/** Undoes a choice of one; a choice of several is undone by none of the pages. @param removal address of the page that removes it */
+export function undoOfAdding(added: readonly string[], removal: (id: string) => string): Undo | undefined {
+  const [id] = added;
+  return id === undefined || added.length > 1 ? undefined : { href: removal(encodeURIComponent(id)) };
 }
 
 /** @returns the ids that were chosen @throws {ApiError} validation: none was */

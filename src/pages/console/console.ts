@@ -29,7 +29,7 @@ import { keptForms } from './kept-form.ts';
 import { consoleLanguages, keepAskedLanguage } from './language.ts';
 import { momentOrNull } from './moments.ts';
 import { menuFor } from './navigation.ts';
-import { keepNotice, takeNotice } from './notices.ts';
+import { consoleNotices } from './notices.ts';
 import { type ConsolePage, type ConsoleRequest, type Drawn, NOTHING_TYPED } from './page.ts';
 import { PAGES } from './pages.ts';
 import { LOOK_UP } from './picker.ts';
@@ -65,7 +65,8 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
   const keys = services.keyring.keysOf('console');
   const languages = consoleLanguages(log);
   const own = consoleSessions({ keys, secure: config.secure });
-  const door = consoleSignIn({ config, pages, log, languages, keys, sessions: own, client });
+  const notices = consoleNotices({ keys, secure: config.secure });
+  const door = consoleSignIn({ config, pages, log, languages, keys, sessions: own, notices, client });
   const formTokens = createFormTokens(config, services.keyring);
   const kept = keptForms({ keys, secure: config.secure });
 
@@ -128,7 +129,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       crumbs,
       actions: headActions(actions, more),
       tabs: tabs.map((tab) => ({ ...tab, isCurrent: tab.isCurrent ?? tab.href === ctx.path })),
-      notice: takeNotice(ctx, config.secure),
+      notice: await notices.take(ctx, person.id),
       factorNeededFrom: momentOrNull((await endOfGrace(services, person.id)) ?? null),
       menu: menuFor(person.roles, ctx.path),
       isHome: ctx.path === HOME,
@@ -214,7 +215,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       try {
         const outcome = await receive(visit, form);
         if ('goTo' in outcome) {
-          keepNotice(ctx, config.secure, outcome.notice);
+          await notices.keep(ctx, person.id, outcome);
           seeOther(ctx, outcome.goTo);
         } else await draw(ctx, person, outcome);
       } catch (error) {

@@ -1,5 +1,9 @@
-/** Notices about the previous step: fixed texts named in a cookie, so that a notice appears once and no link can trigger it. */
+/** Notices about the previous step: fixed texts named in a cookie, so that a notice appears once and no link can trigger it. Some offer to undo the step. */
 import type Koa from 'koa';
+import { z } from 'zod';
+import { sealing } from '../../platform/crypto/sealed.ts';
+import type { Keys } from '../../platform/crypto/secrets.ts';
+import type { GoTo, Undo } from './page.ts';
 
 const NOTICES = {
   'not-carried-out': 'You had to sign in again, and your form was not processed. Check it and send it again.',
@@ -163,23 +167,50 @@ const NOTICES = {
 } as const;
 export type PageNotice = keyof typeof NOTICES;
 
-const nameOf = (secure: boolean): string => `${secure ? '__Host-' : ''}gatehouse-console-notice`;
+/** Browsers keep cookies of 4,096 octets, name included. */
+const LONGEST = 3900;
+const offer = z.object({ userId: z.string(), href: z.string(), fields: z.record(z.string(), z.string()) });
 
-function write(ctx: Koa.Context, secure: boolean, value: string | null): void {
-  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
-  ctx.cookies.secure = secure;
-  ctx.cookies.set(nameOf(secure), value, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
+/** A notice as a page draws it. */
+interface DrawnNotice {
+  readonly text: string;
+  readonly undo: Required<Undo> | undefined;
 }
 
-/** The next page says it. @param secure is the service reached by https? */
-export function keepNotice(ctx: Koa.Context, secure: boolean, notice: PageNotice | undefined): void {
-  if (notice !== undefined) write(ctx, secure, notice);
+export interface Notices {
+  /** The next page shows it. @param userId who is offered to undo the step */
+  keep(ctx: Koa.Context, userId: string, outcome: Pick<GoTo, 'notice' | 'undo'>): Promise<void>;
+  /** @returns the notice, once */
+  take(ctx: Koa.Context, userId: string): Promise<DrawnNotice | undefined>;
 }
 
-/** @returns what is to be said, once */
-export function takeNotice(ctx: Koa.Context, secure: boolean): string | undefined {
-  const name = ctx.cookies.get(nameOf(secure), { signed: false });
-  if (name === undefined) return undefined;
-  write(ctx, secure, null);
-  return Object.hasOwn(NOTICES, name) ? NOTICES[name as PageNotice] : undefined;
+/**
+ * The cookie has the name of the notice and, after a dot, the sealed form that undoes the step. Sealed, because it posts with the administrator's rights:
+ * nobody else can plant it, and nobody else who signs in to this browser is offered it.
+ * @param options.secure is the service reached by https?
+ */
+export function consoleNotices({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): Notices {
+  const cookie = `${secure ? '__Host-' : ''}gatehouse-console-notice`;
+  const sealed = sealing({ kind: 'console-undo', schema: offer, keys, seconds: 900 });
+  const write = (ctx: Koa.Context, value: string | null): void => {
+    // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+    ctx.cookies.secure = secure;
+    ctx.cookies.set(cookie, value, { path: '/', httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true });
+  };
+  return {
+    async keep(ctx, userId, { notice, undo }) {
+      if (notice === undefined) return;
+      const value = undo && `${notice}.${await sealed.seal({ userId, href: undo.href, fields: undo.fields ?? {} })}`;
+      write(ctx, value !== undefined && value.length <= LONGEST ? value : notice);
+    },
+    async take(ctx, userId) {
+      const value = ctx.cookies.get(cookie, { signed: false });
+      if (value === undefined) return undefined;
+      write(ctx, null);
+      const [name = '', ...rest] = value.split('.');
+      if (!Object.hasOwn(NOTICES, name)) return undefined;
+      const undo = rest.length === 0 ? undefined : await sealed.open(rest.join('.'));
+      return { text: NOTICES[name as PageNotice], undo: undo?.userId === userId ? undo : undefined };
+    },
+  };
 }

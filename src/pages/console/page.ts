@@ -81,6 +81,14 @@ export interface Drawn {
 export interface GoTo {
   readonly goTo: string;
   readonly notice?: PageNotice;
+  /** The notice offers it. Only for a step that is reversed completely. */
+  readonly undo?: Undo | undefined;
+}
+
+/** A form that reverses a step: it is posted to the page that takes the reverse step, with all checks of that page. */
+export interface Undo {
+  readonly href: string;
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** Something is wrong with a posted form; without a field, with the form as a whole. */

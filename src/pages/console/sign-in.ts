@@ -13,7 +13,7 @@ import { ProtocolProblem } from '../../platform/http/protocol-problem.ts';
 import { transactionCookies, transactionFields } from '../../platform/http/transactions.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { ConsoleLanguages } from './language.ts';
-import { keepNotice } from './notices.ts';
+import type { Notices } from './notices.ts';
 import { type ConsoleCredentials, consoleClient, newSecrets } from './relying-party.ts';
 import type { ConsoleSessions } from './session.ts';
 
@@ -45,6 +45,7 @@ export interface ConsoleSignInParts {
   /** 32 bytes each. */
   readonly keys: Keys;
   readonly sessions: ConsoleSessions;
+  readonly notices: Notices;
   /** The application that the console is; undefined when it is not registered (any more). */
   client(): Promise<ConsoleCredentials | undefined>;
 }
@@ -60,7 +61,7 @@ export interface SignIn {
   signOut(ctx: Koa.Context): Promise<void>;
 }
 
-export function consoleSignIn({ config, pages, log, languages, keys, sessions, client }: ConsoleSignInParts): SignIn {
+export function consoleSignIn({ config, pages, log, languages, keys, sessions, notices, client }: ConsoleSignInParts): SignIn {
   const party = consoleClient(config);
   const transactions = transactionCookies({
     kind: 'console-transaction',
@@ -120,8 +121,9 @@ export function consoleSignIn({ config, pages, log, languages, keys, sessions, c
     finish: explained(async (ctx) => {
       const begun = await transactions.take(ctx, new URLSearchParams(ctx.search).get('state'));
       if (begun === undefined) throw NO_TRANSACTION;
-      await sessions.begin(ctx, await party.redeem(await credentials(), begun, ctx.search));
-      keepNotice(ctx, config.secure, begun.formLost ? 'not-carried-out' : undefined);
+      const signedIn = await party.redeem(await credentials(), begun, ctx.search);
+      await sessions.begin(ctx, signedIn);
+      if (begun.formLost) await notices.keep(ctx, signedIn.userId, { notice: 'not-carried-out' });
       seeOther(ctx, begun.wanted);
     }),
 

@@ -1,0 +1,155 @@
+/** The notice about a step offers to undo it: once, without script, with the checks of the reverse step (interface.md). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertAccessible, assertFits } from '../../support/accessibility.ts';
+import { inBrowser } from '../../support/browser.ts';
+import { startService } from '../../support/service.ts';
+import { openWindow, signIn } from '../../support/watched-page.ts';
+import { createAdministrator, enter, SUPER } from './administrators.ts';
+
+test(
+  'a suspension, a removed member, a deactivated application and an assignment are undone without script, at 390 pixels',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const user = await service.createUser();
+    const group = (await service.api('POST', '/groups', { profile: { name: 'Editors' } })).body.id;
+    await service.api('PUT', `/groups/${group}/users/${user.id}`);
+    const app = (await service.createApp({ redirect_uris: ['https://app.example/cb'] })).clientId;
+    await service.api('POST', `/apps/${app}/users`, { id: user.id });
+    const window = await openWindow(browser, { javaScriptEnabled: false });
+    const page = await window.open();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${service.baseUrl}/admin`);
+    await signIn(page, SUPER);
+    await page.waitForURL(`${service.baseUrl}/admin`);
+    const status = async (path: string) => (await service.api('GET', path)).body.status;
+    const isThere = async (path: string) => (await service.api('GET', path)).body.some(({ id }: { id: string }) => id === user.id);
+
+    for (const { path, is, notice, undone } of [
+      {
+        path: `/users/${user.id}/life-cycle/suspend`,
+        is: async () => (await status(`/users/${user.id}`)) === 'ACTIVE',
+        notice: /The user is suspended/,
+        undone: /The user can sign in again/,
+      },
+      {
+        path: `/groups/${group}/members/${user.id}/remove`,
+        is: () => isThere(`/groups/${group}/users`),
+        notice: /no longer in the group/,
+        undone: /The users are in the group/,
+      },
+      {
+        path: `/users/${user.id}/groups/${group}/remove`,
+        is: () => isThere(`/groups/${group}/users`),
+        notice: /no longer in the group/,
+        undone: /The user is in the group/,
+      },
+      {
+        path: `/applications/${app}/deactivate`,
+        is: async () => (await status(`/apps/${app}`)) === 'ACTIVE',
+        notice: /The application is inactive/,
+        undone: /The application is active/,
+      },
+      {
+        path: `/applications/${app}/assignments/users/${user.id}/remove`,
+        is: () => isThere(`/apps/${app}/users`),
+        notice: /is not assigned any more/,
+        undone: /The application is assigned/,
+      },
+      {
+        path: `/users/${user.id}/applications/${app}/remove`,
+        is: () => isThere(`/apps/${app}/users`),
+        notice: /The assignment is removed/,
+        undone: /The application is assigned/,
+      },
+    ]) {
+      assert.equal(await is(), true, path);
+      await page.goto(`${service.baseUrl}/admin${path}`);
+      await page.click('#submit');
+      assert.match((await page.textContent('#notice')) ?? '', notice);
+      assert.equal(await is(), false, path);
+      await page.click('#undo');
+      assert.match((await page.textContent('#notice')) ?? '', undone);
+      assert.equal(await is(), true, `${path}: undone`);
+      // The reverse of the reverse.
+      await page.click('#undo');
+      assert.match((await page.textContent('#notice')) ?? '', notice);
+      assert.equal(await is(), false, `${path}: done again`);
+      await page.click('#undo');
+      assert.equal(await is(), true, path);
+    }
+    window.assertQuiet();
+  }),
+);
+
+test(
+  'the offer is accessible, fits 390 pixels, and is gone from the next page (WCAG 2.2 AA)',
+  inBrowser(async (browser, t) => {
+    const service = await startService(t);
+    const user = await service.createUser();
+    const window = await openWindow(browser);
+    const page = await window.open();
+    await page.goto(`${service.baseUrl}/admin`);
+    await signIn(page, SUPER);
+    await page.waitForURL(`${service.baseUrl}/admin`);
+    await page.goto(`${service.baseUrl}/admin/users/${user.id}/life-cycle/suspend`);
+    await page.click('#submit');
+    await page.waitForSelector('#undo');
+    await assertFits(page, 'the offer', 390);
+    await assertAccessible(page, 'the offer');
+    assert.equal(await page.locator('#undo').count(), 1);
+    await page.reload();
+    assert.equal(await page.locator('#undo').count(), 0);
+    window.assertQuiet();
+  }),
+);
+
+test('nothing is offered where the reverse step would not restore everything', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const after = async (path: string) => (await agent.submit(await agent.visit(`/admin${path}`), 'console-form')).text;
+
+  const app = (await service.createApp({ redirect_uris: ['https://app.example/cb'] })).clientId;
+  const [first, second] = [await service.createUser(), await service.createUser()];
+  await service.api('POST', `/apps/${app}/roles`, { name: 'editor' });
+  await service.api('POST', `/apps/${app}/users`, { id: first.id, roles: ['editor'] });
+  const unassigned = await after(`/applications/${app}/assignments/users/${first.id}/remove`);
+  assert.match(unassigned, /id="notice"/);
+  assert.doesNotMatch(unassigned, /id="undo"/, 'the roles of the assignment are lost');
+
+  const deactivated = await after(`/users/${second.id}/life-cycle/deactivate`);
+  assert.match(deactivated, /The user is deactivated/);
+  assert.doesNotMatch(deactivated, /id="undo"/, 'API tokens have ended');
+});
+
+test('the offer is for the administrator who took the step: planted in another browser, it is not shown', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const { agent: victim } = await enter(service);
+  const { agent: planter } = await enter(service, await createAdministrator(service, 'SUPER_ADMIN'));
+  const form = await planter.visit(`/admin/users/${user.id}/life-cycle/suspend`);
+  const hidden = [...form.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+  const posted = await planter.send(form.url, {
+    method: 'POST',
+    body: new URLSearchParams(hidden.map(([, name = '', value = '']): [string, string] => [name, value])),
+    headers: { origin: service.baseUrl, 'sec-fetch-site': 'same-origin' },
+  });
+  assert.equal(posted.status, 303);
+  victim.plant(planter, 'gatehouse-console-notice');
+  const shown = await victim.visit('/admin/users');
+  assert.match(shown.text, /id="notice"[^>]*>The user is suspended/);
+  assert.doesNotMatch(shown.text, /id="undo"/);
+  assert.match((await planter.visit('/admin/users')).text, /id="undo"/);
+});
+
+test('undoing has the checks of the reverse step: after the role is lost, it is refused', async (t) => {
+  const service = await startService(t);
+  const user = await service.createUser();
+  const admin = await createAdministrator(service, 'SUPER_ADMIN');
+  await service.api('POST', `/users/${admin.id}/roles`, { type: 'READ_ONLY_ADMIN' });
+  const { agent } = await enter(service, admin);
+  const done = await agent.submit(await agent.visit(`/admin/users/${user.id}/life-cycle/suspend`), 'console-form');
+  await service.api('DELETE', `/users/${admin.id}/roles/${admin.roleId}`);
+  assert.equal((await agent.submit(done, 'undo-form')).status, 403);
+  assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'SUSPENDED');
+});
