@@ -1,7 +1,5 @@
 /** Bulk actions: the list of them, and the page of one: to confirm it, to watch it, and to keep its result. */
 
-import { Readable } from 'node:stream';
-import { stringify } from 'csv-stringify';
 import { applicationsIn, groupsIn } from '../../pages/console/candidates.ts';
 import { detailPage, type Fact, listPage, type Tone } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
@@ -11,6 +9,7 @@ import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/cons
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound, validation } from '../../platform/errors/errors.ts';
+import { listFile } from '../../platform/http/list-files.ts';
 import { type Phrase, phrase, refusalText, series } from '../../platform/i18n/phrase.ts';
 import { ACTION_TEXTS } from './action-texts.console.ts';
 import type { BulkJob, BulkParameters } from './bulk.resource.ts';
@@ -195,10 +194,7 @@ const one: ConsolePage = {
     async function* rows() {
       for await (const some of jobRows(services, id, outcome, request)) yield* some;
     }
-    const content = Readable.from(rows()).pipe(
-      stringify({ header: true, columns: ['line', 'name', 'outcome', 'reason'], escape_formulas: true }),
-    );
-    return { name: `${id}.csv`, type: 'text/csv; charset=utf-8', content };
+    return listFile(id, 'csv', ['line', 'name', 'outcome', 'reason'], rows());
   },
 };
 

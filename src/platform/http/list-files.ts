@@ -1,11 +1,14 @@
 /** Lists as files, streamed: CSV (RFC 4180) or newline-delimited JSON. */
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 
 export type FileFormat = 'csv' | 'ndjson';
 
 /** A list is one cell, as JSON. */
 const CAST = { boolean: (value: boolean) => String(value), object: (value: unknown) => JSON.stringify(value) };
+
+/** An error of the records ends the file, which reports it to the response. Without `pipeline` nothing would catch it, and the process would end. */
+const noError = () => {};
 
 /**
  * Cells that a spreadsheet would run as a formula begin with an apostrophe.
@@ -15,7 +18,7 @@ const CAST = { boolean: (value: boolean) => String(value), object: (value: unkno
 export function listFile(name: string, format: FileFormat, columns: readonly string[], records: AsyncIterable<unknown>) {
   if (format === 'csv') {
     const csv = stringify({ header: true, bom: true, columns: [...columns], escape_formulas: true, cast: CAST });
-    return { name: `${name}.csv`, type: 'text/csv; charset=utf-8', content: Readable.from(records).pipe(csv) };
+    return { name: `${name}.csv`, type: 'text/csv; charset=utf-8', content: pipeline(Readable.from(records), csv, noError) };
   }
   async function* lines() {
     for await (const record of records) yield `${JSON.stringify(record)}\n`;
