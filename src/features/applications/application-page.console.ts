@@ -4,7 +4,7 @@ import type { WordsPart } from '../../pages/console/detail-page.ts';
 import type { Option } from '../../pages/console/form.ts';
 import type { Action, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
-import { asPhrase, type Phrase, phrase, verbatim } from '../../platform/i18n/phrase.ts';
+import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import type { ApplicationOrigin, ApplicationType } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
@@ -124,16 +124,17 @@ export const headOf = (visit: ConsoleRequest, application: Application) => ({
 
 /** Warnings on each tab of an unusual application. */
 export function warningsOf({ status, system, origin, expiresAt }: Application): readonly WordsPart[] {
-  const words: string[] = [];
-  if (system)
-    words.push('This application is part of the service itself. It follows the configuration of the service, and cannot be changed here.');
+  const words: Text[] = [];
+  if (system) words.push('This application is part of Gatehouse. It follows the configuration of the service and cannot be changed here.');
   if (status === 'INACTIVE') words.push('This application is inactive: nobody can sign in to it, and its tokens are not accepted.');
   if (origin === 'INTRODUCED')
     words.push(
-      'This application introduced itself by the document at its client ID. Its settings come from there and cannot be changed here. Deactivate it to block it.',
+      'The settings of this application come from the metadata document at its client ID and cannot be changed here. To block the application, deactivate it.',
     );
   if (origin === 'REGISTERED')
-    words.push('This application registered itself. No administrator has checked it, so users are always asked for consent.');
-  if (expiresAt !== null) words.push(`It is removed when nobody has signed in to it before ${expiresAt.toISOString().slice(0, 10)}.`);
+    words.push(
+      'This application was created by dynamic client registration. No administrator has checked it, so users are always asked for consent.',
+    );
+  if (expiresAt !== null) words.push(phrase('It is deleted on {date} if nobody signs in to it before then.', { date: expiresAt }));
   return words.length === 0 ? [] : [{ kind: 'words', paragraphs: words, tone: 'warning' }];
 }

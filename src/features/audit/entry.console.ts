@@ -67,10 +67,10 @@ function factsOf(event: StoredEvent): readonly Fact[] {
     { label: 'Event', value: { text: eventType, code: true } },
     { label: 'Outcome', value: outcomePieces(event) },
     { label: 'Who', value: actor.id === 'unknown' ? none('Unknown user') : withKind(actor, parties) },
-    ...target.map((one, at) => ({ label: at === 0 ? 'To what' : 'And', value: withKind(one, parties) })),
+    ...target.map((one, at) => ({ label: at === 0 ? 'Target' : 'Further target', value: withKind(one, parties) })),
     { label: 'From', value: client.ipAddress ?? none('Not known') },
     { label: 'Browser or tool', value: client.userAgent || none('Not known') },
-    { label: 'Request', value: transactionId ?? none('None: the service itself') },
+    { label: 'Request', value: transactionId ?? none('None. The service did this itself.') },
     { label: 'Id', value: uuid, copy: true },
   ];
 }
@@ -83,9 +83,9 @@ function changesOf({ debugContext }: StoredEvent): readonly Part[] {
   const changed = changedFields(before, after);
   const lead =
     before === undefined
-      ? 'As it was made.'
+      ? 'The values after creation.'
       : after === undefined
-        ? 'As it was before it was taken away.'
+        ? 'The values before deletion.'
         : 'Only the differences are listed.';
   return [
     {

@@ -104,10 +104,10 @@ function toldHealth({ databaseMs, outbox, sealed, mail, mailsFailed, waitingSign
   const waiting = phrase(outbox.isMore ? 'at least {count}' : '{count}', { count });
   const isLate = oldest !== null && present().getTime() - oldest.getTime() > LONG_SILENCE_MS;
   return [
-    { label: 'Database', text: phrase('Answers, in {ms} ms', { ms: Math.max(1, Math.round(databaseMs)) }), tone: 'good' },
+    { label: 'Database', text: phrase('Responds in {ms} ms', { ms: Math.max(1, Math.round(databaseMs)) }), tone: 'good' },
     {
       label: 'Delivery queue',
-      text: count === 0 ? 'Nothing' : oldest === null ? waiting : phrase('{waiting}, the oldest since {oldest}', { waiting, oldest }),
+      text: count === 0 ? 'Empty' : oldest === null ? waiting : phrase('{waiting}, the oldest since {oldest}', { waiting, oldest }),
       tone: isLate ? 'warning' : 'good',
     },
     { label: 'Audit log last sealed', text: sealed === undefined ? 'Not yet' : phrase('{sealed}', { sealed }) },

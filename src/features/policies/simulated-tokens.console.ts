@@ -52,7 +52,7 @@ export function textsOf({ tokens, server }: SimulatedAnswer): readonly TextPart[
         ];
   const ofAccessToken =
     server.accessTokenFormat === 'jwt'
-      ? 'What the JWT says, without its times and its id.'
+      ? 'The claims of the JWT, without times and ID.'
       : 'It is opaque. This is the introspection response, without times.';
   return [
     ...text('access-token', 'Access token', ofAccessToken, tokens?.accessToken),

@@ -10,7 +10,7 @@ import { findUser } from '../../features/users/users.service.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
-import { pageLanguage } from '../../platform/i18n/page-language.ts';
+import { pageLanguage, rememberAskedLanguage } from '../../platform/i18n/page-language.ts';
 import { APPLICATION_PARAMETER, parameterOf } from '../hosted/carried-parameters.ts';
 import { accountLabel, type DrawInFrame, type FormProblem, webAddress } from '../hosted/page-models.ts';
 import type { AccountDeps } from './account-deps.ts';
@@ -45,7 +45,10 @@ export const ownPage =
     await noteOrigin(deps, ctx);
     const session = await deps.sessions.current(ctx.req, ctx.res);
     const user = session && (await findUser(deps.services.database, session.accountId));
-    if (session === undefined || user === undefined) return seeOther(ctx, signInFor(page));
+    if (session === undefined || user === undefined) {
+      rememberAskedLanguage(ctx);
+      return seeOther(ctx, signInFor(page));
+    }
     await show(deps, ctx, { session, user });
   };
 

@@ -62,9 +62,7 @@ const TYPED_NAME = 'confirmed-name';
 
 /** Where the name is typed; none for a deletion that affects few. */
 export const nameFields = (name: string, affected: number): readonly Field[] =>
-  affected > MANY
-    ? [{ name: TYPED_NAME, label: 'Name', required: true, hint: phrase('Many are affected. Enter “{name}” to confirm.', { name }) }]
-    : [];
+  affected > MANY ? [{ name: TYPED_NAME, label: 'Name', required: true, hint: phrase('Enter “{name}” to confirm.', { name }) }] : [];
 
 /** @throws {ApiError} validation: the deletion affects many, and the name was not typed */
 export function requireTypedName(form: URLSearchParams, name: string, affected: number): void {

@@ -30,11 +30,11 @@ const transaction = z.object({
 
 const NOT_REGISTERED = new ProtocolProblem(
   'not_registered',
-  'The console signs in to an application of its own, and that application was removed or deactivated. The next start of the service brings it back.',
+  'The application of the console was deleted or deactivated. Restart the service to restore it.',
 );
 const NO_TRANSACTION = new ProtocolProblem(
   'no_sign_in_under_way',
-  'This sign-in was finished before, took longer than ten minutes, or was begun in another browser or under another address of this service.',
+  'This sign-in is already complete, took longer than ten minutes, or began in another browser or at another address of this service. Sign in again.',
 );
 
 export interface ConsoleSignInParts {

@@ -91,6 +91,13 @@ export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> 
   });
 }
 
+/** Keeps the language that the page's address asks for, also for the page that a redirect leads to. @returns it */
+export function rememberAskedLanguage(ctx: Koa.Context): Language | undefined {
+  const asked = askedLanguage(ctx);
+  if (asked !== undefined && asked.lang !== keptIn(ctx)) keepLanguage(ctx, asked);
+  return asked;
+}
+
 /** @returns the language that a page would have for this visitor, where none is shown */
 export function wishedLanguage(ctx: Koa.Context): Language {
   const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
@@ -121,12 +128,9 @@ export function consoleLanguage(ctx: Koa.Context, ofProfile: string | undefined)
  * @param uiLocales of the authorization or logout request that the page belongs to
  */
 export function pageLanguage(ctx: Koa.Context, uiLocales?: string): PageLanguage {
-  const chosen = askedLanguage(ctx);
   const remembered = keptIn(ctx);
+  const chosen = rememberAskedLanguage(ctx);
   const language = negotiateLanguage({ chosen: chosen?.lang, uiLocales, remembered, accepted: ctx.acceptsLanguages() });
-  if (chosen !== undefined && chosen.lang !== remembered) {
-    keepLanguage(ctx, chosen);
-  }
   ctx.vary('Accept-Language');
   ctx.vary('Cookie');
   return { ...withChangedTexts(language, changedTexts.get(ctx.req)), languages: switcher(ctx, language) };

@@ -218,7 +218,7 @@ test('an event: its facts with links, what it changed, and what else happened in
   await service.api('POST', `/users/${user.id}`, { profile: { lastName: 'Lovelace' } });
   const { agent } = await enter(service);
   const page = await agent.visit(await entryOf(service, 'user.account.update_profile'));
-  assert.match(wordsOf(page), /Who admin user To what .* From .*127\.0\.0\.1/);
+  assert.match(wordsOf(page), /Who admin user Target .* From .*127\.0\.0\.1/);
   assert.equal(linkTo(page, user.login), `/admin/users/${user.id}`);
   assert.deepEqual(
     rowsOf(page, 'Changed fields'),
@@ -298,16 +298,16 @@ test('who sees what: everything for reading, one organization, nothing of the lo
     expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
   });
   const reader = await enter(service, await createAdministrator(service, 'READ_ONLY_ADMIN'));
-  assert.match(wordsOf(reader.page), /Statistics .*Sign-ins .*Of the super administrator.*How the service is doing.*What you may do here/);
+  assert.match(wordsOf(reader.page), /Statistics .*Sign-ins .*Of the super administrator.*Service status.*Your permissions/);
   assert.doesNotMatch(wordsOf(reader.page), /Next steps/);
   assert.equal((await reader.agent.visit(LOG)).status, 200);
 
   const { agent, page } = await enter(service, await createAdministrator(service, 'ORG_ADMIN', mine));
-  assert.match(wordsOf(page), /Your organizations Mine 0 members.*What you may do here Organization administrator/);
+  assert.match(wordsOf(page), /Your organizations Mine 0 members.*Your permissions Organization administrator/);
   assert.doesNotMatch(
     page.text,
     new RegExp(
-      `Statistics|Why sign-ins failed|Active users|How the service is doing|Next steps|Of the super administrator|System log|Others|${other}`,
+      `Statistics|Why sign-ins failed|Active users|Service status|Next steps|Of the super administrator|System log|Others|${other}`,
     ),
   );
   for (const path of [

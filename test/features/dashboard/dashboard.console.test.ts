@@ -181,7 +181,7 @@ test('next steps are a list with ticks, which is gone when all is done; totals a
   assert.doesNotMatch(page.text, /Lives long/);
   assert.match(
     wordsOf(page),
-    /Database Answers, in \d+ ms.*Audit log last sealed.*Mail A mail server is configured.*Undelivered e-mails None/,
+    /Database Responds in \d+ ms.*Audit log last sealed.*Mail A mail server is configured.*Undelivered e-mails None/,
   );
   const steps = ({ text }: Page): string[] =>
     Array.from(text.matchAll(/aria-hidden="true">(✓|○)<\/span> <div><a href="[^"]*">([^<]+)/g), ([, tick, label]) => `${tick} ${label}`);

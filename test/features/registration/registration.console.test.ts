@@ -43,7 +43,7 @@ test('an initial access token made by the console registers a client once, is li
   const { body: apps } = await service.api('GET', `/apps?filter=${encodeURIComponent('origin eq "REGISTERED"')}`);
   assert.match(
     wordsOf(await agent.visit(`/admin/applications/${apps[0].id}`)),
-    /This application registered itself\. No administrator has checked it/,
+    /This application was created by dynamic client registration\. No administrator has checked it/,
   );
 
   const { body: tokens } = await service.api('GET', '/authorizationServers/default/registrationTokens');

@@ -56,9 +56,10 @@ test('no text of the catalogs is unused', () => {
   assert.deepEqual(unused, []);
 });
 
-test('every sentence of an explanation is translated', () => {
-  const { literals } = sourceTexts((file) => /^src\/features\/audit\/.*-text\.console\.ts$/.test(file));
-  const missing = [...literals].filter((text) => / .*[.?]$/.test(text) && !Object.hasOwn(de.pages, text));
+test('every sentence of the console is translated', () => {
+  const { literals } = sourceTexts((file) => file.endsWith('.console.ts') || file.startsWith('src/pages/console/'));
+  const isTranslated = (text: string): boolean => Object.hasOwn(de.pages, text) || Object.hasOwn(de.errors, text);
+  const missing = [...literals].filter((text) => / .*[.?]$/.test(text) && !isTranslated(text));
   assert.deepEqual(missing, []);
 });
 

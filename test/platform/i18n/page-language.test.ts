@@ -113,6 +113,14 @@ describe('the language of pages', () => {
     assert.match(html, /<html lang="es"/);
   });
 
+  test('an account page keeps the language of its address for the sign-in page it redirects to', async () => {
+    const answer = await deps.get('/account?language=de', {});
+    assert.equal(answer.status, 303);
+    assert.match(answer.headers.getSetCookie().join('\n'), /^gatehouse-language=de; path=\/;/m);
+    const unasked = await deps.get('/account', {});
+    assert.doesNotMatch(unasked.headers.getSetCookie().join('\n'), /gatehouse-language/);
+  });
+
   test('a choice is kept in a cookie, and along the way it beats what the application asks for', async () => {
     deps.interactions.set('asked', { ...LOGIN, uid: 'asked', uiLocales: 'es' });
     const path = '/interaction/default/asked?application=app&language=de';
