@@ -74,8 +74,9 @@ const give: ConsolePage = {
   },
   async receive(visit, form) {
     const { user } = await userSubject(visit);
-    await grantRole(visit.services, user.id, await roleIn(visit, form), visit.request);
-    return { goTo: homeOf(user.id), notice: 'role-given' };
+    const { id } = await grantRole(visit.services, user.id, await roleIn(visit, form), visit.request);
+    const home = homeOf(user.id);
+    return { goTo: home, notice: 'role-given', undo: { href: `${home}/${encodeURIComponent(id)}/take` } };
   },
 };
 

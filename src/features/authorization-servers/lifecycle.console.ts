@@ -38,7 +38,8 @@ const change = ({ path, status, title, facts, submit, notice }: Step): ConsolePa
   async receive(visit) {
     const subject = await subjectThatEnds(visit);
     await setServerStatus(visit.services, subject.server.id, status, visit.request);
-    return { goTo: subject.home, notice };
+    const undo = { href: `${subject.home}/${path === 'activate' ? 'deactivate' : 'activate'}` };
+    return { goTo: subject.home, notice, undo };
   },
 });
 

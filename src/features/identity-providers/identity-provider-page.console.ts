@@ -86,6 +86,7 @@ export const identityProviderSteps: readonly ConsolePage[] = [
     label: 'Activate',
     facts: ['Its button is back on the sign-in pages at once.'],
     notice: 'idp-activated',
+    reverse: 'deactivate',
     carryOut: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'ACTIVE', request),
   }),
   step({
@@ -96,6 +97,7 @@ export const identityProviderSteps: readonly ConsolePage[] = [
       'Users without a password have no other way to sign in.',
     ],
     notice: 'idp-deactivated',
+    reverse: 'activate',
     carryOut: ({ services, request }, id) => setIdentityProviderStatus(services, id, 'INACTIVE', request),
   }),
   step({

@@ -119,6 +119,7 @@ export const inlineHookSteps: readonly ConsolePage[] = [
     label: 'Activate',
     facts: ['It is called from now on.'],
     notice: 'inline-hook-activated',
+    reverse: 'deactivate',
     carryOut: ({ services, request }, id) => setInlineHookStatus(services, id, 'ACTIVE', request),
   }),
   step({
@@ -130,6 +131,7 @@ export const inlineHookSteps: readonly ConsolePage[] = [
     ],
     danger: true,
     notice: 'inline-hook-deactivated',
+    reverse: 'activate',
     carryOut: ({ services, request }, id) => setInlineHookStatus(services, id, 'INACTIVE', request),
   }),
   step({

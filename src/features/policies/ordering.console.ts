@@ -87,7 +87,8 @@ export function statusSteps({
     async receive(visit) {
       const { address } = await find(visit);
       await change(visit, status);
-      return { goTo: address, notice };
+      const own = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(visit.params[name] ?? ''));
+      return { goTo: address, notice, undo: { href: `/admin${own}/${step === 'Activate' ? 'deactivate' : 'activate'}` } };
     },
   });
   return [

@@ -26,6 +26,8 @@ export interface Confirmation {
   readonly notice: PageNotice;
   /** Next page; absent: the subject. */
   readonly goTo?: string;
+  /** Last word of the address of the step that reverses it completely. Absent: none does. */
+  readonly reverse?: string;
   /** How many are affected: with many, the name is typed. Absent: few. */
   affected?(visit: ConsoleRequest): Promise<number>;
   carryOut(visit: ConsoleRequest, id: string): Promise<unknown>;
@@ -34,7 +36,7 @@ export interface Confirmation {
 /** @param subjectOf of the address @throws {ApiError} not found */
 export const confirmationPages =
   (subjectOf: (visit: ConsoleRequest) => Promise<Subject>) =>
-  ({ path, label, facts, danger = false, notice, goTo, affected = async () => 0, carryOut }: Confirmation): ConsolePage => ({
+  ({ path, label, facts, danger = false, notice, goTo, reverse, affected = async () => 0, carryOut }: Confirmation): ConsolePage => ({
     path,
     access: 'service',
     verb: 'write',
@@ -52,7 +54,7 @@ export const confirmationPages =
       const { name, address } = await subjectOf(visit);
       requireTypedName(form, name, await affected(visit));
       await carryOut(visit, visit.params.id ?? '');
-      return { goTo: goTo ?? address, notice };
+      return { goTo: goTo ?? address, notice, undo: reverse === undefined ? undefined : { href: `${address}/${reverse}` } };
     },
   });
 

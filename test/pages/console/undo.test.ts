@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAccessible, assertFits } from '../../support/accessibility.ts';
 import { inBrowser } from '../../support/browser.ts';
+import { inlineHookBody, TOKENS } from '../../support/inline-hooks.ts';
 import { startService } from '../../support/service.ts';
 import { openWindow, signIn } from '../../support/watched-page.ts';
 import { createAdministrator, enter, SUPER } from './administrators.ts';
@@ -103,6 +104,40 @@ test(
     window.assertQuiet();
   }),
 );
+
+test('what has a status is activated and deactivated again, and a role that was given is taken', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const { body: server } = await service.api('POST', '/authorizationServers', { name: 'Orders', audiences: ['https://orders.example'] });
+  const policies = `/authorizationServers/${server.id}/policies`;
+  const [policy] = (await service.api('GET', policies)).body;
+  const [rule] = (await service.api('GET', `${policies}/${policy.id}/rules`)).body;
+  const { body: hook } = await service.api('POST', '/inlineHooks', inlineHookBody(TOKENS, 'http://127.0.0.1:9/hook'));
+  for (const [page, resource] of [
+    [`/api/servers/${server.id}`, `/authorizationServers/${server.id}`],
+    [`/api/servers/${server.id}/policies/${policy.id}`, `${policies}/${policy.id}`],
+    [`/api/servers/${server.id}/policies/${policy.id}/rules/${rule.id}`, `${policies}/${policy.id}/rules/${rule.id}`],
+    [`/api/inline-hooks/${hook.id}`, `/inlineHooks/${hook.id}`],
+  ] as const) {
+    const status = async () => (await service.api('GET', resource)).body.status;
+    const done = await agent.submit(await agent.visit(`/admin${page}/deactivate`), 'console-form');
+    assert.equal(await status(), 'INACTIVE', page);
+    const undone = await agent.submit(done, 'undo-form');
+    assert.equal(await status(), 'ACTIVE', page);
+    await agent.submit(undone, 'undo-form');
+    assert.equal(await status(), 'INACTIVE', page);
+    await agent.submit(await agent.visit(`/admin${page}/activate`), 'console-form');
+  }
+
+  const user = await service.createUser();
+  const roles = async () => (await service.api('GET', `/users/${user.id}/roles`)).body.length;
+  const form = await agent.visit(`/admin/users/${user.id}/roles/new`);
+  const given = await agent.submit(form, 'console-form', { type: 'READ_ONLY_ADMIN' });
+  assert.equal(await roles(), 1, given.text);
+  const taken = await agent.submit(given, 'undo-form');
+  assert.equal(await roles(), 0);
+  assert.doesNotMatch(taken.text, /id="undo"/, 'API tokens have ended');
+});
 
 test('nothing is offered where the reverse step would not restore everything', async (t) => {
   const service = await startService(t);
