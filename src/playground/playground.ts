@@ -39,7 +39,7 @@ const NOT_REGISTERED = new ProtocolProblem(
 const NO_SERVER = new ProtocolProblem('unknown_server', 'There is no such authorization server, or it was deactivated.');
 const NO_TRANSACTION = new ProtocolProblem(
   'no_sign_in_under_way',
-  'This sign-in was finished before (was the page loaded again?), took longer than ten minutes, or was begun in another browser.',
+  'This sign-in is already complete, took longer than ten minutes, or began in another browser. Sign in again.',
 );
 const NO_SESSION = new ProtocolProblem(
   'sign_in_not_at_hand',
