@@ -131,7 +131,7 @@ describe('lockout and limits of sign-in (decisions, "Users sign in")', () => {
     const { id, login } = await newUser();
     await services.database.knex('users').where({ id }).update({ status: 'SUSPENDED' });
     const told = () => tellPassword(services, { username: login, password: PASSWORD }, newAddress());
-    assert.deepEqual(await told(), { kind: 'inactive' });
+    assert.deepEqual(await told(), { kind: 'inactive', isOverloaded: false });
     await fail(login, 12);
     assert.equal((await locksOf(id)).length, 1);
     assert.equal(await told(), undefined, 'whoever guesses learns nothing');
