@@ -6,7 +6,8 @@ import type { Text } from '../../platform/i18n/phrase.ts';
 import { type Choosing, type Content, listPage } from './detail-page.ts';
 import type { Field } from './form.ts';
 import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from './list-state.ts';
-import type { ConsoleRequest, Crumb, Drawn, Typed, Undo } from './page.ts';
+import type { Undo } from './notices.ts';
+import type { ConsoleRequest, Crumb, Drawn, Typed } from './page.ts';
 
 /** The field of the check boxes. */
 export const CHOSEN = 'chosen';

@@ -3,7 +3,6 @@ import type Koa from 'koa';
 import { z } from 'zod';
 import { sealing } from '../../platform/crypto/sealed.ts';
 import type { Keys } from '../../platform/crypto/secrets.ts';
-import type { GoTo, Undo } from './page.ts';
 
 const NOTICES = {
   'not-carried-out': 'You had to sign in again, and your form was not processed. Check it and send it again.',
@@ -167,6 +166,12 @@ const NOTICES = {
 } as const;
 export type PageNotice = keyof typeof NOTICES;
 
+/** A form that reverses a step: it is posted to the page that takes the reverse step, with all checks of that page. */
+export interface Undo {
+  readonly href: string;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
 /** Browsers keep cookies of 4,096 octets, name included. */
 const LONGEST = 3900;
 const offer = z.object({ userId: z.string(), href: z.string(), fields: z.record(z.string(), z.string()) });
@@ -179,7 +184,7 @@ interface DrawnNotice {
 
 export interface Notices {
   /** The next page shows it. @param userId who is offered to undo the step */
-  keep(ctx: Koa.Context, userId: string, outcome: Pick<GoTo, 'notice' | 'undo'>): Promise<void>;
+  keep(ctx: Koa.Context, userId: string, outcome: { readonly notice?: PageNotice; readonly undo?: Undo | undefined }): Promise<void>;
   /** @returns the notice, once */
   take(ctx: Koa.Context, userId: string): Promise<DrawnNotice | undefined>;
 }

@@ -11,7 +11,7 @@ import type { RequestContext } from '../../features/audit/audit-event.policy.ts'
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { IconName } from '../../platform/http/icons.ts';
 import type { Text } from '../../platform/i18n/phrase.ts';
-import type { PageNotice } from './notices.ts';
+import type { PageNotice, Undo } from './notices.ts';
 
 /** One visit of an administrator to a page. */
 export interface ConsoleRequest {
@@ -83,12 +83,6 @@ export interface GoTo {
   readonly notice?: PageNotice;
   /** The notice offers it. Only for a step that is reversed completely. */
   readonly undo?: Undo | undefined;
-}
-
-/** A form that reverses a step: it is posted to the page that takes the reverse step, with all checks of that page. */
-export interface Undo {
-  readonly href: string;
-  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** Something is wrong with a posted form; without a field, with the form as a whole. */
