@@ -201,13 +201,17 @@ const remove: ConsolePage = {
             departments: countOf(levelCount, 'department'),
             members: countOf(organization.memberCount, 'member'),
           }),
-      phrase('This deletes {roles}, {domains}, {providers} and {invitations}, and removes {administrators}.', {
-        roles: affectedCount(affected.roles, 'role'),
-        domains: affectedCount(affected.domains, 'domain'),
-        providers: affectedCount(affected.providers, 'connection to an identity provider', 'connections to identity providers'),
-        invitations: affectedCount(affected.invitations, 'invitation'),
-        administrators: affectedCount(affected.administrators, 'administrator'),
-      }),
+      ...(Object.values(affected).every((count) => count === 0)
+        ? []
+        : [
+            phrase('This deletes {roles}, {domains}, {providers} and {invitations}, and removes {administrators}.', {
+              roles: affectedCount(affected.roles, 'role'),
+              domains: affectedCount(affected.domains, 'domain'),
+              providers: affectedCount(affected.providers, 'connection to an identity provider', 'connections to identity providers'),
+              invitations: affectedCount(affected.invitations, 'invitation'),
+              administrators: affectedCount(affected.administrators, 'administrator'),
+            }),
+          ]),
       'This cannot be undone.',
     ];
     const cancel = organizationPath(organization.id);

@@ -39,6 +39,8 @@ test('an organization is created, renamed and deleted; only an empty one can be 
   assert.match(wordsOf(refused), /The organization still has departments. Remove them first/);
 
   await fill(agent, await agent.visit(linkTo(withDepartment, 'Sales')), 'Delete');
+  const question = await agent.visit(`/admin/organizations/${orgIn(created)}/delete`);
+  assert.match(wordsOf(question), /It has no departments and no members\. This cannot be undone\./, 'without a list of zeros');
   const gone = await fill(agent, await agent.visit(`/admin/organizations/${orgIn(created)}`), 'Delete');
   assert.match(wordsOf(gone), /The organization is deleted.*There is no organization yet/);
 });
