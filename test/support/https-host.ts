@@ -1,4 +1,4 @@
-/** A host of documents by https, on this machine. The certificate is its own: the test process accepts any from now on. */
+/** A host of documents by https, on this machine. The certificate is its own: the test process accepts any while such a host listens. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
@@ -24,14 +24,20 @@ zj0EAwIDSQAwRgIhAJDTGe3Z7P/iFGvjNAdsDwyXIpY/rkGiQaMOVfp6IIEWAiEA
 red3zRZWl64hHvasXm3jbz6i9ajGQ8owxje0v3sV0N8=
 -----END CERTIFICATE-----`;
 
+let listening = 0;
+
 /** Listens until the test ends. @returns its origin */
 export async function listenSecurely(t: TestContext, listener: RequestListener): Promise<string> {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  listening += 1;
   const server = createServer({ key: KEY, cert: CERTIFICATE }, listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   afterwards(t, () => {
     server.close();
     server.closeAllConnections();
+    listening -= 1;
+    // Other files run in the same process.
+    if (listening === 0) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   });
   const address = server.address();
   assert(address !== null && typeof address === 'object');
