@@ -10,7 +10,7 @@ import { HttpClient, type HttpExchange, jsonOf, type Reply } from './http-client
 import { Blocked, must } from './rule.ts';
 import type { SecretsKept } from './secrets-kept.ts';
 
-// The JWTs that carry the parameters of an authorization request (OpenID Connect Core section 6.1), right but for what a rule says.
+// Request objects (OpenID Connect Core section 6.1): valid, except for the claims that a rule changes.
 
 /** @param claims undefined leaves one out @param by absent: the application for every flow */
 export async function requestClaims(visit: RuleContext, claims: Json = {}, by?: TestApplication): Promise<Record<string, unknown>> {

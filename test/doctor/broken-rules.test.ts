@@ -51,7 +51,7 @@ const BROKEN: Readonly<Record<string, { readonly alter: Alter; readonly says: Re
     alter: (asked, answered) => {
       if (isAt(asked, 'userinfo') && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(answered.text)) answered.text = withOtherSubject(answered.text);
     },
-    says: /the signed userinfo must be right: signature verification failed/,
+    says: /the signed userinfo must be valid: signature verification failed/,
   },
   'standards.encrypted': {
     alter: (asked, answered) => {

@@ -28,6 +28,16 @@ export function ownConfig({ config, url }: CheckContext): Config {
   return config;
 }
 
+/** Reads settings from the database. Other rules report a database that is unavailable. @throws {Skipped} */
+export async function readStored<T>(ground: CheckContext, reading: (database: Database) => Promise<T>): Promise<T> {
+  try {
+    return await reading(await ground.database());
+  } catch (error) {
+    if (error instanceof Skipped || error instanceof Blocked) throw error;
+    throw new Skipped('the settings cannot be read from the database');
+  }
+}
+
 /** @returns what is at a path of the management API @throws {Blocked} there is no API token */
 export async function read(ground: CheckContext, path: string): Promise<unknown> {
   if (ground.ward === undefined) throw new Blocked('there is no API token: set GATEHOUSE_TOKEN');

@@ -1,6 +1,6 @@
 /**
- * Is the database there, does it keep what it is given, and has it room for all connections? Does sign-in find every user by user name, and can
- * every stored secret be decrypted? Read-only.
+ * Is the database available and durable, and does it allow enough connections? Does sign-in find every user by user name, and can every stored
+ * secret be decrypted? Read-only.
  */
 
 import { countSealed } from '../../features/secret-keys/sealed-values.store.ts';
@@ -92,7 +92,7 @@ export const database: readonly Rule<CheckContext>[] = section('Database', [
 /** Number of users listed by name. */
 const MAX_LISTED = 10;
 
-/** A statement may run as long as any other of the service's. */
+/** These statements have the usual timeout of the service. */
 async function read<T>(reading: Promise<T>): Promise<T> {
   return reading.catch((error: unknown) => {
     throw isTimeout(error) ? new Skipped('the table is too large to check within the statement timeout') : error;

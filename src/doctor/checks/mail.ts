@@ -2,45 +2,36 @@
 import { routeOf } from '../../features/mail/mail-route.service.ts';
 import { readMailServer, readSettings } from '../../features/settings/settings.service.ts';
 import { failureOf, readSender, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
-import { Blocked, Broken, must, type Rule, Skipped, section } from '../rule.ts';
-import { type CheckContext, ownConfig } from './check-context.ts';
+import { Broken, must, type Rule, Skipped, section } from '../rule.ts';
+import { type CheckContext, ownConfig, readStored } from './check-context.ts';
 
 /** Milliseconds. */
 const TIMEOUTS_MS = { connection: 5000, silence: 10_000, mail: 15_000 };
 
-/** Other rules report a database that is away. @throws {Skipped} */
-async function storedSettings(ground: CheckContext) {
-  try {
-    return await readMailServer((await ground.database()).knex);
-  } catch (error) {
-    if (error instanceof Skipped || error instanceof Blocked) throw error;
-    throw new Skipped('the settings cannot be read from the database');
-  }
-}
+const storedServer = (ground: CheckContext) => readStored(ground, ({ knex }) => readMailServer(knex));
 
 /** The server of the environment, otherwise of `settings/mail`. */
 async function configured(ground: CheckContext): Promise<SmtpServer> {
   const config = ownConfig(ground);
   const { smtpUrl: url, mailFrom: from } = config;
   if (url !== undefined && from !== undefined) return { url, from };
-  const settings = await storedSettings(ground);
+  const settings = await storedServer(ground);
   const route = settings.host === null ? undefined : routeOf(config, await ground.keyring(), settings);
   if (route?.kind !== 'server') throw new Skipped('no mail server is configured: no e-mail is sent');
   return route.server;
 }
 
-/** Settings that require e-mail. @throws {Skipped} as `storedSettings` */
-async function needsOfMail(ground: CheckContext): Promise<readonly string[]> {
-  await storedSettings(ground);
-  const parts = { database: await ground.database() };
-  const { enabled } = await readSettings(parts, 'registration');
-  const { methods, messageFactors } = await readSettings(parts, 'sign-in');
-  return [
-    ...(enabled ? ['settings/registration allows sign-up'] : []),
-    ...(messageFactors.includes('email') ? ['settings/sign-in allows codes by e-mail as a second factor'] : []),
-    ...(methods.includes('email') ? ['settings/sign-in allows sign-in by e-mail'] : []),
-  ];
-}
+/** Settings that require e-mail. */
+const needsOfMail = (ground: CheckContext): Promise<readonly string[]> =>
+  readStored(ground, async (database) => {
+    const { enabled } = await readSettings({ database }, 'registration');
+    const { methods, messageFactors } = await readSettings({ database }, 'sign-in');
+    return [
+      ...(enabled ? ['settings/registration allows sign-up'] : []),
+      ...(messageFactors.includes('email') ? ['settings/sign-in allows codes by e-mail as a second factor'] : []),
+      ...(methods.includes('email') ? ['settings/sign-in allows sign-in by e-mail'] : []),
+    ];
+  });
 
 export const mail: readonly Rule<CheckContext>[] = section('Mail', [
   {
@@ -64,7 +55,7 @@ export const mail: readonly Rule<CheckContext>[] = section('Mail', [
     async run(ground) {
       const [need] = await needsOfMail(ground);
       if (need === undefined) throw new Skipped('sign-up, sign-in and codes by e-mail are off');
-      const route = routeOf(ownConfig(ground), await ground.keyring(), await storedSettings(ground));
+      const route = routeOf(ownConfig(ground), await ground.keyring(), await storedServer(ground));
       must(
         route.kind === 'server' || route.kind === 'inbox',
         `${need}, but no mail server is configured: set SMTP_URL and MAIL_FROM, or settings/mail`,

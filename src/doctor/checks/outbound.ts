@@ -94,7 +94,7 @@ const UNFETCHED = 3_600_000;
 
 /** @returns what is wrong with the stream; undefined: nothing */
 function problemOf({ id, status, statusReason, delivery, waiting, lastDelivered, lastFailed, lastError }: Stream): string | undefined {
-  // By an administrator or the receiver it is as it should be; the service itself names the answer of the receiver.
+  // No problem if an administrator or the receiver disabled the stream. This reason is set by the service itself.
   if (status === 'DISABLED' && statusReason === RECEIVER_GONE) return `${id}: disabled: ${statusReason}`;
   if (status !== 'ENABLED') return undefined;
   if (delivery.method !== 'POLL' && lastFailed !== null && (lastDelivered === null || lastDelivered < lastFailed))

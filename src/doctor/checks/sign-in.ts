@@ -1,4 +1,4 @@
-/** Do the ways to sign in and up, the rules that look at countries, and the check for breached passwords have what they need? */
+/** Do the ways to sign in and up, the sign-in rules about countries, and the check for breached passwords have what they need? */
 
 import { isIP } from 'node:net';
 import { tryRangeServer } from '../../features/passwords/breached-passwords.service.ts';
@@ -6,8 +6,8 @@ import { readPasswordPolicy, readSettings } from '../../features/settings/settin
 import { present } from '../../platform/clock/clock.ts';
 import { isLoopbackHost } from '../../platform/config/config.ts';
 import { openCountryDatabase } from '../../platform/geo/country-database.ts';
-import { Blocked, Broken, must, type Rule, Skipped, section } from '../rule.ts';
-import { type CheckContext, ownConfig, read } from './check-context.ts';
+import { Broken, must, type Rule, Skipped, section } from '../rule.ts';
+import { type CheckContext, ownConfig, read, readStored } from './check-context.ts';
 
 interface SignInSettings {
   readonly messageFactors: readonly string[];
@@ -59,15 +59,9 @@ export const signInChecks: readonly Rule<CheckContext>[] = section('Sign-in', [
 const OLDEST_DAYS = 90;
 const DAY_MS = 86_400_000;
 
-/** Other rules report a database that is away. @throws {Skipped} */
-async function isNeeded(ground: CheckContext): Promise<boolean> {
-  try {
-    const { rules } = await readSettings({ database: await ground.database() }, 'sign-in');
-    return rules.some(({ conditions }) => conditions.newCountry !== undefined);
-  } catch (error) {
-    if (error instanceof Skipped || error instanceof Blocked) throw error;
-    throw new Skipped('the settings cannot be read from the database');
-  }
+async function usesCountries(ground: CheckContext): Promise<boolean> {
+  const { rules } = await readStored(ground, (database) => readSettings({ database }, 'sign-in'));
+  return rules.some(({ conditions }) => conditions.newCountry !== undefined);
 }
 
 export const countryChecks: readonly Rule<CheckContext>[] = section('Countries', [
@@ -77,7 +71,7 @@ export const countryChecks: readonly Rule<CheckContext>[] = section('Countries',
     async run(ground) {
       const { geoDatabaseFile: file } = ownConfig(ground);
       if (file === undefined) {
-        if (!(await isNeeded(ground))) throw new Skipped('no sign-in rule uses countries');
+        if (!(await usesCountries(ground))) throw new Skipped('no sign-in rule uses countries');
         throw new Broken('a rule of settings/sign-in uses newCountry but never matches: set GEO_DATABASE_FILE');
       }
       const { built } = await openCountryDatabase(file).catch((error: Error) => {
@@ -92,23 +86,13 @@ export const countryChecks: readonly Rule<CheckContext>[] = section('Countries',
 
 // Checks that the breached-password server responds when the check is on. The requested range reveals nothing.
 
-/** Other rules report a database that is away. @throws {Skipped} */
-async function storedPolicy(ground: CheckContext) {
-  try {
-    return await readPasswordPolicy((await ground.database()).knex);
-  } catch (error) {
-    if (error instanceof Skipped || error instanceof Blocked) throw error;
-    throw new Skipped('the settings cannot be read from the database');
-  }
-}
-
 export const passwordChecks: readonly Rule<CheckContext>[] = section('Passwords', [
   {
     id: 'passwords.range-server',
     sentence: 'The breached-password server responds. While it does not, breached passwords are accepted.',
     async run(ground) {
       const config = ownConfig(ground);
-      const policy = await storedPolicy(ground);
+      const policy = await readStored(ground, ({ knex }) => readPasswordPolicy(knex));
       if (policy.breached === 'OFF') throw new Skipped('the check for breached passwords is off');
       try {
         await tryRangeServer(config, policy);

@@ -1,6 +1,6 @@
 /**
- * Extensions of OAuth that are on at every server: assertions and ID-JAGs (RFC 7523), responses as JWTs (JARM, RFC 9701, userinfo), encrypted ones, step-up (RFC 9470), pairwise
- * subjects, and where metadata is found.
+ * OAuth extensions that every server supports: assertions and ID-JAGs (RFC 7523), signed and encrypted responses (JARM, RFC 9701, userinfo, ID tokens),
+ * step-up (RFC 9470), pairwise subjects, and the addresses of metadata.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -32,7 +32,7 @@ const present = (visit: RuleContext, assertion?: string) => visit.post('token', 
 async function verified(visit: RuleContext, jwt: unknown, expected: JWTVerifyOptions, what: string): Promise<JWTVerifyResult> {
   const keys = createLocalJWKSet(jsonOf(await visit.wire.send(`${visit.issuer}/keys`)) as unknown as JSONWebKeySet);
   return jwtVerify(String(jwt), keys, { issuer: visit.issuer, clockTolerance: 5, ...expected }).catch((error: Error) => {
-    throw new Broken(`${what} must be right: ${error.message}`);
+    throw new Broken(`${what} must be valid: ${error.message}`);
   });
 }
 
@@ -109,14 +109,14 @@ export const extensions: readonly Rule<RuleContext>[] = [
       const reply = await visit.send('introspect', { token: String(token) }, headers);
       mustEqual(contentType(reply), SIGNED_INTROSPECTION, 'Content-Type');
       await verified(visit, reply.text, { audience: id, typ: 'token-introspection+jwt' }, 'the signed result');
-      const { token_introspection: told } = claimsOf(reply.text);
-      mustEqual((told as { active?: unknown } | undefined)?.active, true, 'active');
+      const { token_introspection: introspection } = claimsOf(reply.text);
+      mustEqual((introspection as { active?: unknown } | undefined)?.active, true, 'active');
     },
   },
   {
     id: 'standards.signed-userinfo',
     section: 'OpenID Connect Core section 5.3.2',
-    sentence: 'An application that asks for signed userinfo gets a JWT that the server signed for it.',
+    sentence: 'An application that asks for signed userinfo gets a JWT signed by the server.',
     async run(visit) {
       const application = await visit.once('an application with signed userinfo', () =>
         visit.ward.makeApplication('signed-userinfo', { userinfo_signed_response_alg: 'RS256' }),
@@ -130,7 +130,7 @@ export const extensions: readonly Rule<RuleContext>[] = [
   {
     id: 'standards.encrypted',
     section: 'OpenID Connect Core sections 5.3.2 and 10.2',
-    sentence: 'An application that asks for encrypted ID tokens and userinfo gets them encrypted to its key, and signed inside.',
+    sentence: 'An application that asks for encrypted ID tokens and userinfo gets signed JWTs that are encrypted to its key.',
     async run(visit) {
       const { application, key } = await visit.once('an application with encrypted responses', async () => {
         const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { extractable: true });

@@ -197,8 +197,8 @@ function piecesOf(content: Content): readonly Piece[] {
   const isText = typeof content !== 'object' || content instanceof Phrase;
   const pieces = isText ? [{ text: content }] : 'length' in content ? content : [content];
   const isEmpty = (text: Piece['text']): boolean => text === undefined || text === '' || (text instanceof Phrase && text.template === '');
-  const told = pieces.filter(({ text, moment }) => !isEmpty(text) || (moment !== undefined && moment !== null));
-  return told.length === 0 ? [NONE] : told;
+  const shown = pieces.filter(({ text, moment }) => !isEmpty(text) || (moment !== undefined && moment !== null));
+  return shown.length === 0 ? [NONE] : shown;
 }
 
 const drawnPart = (part: Part) => ({ ...drawnBody(part), ...(part.actions !== undefined && { actions: drawnActions(part.actions) }) });

@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import { z } from 'zod';
 import { sealing } from '../../platform/crypto/sealed.ts';
 import type { Keys } from '../../platform/crypto/secrets.ts';
+import { prefixed } from '../../platform/http/cookies.ts';
 
 const NOTICES = {
   'not-carried-out': 'You had to sign in again, and your form was not processed. Check it and send it again.',
@@ -191,11 +192,11 @@ export interface Notices {
 
 /**
  * The cookie has the name of the notice and, after a dot, the sealed form that undoes the step. Sealed, because it posts with the administrator's rights:
- * nobody else can plant it, and nobody else who signs in to this browser is offered it.
+ * nobody else can forge it, and another user of this browser is not offered it.
  * @param options.secure is the service reached by https?
  */
 export function consoleNotices({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): Notices {
-  const cookie = `${secure ? '__Host-' : ''}gatehouse-console-notice`;
+  const cookie = prefixed('gatehouse-console-notice', secure, '/');
   const sealed = sealing({ kind: 'console-undo', schema: offer, keys, seconds: 900 });
   const write = (ctx: Koa.Context, value: string | null): void => {
     // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.

@@ -8,8 +8,8 @@ import { asPhrase, type Phrase, phrase, type Text, verbatim } from '../../platfo
 import type { ChoiceField, Field, PickField } from './form.ts';
 import type { Typed } from './page.ts';
 
-// A field that names several users, groups or applications: what is chosen as check boxes, and a search that adds to them. Without
-// script the search sends the form, which comes back with what was found; with it, it searches while one types (views/public/pick.js).
+// A field for several users, groups or applications: check boxes for those that are chosen, and a search that adds more. Without
+// script, the search sends the form and shows it again with the results. With script, it searches during typing (views/public/pick.js).
 
 /** The button that searches instead of saving. */
 export const LOOK_UP = 'look-up';

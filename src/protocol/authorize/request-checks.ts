@@ -51,7 +51,7 @@ function checkScope(
   const [unknown] = refused;
   if (unknown !== undefined) {
     throw invalidScope(
-      `the authorization server has no scope ${isNameable(unknown) ? unknown : 'of a requested name'}. Add it there, or request other scopes`,
+      `the authorization server does not have ${isNameable(unknown) ? `the scope ${unknown}` : 'one of the requested scopes'}. Add it there, or request other scopes`,
     );
   }
   params.scope = granted.join(' ') || undefined;

@@ -10,7 +10,7 @@ import type { ServerState } from '../storage/server-state.ts';
 import { explainGrantError } from '../token/grant-errors.ts';
 import { PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
-import { sayWhenToComeAgain } from './errors.ts';
+import { setRetryAfter } from './errors.ts';
 
 // JSON as the OAuth endpoints send it, whether oidc-provider has seen the request or not.
 
@@ -74,7 +74,7 @@ function discardTokens({ writes }: RequestState): void {
 export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   explainGrantError(ctx, error);
   const { status, body } = errorBody(error);
-  sayWhenToComeAgain(ctx, status, error);
+  setRetryAfter(ctx, status, error);
   ctx.status = status;
   ctx.body = body;
 }
@@ -85,7 +85,7 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   // RFC 6749 section 5.1; HTTP needs it no more.
   if (ctx.path === ROUTES.token) ctx.set('Pragma', 'no-cache');
   // Some refusals oidc-provider has answered itself.
-  sayWhenToComeAgain(ctx, ctx.status);
+  setRetryAfter(ctx, ctx.status);
   const body = ctx.body;
   if (typeof body !== 'object' || body === null) {
     // No content has no type: libraries take any but JSON for a wrong answer. A signed response keeps that of its JWT.

@@ -5,7 +5,7 @@ import type { AuthorizationDetail } from '../../features/authorization-details/d
 import { withTimeout } from '../../platform/clock/timeout.ts';
 import { type Client, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { type ClientLink, wayBackTo } from '../logout/client-link.ts';
-import { sayWhenToComeAgain } from './errors.ts';
+import { setRetryAfter } from './errors.ts';
 
 export interface ProtocolPages {
   error(ctx: KoaContextWithOIDC, error: ProtocolErrorPage): Promise<void>;
@@ -118,7 +118,7 @@ export async function showError(pages: ProtocolPages, ctx: KoaContextWithOIDC, {
     () => undefined,
   );
   const application = client && wayBackTo(client, ctx.oidc.issuer);
-  sayWhenToComeAgain(ctx, error.status, cause);
+  setRetryAfter(ctx, error.status, cause);
   await pages.error(ctx, { ...error, application, uiLocales: requestedLocales(ctx) });
 }
 

@@ -72,8 +72,8 @@ export class SecondFactorNeeded extends errors.OIDCProviderError {
 /** Retry-After in seconds when the database is down. */
 const AWAY_FOR = 5;
 
-/** Says when a refused request may be sent again (RFC 9110 section 10.2.3), where that is known. */
-export function sayWhenToComeAgain(ctx: Pick<KoaContextWithOIDC, 'set'>, status: number, cause?: unknown): void {
+/** Sets Retry-After if the time is known (RFC 9110 section 10.2.3). */
+export function setRetryAfter(ctx: Pick<KoaContextWithOIDC, 'set'>, status: number, cause?: unknown): void {
   const seconds = cause instanceof TooManyFailuresHere ? cause.retryAfter : status === 503 ? AWAY_FOR : undefined;
   if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
 }

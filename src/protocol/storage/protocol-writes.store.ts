@@ -156,11 +156,11 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   const held = countOf('held', set.sessions.length);
   const whileHeld = set.sessions.length === 0 ? [] : [`${held} = ${set.sessions.length}`];
   const whileAnswering = set.bySession ? whileHeld : [];
-  const told: string[] = [];
-  const toldTypes: string[] = [];
-  const tell = (event: AuditEvent, onlyFrom: string) => {
-    toldTypes.push(event.eventType);
-    told.push(`SELECT ${put(eventRow(event), 'text')} AS event${onlyFrom}`);
+  const events: string[] = [];
+  const eventTypes: string[] = [];
+  const writeEvent = (event: AuditEvent, onlyFrom: string) => {
+    eventTypes.push(event.eventType);
+    events.push(`SELECT ${put(eventRow(event), 'text')} AS event${onlyFrom}`);
   };
   const pings: string[] = [];
   for (const answer of set.answers) {
@@ -179,11 +179,11 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     if (answer.model === 'BackchannelAuthenticationRequest')
       pings.push(`SELECT '${BACKCHANNEL_PING}', client_id, jsonb_build_object('id', id, 'kind', '${BACKCHANNEL_PING}', 'clientId', client_id, 'sealed', payload->'notify', 'until', payload->'until'),
         ${time(now)}, ${time(now)} FROM ${name} WHERE payload ? 'notify'`);
-    if (answer.event !== undefined) tell(answer.event, ` FROM ${name}`);
+    if (answer.event !== undefined) writeEvent(answer.event, ` FROM ${name}`);
   }
   const met = countOf('condition', conditions.length, 1);
   const whileMet = conditions.length === 0 ? [] : [`${met} = ${conditions.length}`];
-  for (const event of set.events) tell(event, onlyIf(whileMet));
+  for (const event of set.events) writeEvent(event, onlyIf(whileMet));
 
   if (set.inserts.length > 0) {
     const rows = put(JSON.stringify(set.inserts.map((row) => valueList(row))), 'text');
@@ -209,7 +209,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
         RETURNING (xmax = 0) AS is_new)`,
     );
     // Of two concurrent first authorizations, only one is the first.
-    if (client.event !== undefined && client === joining) tell(client.event, ` FROM client${index} WHERE is_new`);
+    if (client.event !== undefined && client === joining) writeEvent(client.event, ` FROM client${index} WHERE is_new`);
   });
   if (set.notes.length > 0) {
     const notes = put(JSON.stringify(set.notes.map(({ kind, orderingKey, payload }) => ({ kind, lane: orderingKey, payload }))), 'jsonb');
@@ -220,7 +220,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
   }
   if (pings.length > 0)
     parts.push(`pinged AS (INSERT INTO outbox (kind, ordering_key, payload, created, due) ${pings.join(' UNION ALL ')})`);
-  if (told.length > 0) parts.push(`told AS (${told.join(' UNION ALL ')})`, writingEvent('told.event', 'told', toldTypes));
+  if (events.length > 0) parts.push(`events AS (${events.join(' UNION ALL ')})`, writingEvent('events.event', 'events', eventTypes));
   if (parts.length === 0) return undefined;
   const counts = [
     set.inserts.slice(0, 1),
@@ -235,8 +235,8 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
     set.events,
   ].map((list) => list.length);
   const text = `WITH ${parts.join(',\n')} SELECT (${met})::integer AS conditions, (${held})::integer AS held`;
-  const provisions = toldTypes.some(isProvisioned) ? '-provisioning' : '';
-  const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}-${told.length}${provisions}`;
+  const provisions = eventTypes.some(isProvisioned) ? '-provisioning' : '';
+  const variant = `${set.bySession ? '-by-session' : ''}${joining === undefined ? '' : '-joining'}-${events.length}${provisions}`;
   return { name: `write-${counts.join('-')}${variant}`, text, values };
 }
 
