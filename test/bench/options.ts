@@ -18,7 +18,7 @@ export const USAGE = `npm run bench -- [options]
   --database embedded|postgres   the latter on the server of BENCH_DATABASE_URL (embedded)
   --rows N               token rows that are there before (0)
   --servers N            authorization servers beside the two that are always there (0); --servers-in-use N of them (200 at most)
-  --cheap-hash           passwords hashed at the least cost of Argon2, on all targets: a sign-in without its hash, measured rather than subtracted
+  --cheap-hash           hashes passwords with the lowest cost of Argon2, on all targets: measures sign-ins without the cost of the hash
   --instructions         counts those as well, where perf is installed; a little of the CPU is perf's then
   --json FILE            the report as JSON, too
   --cpu-prof FOLDER      a CPU profile of each service, when it ends
