@@ -15,8 +15,14 @@ import { identityProviderInput } from '../identity-providers/identity-provider-s
 import { createIdentityProvider, setIdentityProviderStatus } from '../identity-providers/identity-providers.service.ts';
 import { putProviderOf } from '../organization-providers/organization-providers.service.ts';
 import { createOrganization } from '../organizations/organizations.service.ts';
-import { reasonsOf } from './formats/left-behind.service.ts';
-import { type ImportItem, importedApplication, importedGroup, importedOrganization, importedProvider } from './import-record.service.ts';
+import {
+  type ImportItem,
+  importedApplication,
+  importedGroup,
+  importedOrganization,
+  importedProvider,
+  reasonsOf,
+} from './import-record.service.ts';
 import type { ImportRun } from './user-batches.service.ts';
 import { findByNames, findClientIds, findOriginId, findProviders, type ProviderThere } from './user-batches.store.ts';
 

@@ -1,5 +1,6 @@
 /** Records of an import, independent of the file format: one schema for each kind. They refer to each other by name, not by ID. */
 import { z } from 'zod';
+import { ApiError } from '../../platform/errors/errors.ts';
 import { shownText, text } from '../../platform/validation/text.ts';
 import { applicationRoleFields } from '../application-roles/application-roles.service.ts';
 import { applicationLabel, clientFields, clientId, clientSecret, credentialFields } from '../applications/application-settings.service.ts';
@@ -104,3 +105,9 @@ export type ImportItem =
   | { readonly kind: 'left'; readonly what: string; readonly instead: string; readonly count: number }
   /** A remark about one record, printed once. */
   | { readonly kind: 'note'; readonly message: string };
+
+/** Reasons for which a record is refused, in the words of the API. @throws the error itself if it is not about the record */
+export function reasonsOf(error: unknown): readonly string[] {
+  if (!(error instanceof ApiError)) throw error;
+  return error.causes.length > 0 ? error.causes : [error.summary];
+}

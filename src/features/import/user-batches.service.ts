@@ -18,8 +18,7 @@ import { givenPassword, isVerifiedAddress, splitProfile, storedPassword, type Us
 import type { User } from '../users/users.resource.ts';
 import { deleteUserRow } from '../users/users.store.ts';
 import { knownAttributes, notTheirs } from './foreign-attributes.service.ts';
-import { reasonsOf } from './formats/left-behind.service.ts';
-import { type ImportedUser, type ImportItem, type ImportPlace, importedUser } from './import-record.service.ts';
+import { type ImportedUser, type ImportItem, type ImportPlace, importedUser, reasonsOf } from './import-record.service.ts';
 import { findNameFacts, insertUsers, lockUserNames, type NameFacts } from './user-batches.store.ts';
 import { type FileNames, findReferences, type References, referenceProblems } from './user-references.service.ts';
 import { writeBelongings } from './user-writes.service.ts';

@@ -5,10 +5,9 @@ import { valueOfText } from '../../user-schema/attribute-values.service.ts';
 import type { Attribute } from '../../user-schema/attributes.resource.ts';
 import { PROFILE_COLUMNS } from '../../users/user-data.service.ts';
 import { hashOfText } from '../hash-text.service.ts';
-import type { ImportItem } from '../import-record.service.ts';
+import { type ImportItem, reasonsOf } from '../import-record.service.ts';
 import { UnreadableSource } from '../import-source.service.ts';
 import { ESCAPED } from '../users-csv.service.ts';
-import { reasonsOf } from './left-behind.service.ts';
 
 const LONGEST_ROW = 64 * 1024;
 /** Not of the profile. */

@@ -1,9 +1,8 @@
 /** Identity providers of a realm that Keycloak exported. */
 import { z } from 'zod';
 import { parse } from '../../../platform/validation/parsing.ts';
-import type { ImportItem } from '../import-record.service.ts';
+import { type ImportItem, reasonsOf } from '../import-record.service.ts';
 import { isHidden } from './keycloak-clients.service.ts';
-import { reasonsOf } from './left-behind.service.ts';
 
 const keycloakProvider = z.looseObject({
   alias: z.string(),

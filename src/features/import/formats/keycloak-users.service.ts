@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { validation } from '../../../platform/errors/errors.ts';
 import { parse } from '../../../platform/validation/parsing.ts';
 import { paddedBase64, pbkdf2Of } from '../hash-text.service.ts';
-import type { ImportItem } from '../import-record.service.ts';
+import { type ImportItem, reasonsOf } from '../import-record.service.ts';
 import { isOwnClient } from './keycloak-clients.service.ts';
-import { reasonsOf } from './left-behind.service.ts';
 
 // Groups and realm roles of a realm that Keycloak exported.
 

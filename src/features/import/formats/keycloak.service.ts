@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { parse } from '../../../platform/validation/parsing.ts';
-import type { ImportItem } from '../import-record.service.ts';
+import { type ImportItem, reasonsOf } from '../import-record.service.ts';
 import { documentOf, UnreadableSource } from '../import-source.service.ts';
 import { applicationOf, isOwnClient, type KeycloakClient, keycloakClient, wildcardsOf } from './keycloak-clients.service.ts';
 import { LEFT_BY_KEYCLOAK } from './keycloak-left.service.ts';
@@ -19,7 +19,7 @@ import {
   roleGroup,
   userItem,
 } from './keycloak-users.service.ts';
-import { leftBehind, reasonsOf } from './left-behind.service.ts';
+import { leftBehind } from './left-behind.service.ts';
 
 const list = <S extends z.ZodType>(schema: S) => z.array(schema).default([]);
 const rolesOfClients = z.record(z.string(), z.array(z.string())).default({});

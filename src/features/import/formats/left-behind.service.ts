@@ -1,14 +1,5 @@
 /** Counts what an import does not take, by kind, for its report. docs/reference/import.md lists the kinds. */
-import { ApiError } from '../../../platform/errors/errors.ts';
 import type { ImportItem } from '../import-record.service.ts';
-
-// Why something is refused, in the words of the API.
-
-/** @throws the error itself where it is not about the record */
-export function reasonsOf(error: unknown): readonly string[] {
-  if (!(error instanceof ApiError)) throw error;
-  return error.causes.length > 0 ? error.causes : [error.summary];
-}
 
 /** A kind of thing that is not imported. */
 export interface LeftBehind {

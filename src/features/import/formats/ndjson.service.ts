@@ -1,8 +1,7 @@
 /** Users as the API and the export have them: one JSON object a line, or an array of them. */
 import { malformedBody } from '../../../platform/errors/errors.ts';
-import type { ImportItem } from '../import-record.service.ts';
+import { type ImportItem, reasonsOf } from '../import-record.service.ts';
 import { recordsOf, type SourceRecord } from '../import-source.service.ts';
-import { reasonsOf } from './left-behind.service.ts';
 
 export async function* itemsOfNdjson(source: AsyncIterable<Buffer>): AsyncGenerator<ImportItem> {
   for await (const record of recordsOf(source)) yield* readRecord(record, (value, place) => [{ kind: 'user', place, value }]);

@@ -1,9 +1,9 @@
-/** Applications of Zitadel's projects. */
+/** Applications of Zitadel's projects, and the parts of its data that are not imported. */
 
 import { z } from 'zod';
 import type { LeftBehind } from './left-behind.service.ts';
 
-// Parts of Zitadel's data (`DataOrg` of its API) that are not imported.
+// Not imported, by the fields of `DataOrg` in Zitadel's API.
 
 const of = (field: string, what: string, instead: string): LeftBehind => ({ at: ['*', field, '*'], what, instead });
 const policy = (field: string, what: string, instead: string): LeftBehind => ({ at: ['*', field], what, instead });

@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { parse } from '../../../platform/validation/parsing.ts';
-import type { ImportItem } from '../import-record.service.ts';
+import { type ImportItem, reasonsOf } from '../import-record.service.ts';
 import { documentOf, UnreadableSource } from '../import-source.service.ts';
-import { leftBehind, reasonsOf } from './left-behind.service.ts';
+import { leftBehind } from './left-behind.service.ts';
 import { applicationValue, LEFT_BY_ZITADEL, type ZitadelRole, zitadelApp, zitadelRole } from './zitadel-applications.service.ts';
 import { type Grant, userValue, type ZitadelLink, zitadelUser } from './zitadel-users.service.ts';
 
