@@ -4,7 +4,6 @@ import { createHash, pbkdf2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
-import { isSameAddress } from '../../src/features/identity-providers/upstream-claims.policy.ts';
 import { isMailable, languageOf } from '../../src/features/mail/mail.policy.ts';
 import { verifyImportedHash } from '../../src/features/passwords/imported-passwords.service.ts';
 import { foldPassword, isTooOld, MOST_CHARACTERS, passwordProblem } from '../../src/features/passwords/password.policy.ts';
@@ -12,6 +11,7 @@ import { encodeImportedHash, type ImportedHash, importedHash } from '../../src/f
 import { newTotpSecret, stepOfCode, totpUri } from '../../src/features/second-factors/one-time-codes.service.ts';
 import { decideAttempt, type FailedAttempts, isLocked, NO_FAILURES } from '../../src/features/sign-in/lockout.policy.ts';
 import { userProfile } from '../../src/features/users/user-profile.service.ts';
+import { isSameAddress } from '../../src/platform/dns/address-spelling.ts';
 import { anyText, endless, of, tried } from './checking.ts';
 
 test('a lock comes with each tenth wrong password in a row, lasts a minute and then twice as long up to an hour, and nothing counts during it', () => {

@@ -3,7 +3,7 @@
  * features/identity-providers/identity-provider.policy.ts.
  */
 import { z } from 'zod';
-import { asciiDomain } from '../../platform/dns/domain-name.ts';
+import { domainName } from '../../platform/dns/domain-name.ts';
 import { oktaDefault } from '../../platform/validation/okta-default.ts';
 import { text } from '../../platform/validation/text.ts';
 import { clientFields } from '../applications/application-settings.service.ts';
@@ -126,18 +126,7 @@ const policy = z.strictObject({
         })
         .optional(),
       matchType: z.enum(['USERNAME', 'EMAIL', 'USERNAME_OR_EMAIL']).optional(),
-      emailDomains: z
-        .array(
-          text().transform((value, ctx) => {
-            const ascii = asciiDomain(value);
-            if (ascii !== undefined) return ascii;
-            ctx.addIssue({ code: 'custom', message: 'must be a domain, such as example.com' });
-            return z.NEVER;
-          }),
-        )
-        .min(1)
-        .max(MOST)
-        .optional(),
+      emailDomains: z.array(domainName).min(1).max(MOST).optional(),
     })
     .optional(),
   attributeMap: attributeMap.optional(),

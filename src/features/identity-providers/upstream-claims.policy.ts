@@ -2,7 +2,7 @@
  * Evaluates claims of an external provider: the verified e-mail address and the mapped profile attributes. Unverified addresses are ignored: anyone
  * could have entered them (OpenID Connect Core 1.0 section 5.7).
  */
-import { asciiAddress, readableAddress } from '../../platform/dns/address-spelling.ts';
+import { asciiAddress, isSameAddress, lowerAscii, readableAddress } from '../../platform/dns/address-spelling.ts';
 import { isMailable } from '../mail/mail.policy.ts';
 import type { IdentityProviderPolicy, IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
@@ -19,19 +19,11 @@ export function textOfClaim(value: unknown): string | undefined {
   return typeof written === 'string' && !UNPRINTABLE.test(written) ? written.trim() || undefined : undefined;
 }
 
-/**
- * ASCII letters only: some other letters have an ASCII letter as their lower case (the Kelvin sign a k), which could lead to another user's address.
- */
-const inSmallLetters = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 /** Domain of an e-mail address, in ASCII. */
 function domainOf(email: string): string {
   const ascii = asciiAddress(email);
-  return inSmallLetters(ascii.slice(ascii.lastIndexOf('@') + 1));
+  return lowerAscii(ascii.slice(ascii.lastIndexOf('@') + 1));
 }
-
-/** Are they one address, but for capital letters and the spelling of the domain? What a database takes for the same may be more than that. */
-export const isSameAddress = (one: string | null, other: string): boolean =>
-  one !== null && inSmallLetters(readableAddress(one)) === inSmallLetters(readableAddress(other));
 
 /**
  * Verified addresses by provider type. GOOGLE: authoritative only for gmail.com and its customers' domains (`hd`); other addresses may have a new

@@ -7,7 +7,7 @@
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { composedName, keepSpelling } from '../../platform/dns/address-spelling.ts';
+import { composedName, isSameAddress, keepSpelling } from '../../platform/dns/address-spelling.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import { findRights } from '../administrators/roles.store.ts';
@@ -41,7 +41,7 @@ import {
   touchLink,
 } from './identity-providers.store.ts';
 import { filledAttributes, type LeftOut } from './upstream-attributes.service.ts';
-import { isSameAddress, knownAs, mappedLogin } from './upstream-claims.policy.ts';
+import { knownAs, mappedLogin } from './upstream-claims.policy.ts';
 import type { UpstreamIdentity } from './upstream-exchange.service.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { linkRefusal } from './upstream-link.policy.ts';

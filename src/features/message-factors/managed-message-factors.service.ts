@@ -1,10 +1,10 @@
 /** Codes that are sent to a user, as programs with an API token set them up and have them proved. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
+import { isSameAddress } from '../../platform/dns/address-spelling.ts';
 import { conflict, notFound, rateLimited, validation, wrongPassCode, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { isSameAddress } from '../identity-providers/upstream-claims.policy.ts';
 import { checkFactorProof } from '../second-factors/factor-proofs.service.ts';
 import { described, getUserFactor, isMessageFactor, listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
 import { StepGone } from '../sign-in/sign-in-steps.service.ts';

@@ -27,19 +27,21 @@ export function domainOfAddress(address: string): string | undefined {
 /** Registrars and hosts give out names below a public suffix (`co.uk`, `github.io`): it belongs to no single organization. */
 const isOwnable = (ascii: string): boolean => getDomain(ascii, { allowPrivateDomains: true }) !== null;
 
-/** A domain that an organization may claim. */
-export const organizationDomain = z
+/** A domain in any spelling. @returns it in ASCII */
+export const domainName = z
   .string()
   .trim()
   .max(255)
   .meta({ examples: ['example.com'] })
   .transform((typed, ctx) => {
     const ascii = asciiDomain(typed);
-    if (ascii !== undefined && isOwnable(ascii)) return ascii;
-    const message =
-      ascii === undefined
-        ? 'must be a domain, such as example.com'
-        : 'is a public suffix, where anyone can register names. Enter your own domain, such as example.com';
-    ctx.addIssue({ code: 'custom', message });
+    if (ascii !== undefined) return ascii;
+    ctx.addIssue({ code: 'custom', message: 'must be a domain, such as example.com' });
     return z.NEVER;
   });
+
+/** A domain that an organization may claim. */
+export const organizationDomain = domainName.refine(
+  isOwnable,
+  'is a public suffix, where anyone can register names. Enter your own domain, such as example.com',
+);

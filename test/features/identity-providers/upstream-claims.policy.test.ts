@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { completeIdentityProvider, type IdentityProviderType } from '../../../src/features/identity-providers/identity-provider.policy.ts';
 import {
   combinedClaims,
-  isSameAddress,
   knownAs,
   mappedAttributes,
   mappedLogin,
   type UpstreamClaims,
   verifiedEmail,
 } from '../../../src/features/identity-providers/upstream-claims.policy.ts';
+import { isSameAddress } from '../../../src/platform/dns/address-spelling.ts';
 
 const policyOf = (type: IdentityProviderType, policy: Record<string, unknown> = {}) =>
   completeIdentityProvider({ type, protocol: { credentials: { client: { client_id: 'us' } } }, policy }).policy;

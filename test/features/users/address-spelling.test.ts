@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { completeIdentityProvider } from '../../../src/features/identity-providers/identity-provider.policy.ts';
-import { isSameAddress, verifiedEmail } from '../../../src/features/identity-providers/upstream-claims.policy.ts';
+import { verifiedEmail } from '../../../src/features/identity-providers/upstream-claims.policy.ts';
 import { authenticatePassword } from '../../../src/features/sign-in/sign-in.service.ts';
 import { isDomainAllowed } from '../../../src/features/sign-up/sign-up.policy.ts';
 import { findUserByName } from '../../../src/features/users/users.store.ts';
-import { asciiAddress, composedName } from '../../../src/platform/dns/address-spelling.ts';
+import { asciiAddress, composedName, isSameAddress } from '../../../src/platform/dns/address-spelling.ts';
 import type { User } from '../../api/people.ts';
 import { causes, type ErrorObject, type ManagementApi, startManagementApi } from '../../support/management-api.ts';
 
