@@ -84,7 +84,7 @@ export const eventHookSteps: readonly ConsolePage[] = [
     async facts({ services, params }) {
       const { events } = await affectedBy(services, 'eventHook', { id: params.id ?? '' });
       return [
-        phrase('Its settings, its secrets and {events} that were not delivered yet are deleted.', {
+        phrase('Its settings, its secrets and {events} not yet delivered are deleted.', {
           events: affectedCount(events, 'event'),
         }),
         'This cannot be undone.',

@@ -4,13 +4,12 @@ import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { countOf, keptOrder, listState, numberedPager, sortableColumns } from '../../pages/console/list-state.ts';
+import { countOf, keptOrder, listState, numberedPager, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
-import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listGroupApplications } from '../applications/application-assignments.service.ts';
 import { activityOf } from '../audit/activity.console.ts';
@@ -24,12 +23,8 @@ import { addGroupMembers, findGroupMembers, removeGroupMember, searchGroupMember
 
 const COLUMNS = memberColumns();
 
-/** What the search finds; nothing where it holds characters that no name has. */
-async function found({ services, query }: ConsoleRequest, groupId: string, window: NumberedWindow) {
-  const q = (query.get('q') ?? '').trim();
-  const page = isPrintable(q) ? await searchGroupMembers(services, groupId, q === '' ? undefined : q, window) : { items: [], total: 0 };
-  return { q, ...page };
-}
+const found = ({ services, query }: ConsoleRequest, groupId: string, window: NumberedWindow) =>
+  searched(query, (q) => searchGroupMembers(services, groupId, q, window));
 
 const members: ConsolePage = {
   path: '/groups/:id/members',

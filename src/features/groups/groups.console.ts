@@ -5,13 +5,13 @@ import { nameFields, requireTypedName } from '../../pages/console/confirmation-p
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
+import { countOf, keptOrder, listState, numberedPager, type SortedBy, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { isPrintable, text } from '../../platform/validation/text.ts';
+import { text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { addressOfGroup, GROUPS_HOME, GROUPS_PATH, groupOf } from './group-page.console.ts';
 import type { GroupOrder } from './groups.resource.ts';
@@ -24,12 +24,7 @@ const COLUMNS: readonly (string | SortedBy<GroupOrder>)[] = [
   { label: 'Created', by: 'created', descending: true },
 ];
 
-/** What the search finds; nothing where it holds characters that no name has. */
-async function found({ services, query }: ConsoleRequest, window: NumberedWindow) {
-  const q = (query.get('q') ?? '').trim();
-  const page = isPrintable(q) ? await searchGroups(services, q === '' ? undefined : q, window) : { items: [], total: 0 };
-  return { q, ...page };
-}
+const found = ({ services, query }: ConsoleRequest, window: NumberedWindow) => searched(query, (q) => searchGroups(services, q, window));
 
 const list: ConsolePage = {
   path: '/groups',

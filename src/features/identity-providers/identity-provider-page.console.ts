@@ -109,7 +109,7 @@ export const identityProviderSteps: readonly ConsolePage[] = [
         phrase('Its settings, its client secret and the links of {users} to it are deleted; their accounts stay.', {
           users: affectedCount(users, 'user'),
         }),
-        phrase('Among them are {users} without a password, who may then have no other way to sign in.', {
+        phrase('This includes {users} without a password, who may have no other way to sign in.', {
           users: affectedCount(stranded, 'user'),
         }),
         'This cannot be undone.',

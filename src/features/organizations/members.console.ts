@@ -50,7 +50,7 @@ function narrowed({ query }: ConsoleRequest) {
 
 const COLUMNS = memberColumns('Department');
 
-/** What the search finds; nothing where it holds characters that no name has. */
+/** The members that the search finds; unprintable characters match nothing. */
 function found(visit: ConsoleRequest, orgId: string, window: NumberedWindow) {
   const { q, depId, isFindable } = narrowed(visit);
   const search = { q: q === '' ? undefined : q, depId: depId === '' ? undefined : depId, ...window };
@@ -118,7 +118,7 @@ const list: ConsolePage = {
   async download(visit) {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
-    // Also where the search holds what nothing is searched by: an export that was not made is not recorded.
+    // A search for unprintable characters reads nothing and so checks no permission, but its export is recorded too.
     checkReadable(organization.id, request, 'MANAGE_MEMBERS');
     const file = await downloadList(query, {
       name: 'organization-members',

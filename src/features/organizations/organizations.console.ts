@@ -5,12 +5,12 @@ import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions } from '../../pages/console/downloads.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
+import { countOf, keptOrder, listState, numberedPager, type SortedBy, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import type { NumberedWindow } from '../../platform/database/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import { isPrintable, text } from '../../platform/validation/text.ts';
+import { text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { organizationActivity } from '../audit/activity.console.ts';
@@ -47,12 +47,8 @@ const COLUMNS: readonly (string | SortedBy<OrganizationOrder>)[] = [
   { label: 'Created', by: 'created', descending: true },
 ];
 
-/** What the search finds; nothing where it holds characters that no name has. */
-async function found({ services, query, request }: ConsoleRequest, window: NumberedWindow) {
-  const q = (query.get('q') ?? '').trim();
-  const page = isPrintable(q) ? await searchOrganizations(services, q === '' ? undefined : q, window, request) : { items: [], total: 0 };
-  return { q, ...page };
-}
+const found = ({ services, query, request }: ConsoleRequest, window: NumberedWindow) =>
+  searched(query, (q) => searchOrganizations(services, q, window, request));
 
 const list: ConsolePage = {
   path: '/organizations',
@@ -204,13 +200,16 @@ const remove: ConsolePage = {
       ...(Object.values(affected).every((count) => count === 0)
         ? []
         : [
-            phrase('This deletes {roles}, {domains}, {providers} and {invitations}, and removes {administrators}.', {
-              roles: affectedCount(affected.roles, 'role'),
-              domains: affectedCount(affected.domains, 'domain'),
-              providers: affectedCount(affected.providers, 'connection to an identity provider', 'connections to identity providers'),
-              invitations: affectedCount(affected.invitations, 'invitation'),
-              administrators: affectedCount(affected.administrators, 'administrator'),
-            }),
+            phrase(
+              'This deletes {roles}, {domains}, {providers} and {invitations}, and removes the administrator role from {administrators}.',
+              {
+                roles: affectedCount(affected.roles, 'role'),
+                domains: affectedCount(affected.domains, 'domain'),
+                providers: affectedCount(affected.providers, 'connection to an identity provider', 'connections to identity providers'),
+                invitations: affectedCount(affected.invitations, 'invitation'),
+                administrators: affectedCount(affected.administrators, 'administrator'),
+              },
+            ),
           ]),
       'This cannot be undone.',
     ];

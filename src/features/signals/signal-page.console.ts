@@ -151,7 +151,7 @@ export const signalStreamSteps: readonly ConsolePage[] = [
     async facts({ services, params }) {
       const { events } = await affectedBy(services, 'signalStream', { id: params.id ?? '' });
       return [
-        phrase('Its settings and {events} that were not delivered yet are deleted.', { events: affectedCount(events, 'event') }),
+        phrase('Its settings and {events} not yet delivered are deleted.', { events: affectedCount(events, 'event') }),
         'This cannot be undone.',
       ];
     },

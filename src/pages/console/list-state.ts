@@ -1,7 +1,8 @@
 /** List state in an address: page, page size and sort order. Column headers and pager link to variations of it. */
 
-import type { NumberedWindow, Sort } from '../../platform/database/paging.ts';
+import type { NumberedPage, NumberedWindow, Sort } from '../../platform/database/paging.ts';
 import { counted, type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
 import type { Column, Pager } from './detail-page.ts';
 
 /** Rows of a page that one can choose from; the first is the default. */
@@ -48,6 +49,13 @@ export function listPageIn(query: URLSearchParams, size: Size = SIZES[0]): Pick<
 
 /** @param size the default */
 export const sizeIn = (query: URLSearchParams, size: Size): Size => SIZES.find((one) => String(one) === query.get('size')) ?? size;
+
+/** Runs the search `q` of an address; unprintable characters match nothing. @param search without text: reads the whole list */
+export async function searched<T>(query: URLSearchParams, search: (text: string | undefined) => Promise<NumberedPage<T>>) {
+  const q = (query.get('q') ?? '').trim();
+  const found = isPrintable(q) ? await search(q === '' ? undefined : q) : { items: [], total: 0 };
+  return { q, ...found };
+}
 
 /** An address of the same list, with one thing changed; sorting and sizing begin at the first page again. */
 function addressWith(path: string, query: URLSearchParams, changes: Readonly<Record<string, string>>): string {
