@@ -21,14 +21,13 @@ import { completeSignUp, requestSignUpAgain, type SignUpOutcome } from '../sign-
 import { type CodePlace, checkCode, type OpenCode, openLink, readCode } from './email-codes.service.ts';
 import { isEmailMethod, requestSignInCode, signInByCode } from './email-sign-in.service.ts';
 
-// Where a sign-in continues after an e-mail code, and the address of the page for the code.
-
+/** Where a sign-in continues after an e-mail code. */
 export const codePlaceOf = (ctx: Koa.Context, place: SignInPlace): CodePlace => {
   const path = pathOfPlace(place);
   return { path, query: carryOn(ctx, path).slice(path.length) };
 };
 
-/** Leads on to the page on which the code is typed. @param stateToken of the code */
+/** Redirects to the page on which the user enters the code. @param stateToken of the code */
 export async function waitForCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<void> {
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);

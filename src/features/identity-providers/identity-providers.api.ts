@@ -19,10 +19,10 @@ import {
 import { idpUsers } from './linked-users.api.ts';
 import { upstreamRedirectUri } from './upstream-exchange.service.ts';
 
-/** One body for each kind of identity provider. Where Google, GitHub and Microsoft are is known; the redirect URI to register there is in the answer. */
 const client = { client_id: 'the client ID that the provider gave', client_secret: 'the secret that it gave' };
 const policy = { provisioning: { action: 'AUTO' } };
 
+/** A body of each type. The addresses of Google, GitHub and Microsoft are built in. The response has the redirect URI to register there. */
 const IDP_EXAMPLES: Readonly<Record<string, object>> = {
   OIDC: {
     name: 'Example Login',

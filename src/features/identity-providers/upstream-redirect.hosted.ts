@@ -18,8 +18,7 @@ import { offeredProviders } from './upstream-offers.service.ts';
 import type { AskedOfUpstream } from './upstream-request.policy.ts';
 import { type KeptTransaction, randomOf, stateFor, transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
 
-// The external providers that a sign-in page offers, each as a link that begins a sign-in there; which they are is the application's to
-// narrow.
+// The external providers that a sign-in page offers, each as a link that starts a sign-in there. An application can limit the list.
 
 export interface ProviderLink {
   readonly name: string;
@@ -31,7 +30,7 @@ export async function providerLinks(services: Services, ctx: Koa.Context, place:
   return linksTo(ctx, place, offered);
 }
 
-/** @param domain that has led to them @returns a link for each, that begins a sign-in there */
+/** @param domain that led to the providers @returns a link for each, which starts a sign-in there */
 export const linksTo = (
   ctx: Koa.Context,
   place: SignInPlace,

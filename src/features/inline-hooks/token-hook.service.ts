@@ -8,7 +8,7 @@ import { type InlineHook, TOKENS_TRANSFORM } from './inline-hooks.resource.ts';
 import { findInlineHook } from './inline-hooks.store.ts';
 import { decideTokenChanges, type ProposedToken, type TokenChanges, type TokenDecision } from './token-hook.policy.ts';
 
-// Reads the commands of a hook for tokens; what they may change decides token-hook.policy.ts.
+// Reads the commands of a token hook. token-hook.policy.ts decides what they may change.
 
 const operation = z.object({ op: z.enum(['add', 'replace', 'remove']), path: z.string().max(512), value: z.unknown().optional() });
 const operations = z.array(operation).max(100);

@@ -31,7 +31,7 @@ interface ClientSettings {
   readonly registration: RegistrationSettings;
 }
 
-/** Is there a way in for a client that nobody here has made? */
+/** Does the server accept clients that nobody has registered? */
 export const acceptsUnknownClients = ({ clientIdMetadata, registration }: ClientSettings): boolean =>
   clientIdMetadata.enabled || registration.mode !== 'OFF';
 

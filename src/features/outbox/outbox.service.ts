@@ -37,7 +37,7 @@ type Outcome = 'delivered' | 'dropped' | 'failed' | 'given_up';
 /** Delivers the entries of one kind. */
 export interface Carrier {
   /**
-   * @returns `dropped` without a recipient; with the event of the delivery, where there is one that leads to no notification e-mail
+   * @returns `dropped` if there is no recipient; `{ delivered }` with the audit event of the delivery, of a type without notification e-mails
    * @throws {Undeliverable} to give up; other errors are retried
    */
   deliver(payload: unknown): Promise<'delivered' | 'dropped' | { readonly delivered: Event }>;

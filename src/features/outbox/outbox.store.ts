@@ -135,7 +135,7 @@ const REMOVE = removal();
 
 /**
  * Makes the next waiting entry due at once.
- * @param event of the delivery, written whether the entry is still there or not
+ * @param event of the delivery; written even if the entry was already removed
  * @returns whether there is one; undefined when the entry was already removed
  */
 export async function removeEntry(
