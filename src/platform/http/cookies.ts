@@ -1,7 +1,4 @@
-/**
- * Cookies of a browser. The device cookie marks a browser after a sign-in: random, for one year. It signs nobody in; anyone who holds it has
- * only a count of wrong passwords of its own. Stored as a digest (OWASP Blocking Brute Force Attacks, "Device Cookies").
- */
+/** Cookies of a browser: their names, the cookie of trusted browsers and the device cookie. */
 
 import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
@@ -22,7 +19,7 @@ export const cookieIn = (ctx: Koa.Context, name: string, secure: boolean, path: 
 // The cookie of a browser that users trust: a random token for each of them, the newest first. A token replaces a second factor for its
 // user alone, and is new each time, so that the user of a shared browser knows no token that another user gets later.
 
-const NAME = 'gatehouse-trusted';
+const TRUST_COOKIE = 'gatehouse-trusted';
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** Users of one browser. */
 const MOST_TOKENS = 5;
@@ -30,8 +27,7 @@ const DAY_MS = 86_400_000;
 
 /** @returns the browser's tokens, at most five */
 export function trustTokensOf(ctx: Koa.Context, { secure }: Pick<Config, 'secure'>): readonly string[] {
-  const value = ctx.cookies.get(prefixed(NAME, secure, '/'), { signed: false }) ?? '';
-  return value
+  return (cookieIn(ctx, TRUST_COOKIE, secure, '/') ?? '')
     .split('.')
     .filter((token) => TOKEN.test(token))
     .slice(0, MOST_TOKENS);
@@ -39,22 +35,19 @@ export function trustTokensOf(ctx: Koa.Context, { secure }: Pick<Config, 'secure
 
 /** Adds a token to those of the browser. @param days that the browser keeps it */
 export function keepTrustToken(ctx: Koa.Context, config: Pick<Config, 'secure'>, token: string, days: number): void {
-  const { secure } = config;
   const tokens = [token, ...trustTokensOf(ctx, config)].slice(0, MOST_TOKENS);
-  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
-  ctx.cookies.secure = secure;
-  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: '/', overwrite: true } as const;
-  ctx.cookies.set(prefixed(NAME, secure, '/'), tokens.join('.'), { ...attributes, maxAge: days * DAY_MS });
+  keepCookie(ctx, config, { name: TRUST_COOKIE, value: tokens.join('.'), maxAge: days * DAY_MS });
 }
 
-const RANDOM_TOKEN = /^[A-Za-z0-9_-]{43}$/;
+// The device cookie marks a browser after a sign-in: random, for one year. It signs nobody in; wrong passwords from the browser are counted
+// separately. Stored as a digest (OWASP Blocking Brute Force Attacks, "Device Cookies").
 
-const nameOf = ({ secure }: Config): string => (secure ? '__Host-gatehouse-device' : 'gatehouse-device');
+const DEVICE_COOKIE = 'gatehouse-device';
 
 /** @returns the browser's value; undefined when it has none */
 export function deviceOf(ctx: Koa.Context, config: Config): string | undefined {
-  const value = ctx.cookies.get(nameOf(config), { signed: false });
-  return value !== undefined && RANDOM_TOKEN.test(value) ? value : undefined;
+  const value = cookieIn(ctx, DEVICE_COOKIE, config.secure, '/');
+  return value !== undefined && TOKEN.test(value) ? value : undefined;
 }
 
 /** A value for a browser that has none yet. */
@@ -70,16 +63,19 @@ export function browserDevice(ctx: Koa.Context, config: Config): string {
 }
 
 /** Gives the browser its value, for another year. */
-export function keepDevice(ctx: Koa.Context, config: Config, value: string): void {
+export const keepDevice = (ctx: Koa.Context, config: Config, value: string): void =>
+  keepCookie(ctx, config, { name: DEVICE_COOKIE, value, maxAge: LIFETIMES.device * 1000 });
+
+interface KeptCookie {
+  readonly name: string;
+  readonly value: string;
+  /** In milliseconds. */
+  readonly maxAge: number;
+}
+
+function keepCookie(ctx: Koa.Context, { secure }: Pick<Config, 'secure'>, { name, value, maxAge }: KeptCookie): void {
   // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
-  ctx.cookies.secure = config.secure;
-  ctx.cookies.set(nameOf(config), value, {
-    signed: false,
-    httpOnly: true,
-    secure: config.secure,
-    sameSite: 'lax',
-    path: '/',
-    maxAge: LIFETIMES.device * 1000,
-    overwrite: true,
-  });
+  ctx.cookies.secure = secure;
+  const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: '/', overwrite: true } as const;
+  ctx.cookies.set(prefixed(name, secure, '/'), value, { ...attributes, maxAge });
 }
