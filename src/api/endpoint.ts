@@ -65,7 +65,7 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   handler(call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<Result<R>>;
 }
 
-/** What a handler returns; without a response it does not matter. */
+/** Type of the value that a handler returns. Without a response schema the value is ignored. */
 export type Result<R extends z.ZodType> = [z.input<R>] extends [undefined] ? unknown : z.input<R>;
 
 export type Endpoint = Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;

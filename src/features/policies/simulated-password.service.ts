@@ -1,11 +1,11 @@
-/** The simulated password grant: features/sign-in and features/second-factors decide as for a real one. */
+/** Simulates the password grant. features/passwords and features/second-factors decide, as for a real request. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { passwordRefusal } from '../passwords/password-sign-in.service.ts';
 import { requiresSecondFactor } from '../second-factors/second-factor-demand.service.ts';
 import type { SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
 import type { SimulationFacts } from './simulation-facts.policy.ts';
 
-/** Reason where a rule of the sign-in policy has the action DENY. */
+/** Reason if a rule of the sign-in policy has the action DENY. */
 export const DENIED = 'a rule of the sign-in policy refuses the sign-in';
 const WITHOUT_PASSWORD = {
   METHOD: 'the sign-in policy does not allow passwords',

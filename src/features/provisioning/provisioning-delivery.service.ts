@@ -18,12 +18,10 @@ import { planUser, provisioningTargets, pushGroup, pushUser } from './provisioni
 import { PROVISIONING, putLeaversFirst, queueDifferences, queueOne } from './provisioning-queue.store.ts';
 import { type ScimTarget, scimTarget, TargetAway, TargetRefusal } from './scim-target.service.ts';
 
-// Everyone of an application, queued: who is not at the target as they should be, users who leave first.
-
 /** Seconds that a delivery may take: some calls of up to five seconds each. */
 const TAKEN_FOR = 90;
 
-/** Ends the pauses of what waits; what is under way is left alone. */
+/** Queues every user and group of an application that differs at the target, leaving users first. Ends pauses; deliveries in progress are left alone. */
 export async function queueAll(trx: Executor, applicationId: string): Promise<void> {
   const now = present();
   await queueDifferences(trx, applicationId, now);

@@ -49,7 +49,7 @@ const ABOUT_GROUPS = ['group.user_membership.add', 'group.user_membership.remove
 const ABOUT_MANY = ['group.application_assignment.add', 'group.application_assignment.remove', 'group.lifecycle.delete'];
 
 const PROVISIONED: ReadonlySet<string> = new Set([...ABOUT_USERS, ...ABOUT_GROUPS, ...ABOUT_MANY]);
-/** Can an event of this type have anything to bring to the targets of applications? */
+/** Can an event of this type change anything at the targets of applications? */
 export const isProvisioned = (eventType: string): boolean => PROVISIONED.has(eventType);
 
 const list = (types: readonly string[]): string => types.map((type) => `'${type}'`).join(', ');

@@ -18,17 +18,17 @@ import {
 
 export const registrationTokenName = text({ least: 1 });
 
-/** A token that nobody used would otherwise stay a way in for as long as the server exists. */
+/** Lifetime unless stated otherwise. A forgotten token without an end would let clients register for as long as the server exists. */
 export const DEFAULT_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** @returns the end of a token that is created now and lasts so many days */
+/** @returns when a token expires that is created now and lasts this many days */
 export const registrationTokenEnd = (days: number): Date => new Date(present().getTime() + days * DAY_MS);
 
 export interface NewRegistrationToken {
   readonly name: string;
   readonly singleUse: boolean;
-  /** Ahead of now. null: never. Absent: after `DEFAULT_DAYS`. */
+  /** In the future. null: never. Absent: after `DEFAULT_DAYS`. */
   readonly expiresAt?: Date | null | undefined;
 }
 

@@ -38,8 +38,10 @@ export function stepOfCode(secret: string, code: string, now: Date): number | un
   return delta === null ? undefined : Math.floor(now.getTime() / 1000 / STEP) + delta;
 }
 
+// Recovery codes.
+
 const HOW_MANY = 10;
-/** Crockford's base 32: no letter that is taken for another. */
+/** Crockford's base 32, without letters that are easily confused. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** 80 bits: too many to guess from a digest. */
 const LENGTH = 16;

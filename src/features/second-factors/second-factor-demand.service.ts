@@ -68,11 +68,11 @@ export async function secondFactorFacts(
   return { enrolled: await hasFactor(executor, userId, amr), ...(demandedBy !== undefined && { demandedBy }) };
 }
 
-/** Does a sign-in by password to this application need a second factor: because the user has one, or because it is demanded? */
+/** Does a password sign-in to this application require a second factor, because the user has one or because a policy demands it? */
 export const requiresSecondFactor = async (services: Services, userId: string, applicationId: string): Promise<boolean> =>
   (await hasFactor(services.database.knex, userId)) || isSecondFactorDemanded(services, userId, { applicationId });
 
-/** Like `requiresSecondFactor`, where none can be asked for: then a rule of the sign-in policy can refuse the sign-in, too. */
+/** Like `requiresSecondFactor`, for requests that cannot ask for one. Also true if a rule of the sign-in policy refuses the sign-in. */
 export async function needsSecondFactor(
   services: Services,
   user: Pick<User, 'id' | 'login'>,

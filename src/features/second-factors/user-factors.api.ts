@@ -58,7 +58,7 @@ const APP = { factorType: 'token:software:totp', provider: 'GOOGLE', vendorName:
 const OWN = { provider: 'OKTA', vendorName: 'OKTA' } as const;
 const PASSKEY = { factorType: 'webauthn', provider: 'FIDO', vendorName: 'FIDO' } as const;
 
-/** A factor does not change but by use. */
+/** Only use changes a factor. */
 const presentStates = (factor: SecondFactor) => ({
   status: isMessageFactor(factor) ? factor.status : ('ACTIVE' as const),
   created: writeTime(factor.created),

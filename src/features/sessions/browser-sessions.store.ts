@@ -30,8 +30,8 @@ export async function listBrowserSessions(executor: Executor, userId: string, no
   return (await executor.raw<{ rows: BrowserSession[] }>(SESSIONS, { userId, now })).rows;
 }
 
-// One-time session tokens: a sign-in over the API that waits for its browser. Stored under the SHA-256 of the value with oidc-
-// provider's data, so that whatever ends a user's tokens ends them too.
+// One-time session tokens: a sign-in over the API that waits for its browser. Stored under the SHA-256 of the value with the data of
+// oidc-provider, so that whatever ends a user's tokens ends them too.
 
 export interface SessionToken {
   readonly userId: string;

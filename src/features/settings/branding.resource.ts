@@ -1,6 +1,4 @@
-/**
- * What `settings/branding` holds beside colors and pictures: links at the foot of pages and e-mails, with a label in each language, and CSS.
- */
+/** Schemas of the CSS and the footer links of `settings/branding`. A link has a label in each language. */
 
 import { z } from 'zod';
 import { LANGUAGES, type Language } from '../../platform/i18n/messages.ts';

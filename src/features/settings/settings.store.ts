@@ -1,4 +1,4 @@
-/** Settings of the whole service, stored by name. The only SQL on that table except the mark of the first start. */
+/** Settings of the whole service, stored by name. The only SQL on that table. */
 import type pg from 'pg';
 import { whileLocked } from '../../platform/database/advisory-lock.ts';
 import type { Database, Executor } from '../../platform/database/database.ts';
@@ -34,7 +34,7 @@ export async function updateSettings(executor: Executor, name: string, value: Va
     .update({ value: JSON.stringify(value), last_updated: now });
 }
 
-// The mark that a first start was carried to its end, and the lock under which one process carries it out while others wait.
+// A row marks the first start as done. A lock lets one process at a time run it.
 
 const LOCK = 0x66697273;
 const MARK = 'first-start';

@@ -1,4 +1,7 @@
-/** Compares a typed password with that of the user, where there is one, so that neither time nor load tells which accounts exist. */
+/**
+ * Compares a submitted password with the stored one. An unknown name takes the same time and gets the same refusals, so that responses do not
+ * reveal which accounts exist.
+ */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -10,15 +13,15 @@ import type { SignInCandidate } from './sign-ins.store.ts';
 
 interface Comparison {
   readonly matches: boolean;
-  /** When it began, as `performance.now()`. */
+  /** Start of the comparison, as `performance.now()`. */
   readonly begun: number;
-  /** Costly comparisons wait in a full queue: every refusal is answered as overload, for all accounts and unknown names. */
+  /** A queue of costly comparisons is full. Every refusal is then an `Overloaded` error, for all accounts and for unknown names. */
   readonly isOverloaded: boolean;
-  /** The password was not compared, because the queue for it is full. */
+  /** The password was not compared, because its queue is full. */
   readonly isSkipped: boolean;
 }
 
-/** @param user undefined: nobody has that name, which takes the same time @throws {Overloaded} when the queue of all passwords is full */
+/** @param user undefined: no user has the name @throws {Overloaded} if the queue of all passwords is full */
 export async function comparePassword(
   services: Services,
   user: SignInCandidate | undefined,
@@ -26,11 +29,11 @@ export async function comparePassword(
   request: RequestContext,
 ): Promise<Comparison> {
   const hash = user?.passwordHash ?? null;
-  // Nothing is awaited between this and the queue: the comparison finds it as it was here.
+  // Nothing is awaited before the comparison is queued, so the queues cannot change in between.
   const isOverloaded = importedInTurn.isFull() || isHookQueueFull();
-  // No costly comparison for a locked account: nothing follows from it.
+  // A locked account is refused anyway, so skip the costly comparison.
   const isLeftOut = user !== undefined && isImported(hash) && isLockedNow(user, present());
-  // Only its own queue: a hook that does not respond shall not keep out those whose hash is here.
+  // Check only the queue that this password needs: an unresponsive hook must not block users whose hash is stored here.
   const isFull = hash === PASSWORD_ELSEWHERE ? isHookQueueFull : importedInTurn.isFull;
   const isSkipped = isImported(hash) && !isLeftOut && isFull();
   const compared = isLeftOut || isSkipped ? null : hash;
@@ -45,10 +48,10 @@ export async function comparePassword(
   return { matches, begun, isOverloaded, isSkipped };
 }
 
-/** A browser in which the user signed in before has a count of its own: it is heard whatever others behind the same address did. */
+/** Has the user signed in with this browser before? Its failures are counted separately, so that others at the same IP address cannot block it. */
 export const isKnownTo = (user: SignInCandidate | undefined, now: Date): boolean =>
   user !== undefined && user.deviceExpires !== null && user.deviceExpires > now;
 
-/** Is the user's password locked, in this browser? */
+/** Is the user's password locked in this browser? */
 export const isLockedNow = (user: SignInCandidate, now: Date): boolean =>
   isLocked({ lockedUntil: isKnownTo(user, now) ? user.deviceLockedUntil : user.lockedUntil }, now);

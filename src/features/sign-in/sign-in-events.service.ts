@@ -31,7 +31,7 @@ export const sessionBegun = (
 
 export interface Failure {
   readonly right: boolean;
-  /** It was not compared: too many comparisons were waiting. */
+  /** The password was not compared, because its queue was full. */
   readonly isSkipped: boolean;
   readonly expired: boolean;
   readonly decision: AttemptDecision;

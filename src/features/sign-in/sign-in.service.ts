@@ -72,13 +72,13 @@ export interface FirstStep {
 /** A correct password: further steps follow, or a replacement if it has expired. */
 export type PasswordCheck = RightPassword | (Outcome & { readonly kind: 'expired'; readonly user: ExpiredUser });
 
-/** A right password of a user who may not sign in at all. Told on pages only. */
+/** A correct password of a user who may not sign in at all. Shown on pages only. */
 export interface InactiveUser extends Outcome {
   readonly kind: 'inactive';
 }
 
 interface Outcome {
-  /** A queue of comparisons is full: a wrong password is answered as overload. */
+  /** A queue of costly comparisons is full, so a wrong password is refused as `Overloaded`. */
   readonly isOverloaded: boolean;
 }
 
@@ -89,7 +89,7 @@ type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
  * For callers that cannot ask for a new password: an expired one is refused like a wrong one.
  * @returns undefined for wrong credentials, or if the user cannot sign in now
  * @throws {TooManyFailures} when too many attempts from the address failed, whatever the credentials
- * @throws {Overloaded} instead of any refusal while a queue of comparisons is full
+ * @throws {Overloaded} instead of any refusal while a queue of costly comparisons is full
  */
 export async function authenticatePassword(
   services: Services,
@@ -118,7 +118,7 @@ export async function checkPassword(
   return checked?.kind === 'inactive' ? refuseAlike(checked) : checked;
 }
 
-/** @throws {Overloaded} where a wrong password would be answered so: otherwise the answer would tell that this one is right */
+/** Refuses a correct password like a wrong one, so that the response does not reveal that it is correct. @throws {Overloaded} */
 function refuseAlike({ isOverloaded }: Outcome): undefined {
   if (isOverloaded) throw new Overloaded();
 }
@@ -152,7 +152,7 @@ export async function tellPassword(
   const attempt = { user, right, isOverloaded, isSkipped, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
   if (checked === undefined || checked.kind === 'inactive') await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
-  // Attempts count as ever: otherwise passwords could be guessed without a limit while the queue is kept full.
+  // Attempts still count. Otherwise passwords could be guessed without a limit while the queue is full.
   if (checked === undefined && isOverloaded) throw new Overloaded();
   return checked;
 }
@@ -169,7 +169,7 @@ interface Attempt {
   /** Was the password the user's when it was compared? */
   readonly right: boolean;
   readonly isOverloaded: boolean;
-  /** It was not compared: too many comparisons wait. */
+  /** The password was not compared, because its queue is full. */
   readonly isSkipped: boolean;
   readonly rehashed: Rehashed | undefined;
   readonly deviceHash: string | undefined;

@@ -83,7 +83,7 @@ export async function findCandidate(
     readonly now: number;
   },
 ): Promise<{ readonly barred: number | undefined; readonly candidate: SignInCandidate | undefined }> {
-  // Without another spelling the name that nobody has, and not null: the plan would not be kept.
+  // Without another spelling, the empty name, which no user has. With null PostgreSQL would not reuse the plan.
   const [given = null, other = ''] = name === undefined ? [] : spellingsOf(name);
   const values = [given, deviceHash ?? null, address?.key ?? null, now, address?.most ?? null, other];
   const { rows } = await pool.query<Found>({ ...FIND, values });

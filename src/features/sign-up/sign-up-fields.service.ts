@@ -1,4 +1,4 @@
-/** Fields of the sign-up form beside the e-mail address: built-in and custom attributes that users can change. */
+/** Fields of the sign-up form besides the e-mail address: built-in and custom attributes that users can change. Also changes `settings/registration`. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
@@ -13,7 +13,7 @@ import { checkOwnProfile, OWN_ATTRIBUTES, OWN_AUTOCOMPLETE, type OwnAttribute, o
 import { countWaitingSignUps } from '../users/users.store.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
 
-// Sets `settings/registration`: its groups and its organization exist.
+// Changes `settings/registration`, whose groups and organization must exist.
 
 type Given = Partial<SignUpSettings>;
 

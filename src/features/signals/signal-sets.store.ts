@@ -91,7 +91,7 @@ const REQUEUE = `WITH gone AS (DELETE FROM signal_sets WHERE stream_id = :stream
     ELSE jsonb_build_object('eventId', event->>'txn') END, created, created
   FROM cause ORDER BY seq`;
 
-/** Lets what waits to be polled be pushed instead: what was acknowledged of a cause comes again, under the same `jti`. */
+/** Queues the events that wait to be polled for push. Events of a cause that were acknowledged are sent again, with the same `jti`. */
 export async function requeueSignalSets(trx: Executor, streamId: string): Promise<void> {
   await trx.raw(REQUEUE, { streamId });
 }

@@ -1,7 +1,4 @@
-/**
- * The webhook of `settings/telephony`: read, changed, and tried with a number of the administrator’s own. Its secret is sealed and never
- * returned.
- */
+/** Reads and changes the webhook of `settings/telephony`, and sends a test message with it. Its secret is sealed and never returned. */
 
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -64,11 +61,11 @@ export interface TriedTelephony {
   readonly body?: string | undefined;
 }
 
-/** Sample code that works nowhere. */
+/** Sample code, never valid. */
 const SAMPLE_CODE = '00000000';
 
 /**
- * Sends a code that opens nothing. It counts as any message.
+ * Sends a sample code as a test. It counts toward the message limits.
  * @param typed the number
  * @throws {ApiError} validation
  */

@@ -90,13 +90,12 @@ export function changeProblems(before: UserSchema, changes: ReadonlyMap<string, 
   });
 }
 
-// Erases the values of attributes that were removed, in bounded batches, each a transaction of its own; any number of processes may do
-// so at once.
+// Erases the values of removed attributes in bounded batches, each in its own transaction. Any number of processes may do so at once.
 
 type Parts = Pick<Services, 'database' | 'notifications'>;
 
 /**
- * One batch. Until nothing is left of an attribute, no other one may have its name: it would come with values that nobody has judged.
+ * One batch. Until nothing is left of an attribute, no other one may have its name: it would have values that were never validated.
  * @returns its size; less than `limit` when nothing is left
  */
 export async function eraseRemovedAttributes({ database, notifications }: Parts, limit: number): Promise<number> {

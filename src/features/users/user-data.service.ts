@@ -29,7 +29,7 @@ import { lockUser } from './users.store.ts';
 
 /** Rows that are read together. */
 const BATCH = 500;
-/** Columns that an import passes over. */
+/** Columns that an import ignores. */
 export const EXPORT_ONLY = ['id', 'status', 'created', 'lastLogin'] as const;
 /** Attributes of the profile, in the order of the columns; those that operators have added come last. */
 export const PROFILE_COLUMNS: readonly string[] = ['login', 'email', 'emailVerified', ...BASE_ATTRIBUTES];

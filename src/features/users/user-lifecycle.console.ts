@@ -140,7 +140,7 @@ const remove: ConsolePage = {
         consents: affectedCount(affected.consents, 'consent'),
         organizations: affectedCount(affected.organizations, 'organization'),
       }),
-      // Groups and applications are of the service, not of an organization.
+      // Groups and applications belong to the service, not to an organization.
       ...(mayCall(visit.request.roles, 'service', 'read')
         ? [
             phrase('It also loses {groups}, {applications} and {links}.', {

@@ -70,7 +70,7 @@ export async function findUserByLogin(executor: Executor, login: string): Promis
 /** @returns the user with that e-mail address; undefined when several share it, for then it names nobody */
 export async function findUserByUniqueEmail(executor: Executor, email: string): Promise<User | undefined> {
   const found: User[] = [];
-  // One spelling a statement: before ANALYZE PostgreSQL would read the table for several.
+  // One statement for each spelling: for several at once, PostgreSQL scans the table until it has been analyzed.
   for (const name of spellingsOf(email))
     found.push(...(await executor('users').whereRaw('lower(email) = lower(?)', [name]).limit(2).select<User[]>(USER_COLUMNS)));
   return found.length === 1 ? found[0] : undefined;
@@ -127,9 +127,8 @@ const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
 type TakenName = 'login' | 'email as login' | 'email' | 'login as login';
 
 /**
- * Names of a user that another user already has: the login as an e-mail address, or as a login in another spelling, or the e-mail address as a login or
- * address. Locks the names until
- * the transaction ends: two users created concurrently would not see each other.
+ * Names of a user that another user already has: the login as an e-mail address or, in another spelling, as a login; the e-mail address as a login
+ * or address. Locks the names until the transaction ends: two users created concurrently would not see each other.
  */
 export async function findTakenNames(
   trx: Executor,
@@ -269,8 +268,8 @@ export async function countUsers(executor: Executor): Promise<number> {
 }
 
 /**
- * A user whose login cannot be found: lookups use composed Unicode (NFC, see platform/dns/address-spelling.ts), and this one is stored in another form. Migration 018
- * left it because another user has the composed one. PostgreSQL composes in UTF8 databases only.
+ * A user whose login cannot be found: lookups use composed Unicode (NFC, see platform/dns/address-spelling.ts), and this one is stored in another
+ * form. Migration 018 left it because another user has the composed one. PostgreSQL composes in UTF8 databases only.
  */
 export interface UncomposedLogin {
   readonly id: string;

@@ -85,9 +85,9 @@ export function violatedConstraint(error: unknown): string | undefined {
 }
 
 /**
- * Carries out a write that a constraint may refuse.
+ * Runs a write that a constraint may refuse.
  * @param constraint undefined: any
- * @returns false: it was refused; the transaction is then good for nothing more
+ * @returns false if it was refused; the transaction can then only be rolled back
  */
 export async function unlessRefused(write: PromiseLike<unknown>, constraint?: string): Promise<boolean> {
   try {

@@ -149,8 +149,8 @@ export class WritableClient extends pg.Client {
   }
 }
 
-// A database's URL that names several servers, of which one takes writes (PostgreSQL manual, "Specifying Multiple Hosts"), taken apart:
-// pg reads only one. Left out: hosts in the query.
+// Splits a database URL that names several servers, of which one takes writes (PostgreSQL manual, "Specifying Multiple Hosts"): pg reads
+// only one. Hosts in the query are not supported.
 
 const SEVERAL = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 

@@ -61,7 +61,7 @@ export const forbidden = (): ApiError => new ApiError('E0000006', 403, 'You do n
 export const notFound = (id: string, kind: string): ApiError =>
   new ApiError('E0000007', 404, `Not found: Resource not found: ${id} (${kind})`);
 
-/** What was looked for. @param kind of resource, e.g. `User` @throws {ApiError} not found, when there is none */
+/** @param kind of resource, e.g. `User` @returns `found` @throws {ApiError} not found, if it is undefined */
 export function requireFound<T>(found: T | undefined, id: string, kind: string): T {
   if (found === undefined) throw notFound(id, kind);
   return found;

@@ -91,7 +91,7 @@ export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> 
   });
 }
 
-/** Keeps the language that the page's address asks for, also for the page that a redirect leads to. @returns it */
+/** Remembers the language that the page's address asks for, so that the page after a redirect has it, too. @returns that language */
 export function rememberAskedLanguage(ctx: Koa.Context): Language | undefined {
   const asked = askedLanguage(ctx);
   if (asked !== undefined && asked.lang !== keptIn(ctx)) keepLanguage(ctx, asked);
