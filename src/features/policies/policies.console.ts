@@ -272,8 +272,8 @@ const remove: ConsolePage = {
     const rules = await listRules(visit.services, { serverId: subject.server.id, policyId: policy.id });
     const facts = [
       policy.clients.includes(ALL_CLIENTS)
-        ? phrase('This deletes {rules}, which decide for all applications.', { rules: countOf(rules.length, 'rule') })
-        : phrase('This deletes {rules}, which decide for {applications}.', {
+        ? phrase('This deletes {rules} for all applications.', { rules: countOf(rules.length, 'rule') })
+        : phrase('This deletes {rules} for {applications}.', {
             rules: countOf(rules.length, 'rule'),
             applications: countOf(policy.clients.length, 'application'),
           }),

@@ -181,9 +181,11 @@ const remove: ConsolePage = {
     const place = await placeOf(visit);
     const { id, name } = await ruleOf(visit, place);
     const all = await listRules(visit.services, place.path);
-    const next = all.length - 1 - all.findIndex((rule) => rule.id === id);
+    const next = all.slice(all.findIndex((rule) => rule.id === id) + 1).filter(({ status }) => status === 'ACTIVE');
     const facts = [
-      phrase('After it, {rules} decide the requests that it allowed. If none matches, access is denied.', { rules: countOf(next, 'rule') }),
+      phrase('Requests that it allowed are then decided by {rules} after it. If none matches, access is denied.', {
+        rules: countOf(next.length, 'rule'),
+      }),
       'This cannot be undone.',
     ];
     const page = { title: phrase('Delete the rule “{name}”?', { name }), crumbs: place.crumbs, facts };

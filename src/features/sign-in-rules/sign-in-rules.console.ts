@@ -1,6 +1,7 @@
 /** The rules of the sign-in policy: a table on its page, and the forms that make, change, move and delete one. A rule is known by its name. */
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
+import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { notFound, validation } from '../../platform/errors/errors.ts';
 import { counted, type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
@@ -226,8 +227,8 @@ const remove: ConsolePage = {
     const { rule, rules } = await ruleOf(visit);
     const next = rules.slice(rules.indexOf(rule) + 1);
     const facts = [
-      phrase('After it, {rules} and the rest of the sign-in policy decide the sign-ins that it matched.', {
-        rules: counted(next.length, '{count} rule', '{count} rules'),
+      phrase('Sign-ins that it matched are then decided by {rules} after it and the rest of the sign-in policy.', {
+        rules: countOf(next.length, 'rule'),
       }),
       'This cannot be undone.',
     ];

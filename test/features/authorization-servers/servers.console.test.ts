@@ -363,6 +363,9 @@ test('policies and rules are created, moved, put out of force and deleted, and d
   const acts = (await partOf(service, rules, 'Acting')).id;
   await fill(agent, `${address}/rules/${acts}`, { actorsFor: 'some', actors: client.clientId });
   assert.deepEqual((await partOf(service, rules, 'Acting')).conditions, { actors: { include: [client.clientId] } });
+  assert.match(wordsOf(await agent.visit(`${address}/rules/${all}/delete`)), /are then decided by 2 rules after it\./);
+  await fill(agent, `${address}/rules/${acts}/deactivate`);
+  assert.match(wordsOf(await agent.visit(`${address}/rules/${all}/delete`)), /are then decided by 1 rule after it\./, 'active ones');
   await fill(agent, `${address}/rules/${acts}/delete`);
   assert.match(wordsOf(await fill(agent, `${address}/rules/${all}/delete`)), /The rule is deleted/);
   assert.equal((await ask(client, stranger)).error, 'access_denied');
