@@ -122,10 +122,7 @@ export const applicationList: ConsolePage = {
       read: (window) => searchApplications(services, searchedIn(query).search, window),
       recordOf: ({ id, label, status, origin, settings, created, lastUpdated, lastUsed }) => ({
         ...{ clientId: id, label, kind: settings.application_type, status, origin },
-        ...{ assignment: settings.assignment, consent: settings.consent_method },
-        created: created.toISOString(),
-        lastUpdated: lastUpdated.toISOString(),
-        lastUsed: lastUsed?.toISOString() ?? null,
+        ...{ assignment: settings.assignment, consent: settings.consent_method, created, lastUpdated, lastUsed },
       }),
     }),
 };

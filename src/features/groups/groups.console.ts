@@ -64,11 +64,7 @@ const list: ConsolePage = {
       by: 'created',
       columns: ['id', 'name', 'description', 'members', 'created', 'lastUpdated'],
       read: (window) => found(visit, window),
-      recordOf: ({ created, lastUpdated, ...group }) => ({
-        ...group,
-        created: created.toISOString(),
-        lastUpdated: lastUpdated.toISOString(),
-      }),
+      recordOf: (group) => group,
     }),
 };
 

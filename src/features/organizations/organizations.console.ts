@@ -85,10 +85,7 @@ const list: ConsolePage = {
       by: 'created',
       columns: ['id', 'name', 'externalId', 'source', 'members', 'created'],
       read: (window) => found(visit, window),
-      recordOf: ({ id, name, originId, type, members, created }) => ({
-        ...{ id, name, externalId: originId, source: type, members },
-        created: created.toISOString(),
-      }),
+      recordOf: ({ id, name, originId, type, members, created }) => ({ id, name, externalId: originId, source: type, members, created }),
     }),
 };
 

@@ -4,8 +4,12 @@ import { stringify } from 'csv-stringify';
 
 export type FileFormat = 'csv' | 'ndjson';
 
-/** A list is one cell, as JSON. */
-const CAST = { boolean: (value: boolean) => String(value), object: (value: unknown) => JSON.stringify(value) };
+/** Values as NDJSON has them; a list is one cell. */
+const CAST = {
+  boolean: (value: boolean) => String(value),
+  date: (value: Date) => value.toISOString(),
+  object: (value: unknown) => JSON.stringify(value),
+};
 
 /** An error of the records ends the file, which reports it to the response. Without `pipeline` nothing would catch it, and the process would end. */
 const noError = () => {};

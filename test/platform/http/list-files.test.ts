@@ -1,8 +1,9 @@
-/** Lists as files: what cannot be read to its end breaks off the response, and nothing else. */
+/** Lists as files: their values, and errors while they are read. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import Koa from 'koa';
 import { type FileFormat, listFile } from '../../../src/platform/http/list-files.ts';
@@ -28,4 +29,17 @@ test('an error in the middle of a list breaks off its file, and the process goes
     await assert.rejects(async () => (await fetch(`http://127.0.0.1:${port}/${format}`)).text(), TypeError, format);
   }
   assert.deepEqual([...new Set(errors)], ['the database is gone']);
+});
+
+test('a file has times in ISO 8601 and a list in one cell', async () => {
+  async function* records() {
+    yield { name: 'one', created: new Date('2026-11-27T01:00:00Z'), lastUsed: null, tags: ['a', 'b'], isActive: true };
+  }
+  const contentOf = (format: FileFormat) =>
+    text(listFile('list', format, ['name', 'created', 'lastUsed', 'tags', 'isActive'], records()).content);
+  assert.equal(await contentOf('csv'), 'name,created,lastUsed,tags,isActive\none,2026-11-27T01:00:00.000Z,,"[""a"",""b""]",true\n');
+  assert.equal(
+    await contentOf('ndjson'),
+    '{"name":"one","created":"2026-11-27T01:00:00.000Z","lastUsed":null,"tags":["a","b"],"isActive":true}\n',
+  );
 });
