@@ -1,23 +1,42 @@
 /**
- * Audit events of tokens that an application got on behalf of a user by another token (a token exchange of RFC 8693, or an assertion of RFC
- * 7523), and of a user’s answer to a device (RFC 8628) or a backchannel request (CIBA).
+ * Audit events of the protocol: a user’s first authorization of an application in a session, tokens that an application got on behalf of a user
+ * by another token (token exchange of RFC 8693, assertion of RFC 7523), and a user’s answer to a device (RFC 8628) or a backchannel request
+ * (CIBA). The protocol writes them with its own state. The request context is what the connection reveals.
  */
 
 import { auditEvent } from './audit.service.ts';
-import { NOBODY, type RequestContext } from './audit-event.policy.ts';
+import { type Actor, NOBODY, type RequestContext } from './audit-event.policy.ts';
 import type { EventType } from './event-types.policy.ts';
 import type { AuditEvent } from './events.resource.ts';
+
+type Request = Omit<RequestContext, 'actor' | 'roles'>;
 
 interface Named {
   readonly id: string;
   readonly name: string;
 }
 
-interface Delegated {
-  readonly user: { readonly id: string; readonly login: string };
-  /** To which the token was issued. */
+/** An application at an authorization server. */
+interface Parties {
   readonly application: Named;
   readonly server: Named;
+}
+
+const userOf = ({ id, name }: Named): Actor => ({ id, type: 'User', displayName: name });
+const applicationOf = ({ id, name }: Named) => ({ id, type: 'AppInstance', displayName: name });
+const serverOf = ({ id, name }: Named) => ({ id, type: 'AuthorizationServer', displayName: name });
+
+/** Once per session and application. */
+export const applicationSignIn = ({ user, application, server }: Parties & { readonly user: Named }, request: Request): AuditEvent =>
+  auditEvent({
+    eventType: 'user.authentication.sso',
+    displayMessage: 'User single sign on to app',
+    request: { ...request, actor: userOf(user) },
+    targets: [applicationOf(application), userOf(user), serverOf(server)],
+  });
+
+interface Delegated extends Parties {
+  readonly user: { readonly id: string; readonly login: string };
   readonly details: {
     readonly scope: string;
     /** Token exchange: the actor, and earlier actors nested in it. */
@@ -30,21 +49,19 @@ interface Delegated {
   };
 }
 
-type Request = Omit<RequestContext, 'actor' | 'roles'>;
-
 const EXCHANGED = { eventType: 'app.oauth2.as.token.exchange', displayMessage: 'Token exchanged' } as const;
 const ASSERTED = { eventType: 'app.oauth2.as.token.assertion', displayMessage: 'Assertion accepted' } as const;
 
 /** Characters of the scope that are kept. */
 const LONGEST_SCOPE = 500;
 
-/** @param request as far as the connection reveals @returns the event that the protocol writes */
-export const tokenExchanged = (delegated: Delegated, request: Request): AuditEvent => eventOf(EXCHANGED, delegated, request);
+/** An application exchanged a token. */
+export const tokenExchanged = (delegated: Delegated, request: Request): AuditEvent => delegation(EXCHANGED, delegated, request);
 
-/** @param request as far as the connection reveals @returns the event that the protocol writes */
-export const assertionAccepted = (delegated: Delegated, request: Request): AuditEvent => eventOf(ASSERTED, delegated, request);
+/** An application got a token for an assertion. */
+export const assertionAccepted = (delegated: Delegated, request: Request): AuditEvent => delegation(ASSERTED, delegated, request);
 
-const eventOf = (
+const delegation = (
   event: typeof EXCHANGED | typeof ASSERTED,
   { user, application, server, details }: Delegated,
   request: Request,
@@ -52,49 +69,29 @@ const eventOf = (
   auditEvent({
     ...event,
     request: { ...request, actor: { id: application.id, type: 'PublicClientApp', displayName: application.name } },
-    targets: [
-      { id: user.id, type: 'User', displayName: user.login },
-      { id: application.id, type: 'AppInstance', displayName: application.name },
-      { id: server.id, type: 'AuthorizationServer', displayName: server.name },
-    ],
+    targets: [userOf({ id: user.id, name: user.login }), applicationOf(application), serverOf(server)],
     after: { ...details, scope: details.scope.slice(0, LONGEST_SCOPE) },
   });
 
-interface DeviceAnswer {
+interface Answer extends Parties {
   /** undefined: refused before a sign-in. */
   readonly user: Named | undefined;
-  readonly application: Named;
-  readonly server: Named;
   readonly isAllowed: boolean;
 }
 
-/** As far as the connection reveals. */
-type AnswerContext = Omit<RequestContext, 'actor' | 'roles'>;
-
-/** @returns the event that the protocol writes */
-export const deviceAnswer = (answer: DeviceAnswer, request: AnswerContext): AuditEvent =>
+/** A user allowed or refused a device. */
+export const deviceAnswer = (answer: Answer, request: Request): AuditEvent =>
   answerEvent('app.oauth2.as.device.authorize', 'a device', answer, request);
 
-/** @returns the event that the protocol writes */
-export const signInRequestAnswer = (answer: DeviceAnswer, request: AnswerContext): AuditEvent =>
+/** A user allowed or refused a backchannel request. */
+export const signInRequestAnswer = (answer: Answer, request: Request): AuditEvent =>
   answerEvent('app.oauth2.as.backchannel.authorize', 'a sign-in request', answer, request);
 
-function answerEvent(
-  eventType: EventType,
-  what: string,
-  { user, application, server, isAllowed }: DeviceAnswer,
-  request: AnswerContext,
-): AuditEvent {
-  const actor = user === undefined ? NOBODY : ({ id: user.id, type: 'User', displayName: user.name } as const);
-  return auditEvent({
+const answerEvent = (eventType: EventType, what: string, { user, application, server, isAllowed }: Answer, request: Request): AuditEvent =>
+  auditEvent({
     eventType,
     displayMessage: isAllowed ? `User allowed ${what}` : `User refused ${what}`,
-    request: { ...request, actor },
-    targets: [
-      { id: application.id, type: 'AppInstance', displayName: application.name },
-      ...(user === undefined ? [] : [{ id: user.id, type: 'User', displayName: user.name }]),
-      { id: server.id, type: 'AuthorizationServer', displayName: server.name },
-    ],
+    request: { ...request, actor: user === undefined ? NOBODY : userOf(user) },
+    targets: [applicationOf(application), ...(user === undefined ? [] : [userOf(user)]), serverOf(server)],
     ...(!isAllowed && { failure: 'DENIED_BY_USER' as const }),
   });
-}

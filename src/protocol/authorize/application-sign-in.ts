@@ -1,5 +1,5 @@
 /** Notes that a session was used for an application for the first time. */
-import { applicationSignIn } from '../../features/audit/application-sign-ins.service.ts';
+import { applicationSignIn } from '../../features/audit/protocol-events.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
