@@ -37,7 +37,7 @@ test('half a year by the hour of each rotation: tokens verify with keys as old a
   const pass = async (seconds: number) => {
     moveClock(t, seconds);
     now += seconds;
-    await tendAllSigningKeys({ database, notifications, keyring, log });
+    await tendAllSigningKeys({ database, notifications, keyring });
     if (now - kept.since >= DAY) kept = { keys: await fetched(), since: now };
     const { body, status } = await post(service, 'default', 'token', app, { grant_type: 'client_credentials' });
     assert.equal(status, 200, JSON.stringify(body));

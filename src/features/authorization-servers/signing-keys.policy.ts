@@ -26,15 +26,15 @@ export type RotationMode = 'AUTO' | 'MANUAL';
 
 interface KeyAges {
   readonly activated: Date;
-  /** Since when the key that follows is announced; undefined: none is yet. */
+  /** Time at which the next key was announced; undefined: there is none yet. */
   readonly nextCreated: Date | undefined;
 }
 
 /** Seconds. */
 interface RotationTimes {
-  /** A key signs for so long. */
+  /** Lifetime of a key that signs. */
   readonly signingKey: number;
-  /** The key that follows was announced at least so long before it signs. */
+  /** Minimum time between the announcement of the next key and its first signature. */
   readonly nextKeyKnown: number;
 }
 

@@ -2,15 +2,14 @@
  * Signing keys of an authorization server (RFC 7517): made here, sealed at rest, rotated. For each algorithm, one key is
  * ACTIVE and one NEXT, so that relying parties know it before it signs; a RETIRED one stays for the tokens that it signed.
  */
-import { setTimeout as wait } from 'node:timers/promises';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
+import { repeat } from '../../platform/concurrency/repeat.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { notFound, requireFound } from '../../platform/errors/errors.ts';
-import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
@@ -27,17 +26,18 @@ import {
   retireSigningKey,
 } from './signing-keys.store.ts';
 
-// Rotates signing keys in time, behind the requests: every process looks, and of several that find the same key due one replaces it.
+/** Key maintenance runs in the background, without configuration. */
+type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;
 
-/** Milliseconds between two looks. */
+// Rotates signing keys in the background. Every process checks; if several find the same key due, one of them replaces it.
+
+/** Milliseconds between two checks. */
 const EVERY = 3_600_000;
-/** … and after one that failed, as while the database is away. */
+/** Milliseconds after a check that failed, e.g. because the database was not available. */
 const AFTER_FAILURE = 60_000;
 
-type Parts = Pick<Services, 'database' | 'notifications' | 'keyring' | 'log'>;
-
-/** Announces a next key where there is none, and rotates what is due. */
-export async function tendAllSigningKeys(services: Parts): Promise<void> {
+/** Announces missing next keys, and rotates keys that are due. */
+export async function tendAllSigningKeys(services: KeyServices): Promise<void> {
   const before = (seconds: number): Date => new Date(present().getTime() - seconds * 1000);
   const ids = await listServersToTend(services.database.knex, {
     activatedBefore: before(LIFETIMES.signingKey),
@@ -46,32 +46,20 @@ export async function tendAllSigningKeys(services: Parts): Promise<void> {
   for (const id of ids) await tendSigningKeys(services, id);
 }
 
-/** Begins to look. @returns a way to end it */
-export function rotateInTime(services: Parts): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const pause = (milliseconds: number) => wait(milliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-  const done = (async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        await inTrace({ name: 'tend signing keys', kind: 'internal' }, () => tendAllSigningKeys(services));
-        await pause(EVERY);
-      } catch (error) {
-        if (stopping.signal.aborted) return;
-        services.log.warn({ err: error }, 'could not rotate signing keys; trying again');
-        await pause(AFTER_FAILURE);
-      }
+/** Starts the checks, the first at once. @returns a way to stop them */
+export function rotateInTime(services: KeyServices & Pick<Services, 'log'>): { stop(): Promise<void> } {
+  let pause = 0;
+  async function check(): Promise<void> {
+    try {
+      await tendAllSigningKeys(services);
+      pause = EVERY;
+    } catch (error) {
+      services.log.warn({ err: error }, 'could not rotate signing keys; trying again');
+      pause = AFTER_FAILURE;
     }
-  })();
-  return {
-    stop() {
-      stopping.abort();
-      return done;
-    },
-  };
+  }
+  return repeat('tend signing keys', check, () => pause);
 }
-
-/** Key maintenance runs in the background, without configuration. */
-type KeyServices = Pick<Services, 'database' | 'notifications' | 'keyring'>;
 
 const ORDER = { ACTIVE: 0, NEXT: 1, RETIRED: 2 } as const;
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const;
