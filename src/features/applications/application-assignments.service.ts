@@ -128,7 +128,7 @@ export async function unassign(
   });
 }
 
-/** Does assigning again restore an assignment that ended? Not its roles. */
+/** Can assigning again restore the assignment that ended? It does not restore roles. */
 export const hasNoRoles = (ended: Assignment | undefined): boolean => ended?.roles.length === 0;
 
 /** @throws {ApiError} not found: the application, or the assignment */

@@ -1,4 +1,4 @@
-/** A group of settings on an application page: its fields and facts. */
+/** A group of settings on an application page: its fields and facts, and the service input from its submitted form. */
 import { z } from 'zod';
 import type { Content, Fact, Piece } from '../../pages/console/detail-page.ts';
 import { type Field, type Option, typedValues } from '../../pages/console/form.ts';

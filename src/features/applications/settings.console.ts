@@ -31,8 +31,8 @@ import { signInSettings } from './settings/sign-in.console.ts';
 import { subjectSettings } from './settings/subjects.console.ts';
 import { tokenSettings } from './settings/tokens.console.ts';
 
-// An application's settings in groups: what each is called, what it does, and which value is safe. A group is shown as facts and edited
-// on a form of its own; fields have the API's names. How a group is read back is in setting-values.ts.
+// An application's settings in groups. Each group is shown as facts and edited in its own form. Fields have the names of the API;
+// setting-group.console.ts reads the submitted form.
 
 const SETTING_GROUPS: readonly SettingGroup[] = [
   general,

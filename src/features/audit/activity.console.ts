@@ -15,7 +15,7 @@ export async function activityOf({ services, query, request }: ConsoleRequest, i
   return tableOf(await listObjectActivity(services, id, windowIn(query)), { id, path }, { query, request });
 }
 
-/** The same of an organization with a search, also for those who read its log alone. @throws {ApiError} not found, forbidden */
+/** The activity of an organization, with a search. The permission to read its log is enough. @throws {ApiError} not found, forbidden */
 export async function organizationActivity({ services, query, request }: ConsoleRequest, id: string, path: string): Promise<TablePart> {
   const fields = searchFields(query);
   const asked = new URLSearchParams([...query].filter(([name]) => fields.some((field) => field.name === name)));

@@ -1,6 +1,7 @@
 /**
- * Removes audit events that were kept as long as settings/audit says: whole batches, always the oldest, so that what is left is one piece. Their seals
- * stay, and the last that was removed is signed to be so: what is missing without that signature was not removed here.
+ * Removes audit events at the end of their retention (settings/audit), and erases the data of deleted users from the others. Retention removes
+ * whole batches, always the oldest, so that the rest has no gaps. Their seals stay, and the last removed one is signed: events that are missing
+ * without this signature were not removed here.
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -83,13 +84,13 @@ export async function renewSignature({ database, keyring, log }: Removing): Prom
   });
 }
 
-// Takes the data of a deleted user out of the audit log, in batches behind their deletion: names, addresses, browsers, and what changes
-// to them changed. Their id stays as a pseudonym, the digests of what was taken out stay, so that the seals hold.
+// Erases the data of a deleted user from the audit log, in batches after the deletion: names, addresses, browsers, and the values of their
+// account that events recorded. The ID stays as a pseudonym. The digests of the erased data stay, so that the seals remain valid.
 
-/** Events of one transaction at most. */
+/** Maximum events per transaction. */
 const BATCH = 500;
-/** Milliseconds after which no request is under way any more that could still write of them. */
-const LAST_LOOK = 120_000;
+/** Milliseconds after the deletion in which requests that began before it may still write events about the user. */
+const LATE_EVENTS = 120_000;
 
 /** One batch. @returns whether there may be more to do at once */
 export async function eraseDue({ database }: Pick<Services, 'database'>, batch = BATCH): Promise<boolean> {
@@ -105,16 +106,16 @@ export async function eraseDue({ database }: Pick<Services, 'database'>, batch =
       events.map((event) => withoutUser(event, userId)),
     );
     if (notes === batch) return true;
-    const lastLook = new Date(requested.getTime() + LAST_LOOK);
-    if (now < lastLook) await postponeErasure(trx, userId, lastLook);
+    const lastPass = new Date(requested.getTime() + LATE_EVENTS);
+    if (now < lastPass) await postponeErasure(trx, userId, lastPass);
     else await endErasure(trx, userId);
     return true;
   });
 }
 
 function withoutUser(event: SealedEvent<Commitments>, userId: string): SealedEvent<Commitments> {
-  const his = personalParts(event).filter(({ of }) => of.includes(userId));
-  const open = his.map(({ name }) => name).filter((name) => 'salt' in (event.commitments[name] ?? {}));
-  const names = new Set(open);
+  const personal = personalParts(event).filter(({ of }) => of.includes(userId));
+  // A part without a salt was erased before.
+  const names = new Set(personal.map(({ name }) => name).filter((name) => 'salt' in (event.commitments[name] ?? {})));
   return { ...withoutParts(event, names), commitments: closeCommitments(event, event.commitments, names) };
 }

@@ -1,6 +1,6 @@
 /**
- * Seals the audit log in batches, each bound to the one before by its hash and signed (docs/how-to/operate.md, "Audit log"), takes the data
- * of deleted users out of it and removes what was kept long enough: one at a time among all processes, behind the requests.
+ * Seals the audit log in batches, each bound to the one before by its hash and signed (docs/how-to/operate.md, "Audit log"), and runs the
+ * erasure of deleted users and the retention. One process at a time does this, in the background.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../../platform/clock/clock.ts';
@@ -12,7 +12,7 @@ import { AuditSigner, contentDigest, eventDigest, newCommitments, sealHash } fro
 import { eraseDue, removeOldEvents } from './audit-retention.service.ts';
 import { beTheSealer, findHead, findSealNews, insertSeal, markSealed, nameInEvents, unsealedEvents } from './audit-seals.store.ts';
 
-/** Milliseconds between two looks for what was kept long enough. */
+/** Milliseconds between two checks for events at the end of their retention. */
 const RETENTION_EVERY = 60_000;
 /** Events of a batch at most: some hundredths of a second in which the process does nothing else. */
 const BATCH = 250;

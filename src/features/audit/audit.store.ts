@@ -28,14 +28,14 @@ const ROW =
   compact(`uuid uuid, published timestamptz, event_type text, severity text, display_message text, actor jsonb, client jsonb, outcome jsonb,
     target jsonb, transaction_id text, debug_context jsonb`);
 const NAMES = ROW.replaceAll(/ \w+(?=,|$)/g, '');
-/** Named, so that the statement can be prepared (prepared.ts). */
+/** Named, so that the statement can be prepared (prepared-statements.ts). */
 const VALUES = NAMES.replaceAll(/\w+/g, 'r.$&');
 
 /**
  * SQL parts that write events and their deliveries.
  * @param event placeholder of `eventRow`; with `many`, of an array of rows
  * @param from the event is written only if this returns a row
- * @param types of the events. Where none of them can change anything in other applications, that part is left out: PostgreSQL would begin it each time
+ * @param types of the events. Without one that concerns provisioning, its part is left out: PostgreSQL would start it on every write
  */
 export const writingEvent = (event: string, from: string, types: readonly string[], many = false): string =>
   `event AS (INSERT INTO audit_events (${NAMES}) SELECT ${VALUES} FROM ${from}, ${many ? 'jsonb_to_recordset' : 'jsonb_to_record'}(${event}::jsonb) AS r (${ROW}) \
@@ -164,7 +164,7 @@ export const EVENT_ATTRIBUTES: AttributeColumns = {
   'target.displayName': inTarget('displayName'),
 };
 
-/** Filterable attributes of an organization's events: what all its readers see. The client is hidden from some. */
+/** Filterable attributes of an organization's events: those that all readers of its log see. The client is hidden from some. */
 export const ORGANIZATION_EVENT_ATTRIBUTES: AttributeColumns = Object.fromEntries(
   Object.entries(EVENT_ATTRIBUTES).filter(([name]) => !name.startsWith('client.')),
 );

@@ -53,9 +53,9 @@ function typeFilter(type: string): string {
 
 export interface LogSearch {
   readonly question: LogQuery;
-  /** Did it say anything? */
+  /** Does it have any condition? */
   readonly isNarrowed: boolean;
-  /** Since when the system log is searched, where the search does not say it. */
+  /** Default start of a search in the system log; undefined: the search has a start. */
   readonly lookedBackTo: Date | undefined;
   /** Invalid search fields. */
   readonly problems: readonly FieldProblem[];

@@ -31,7 +31,7 @@ interface Found {
   readonly problems: readonly FieldMessage[];
 }
 
-/** A search that cannot be carried out finds nothing, and says why. */
+/** @returns no events and the problems, if the search fails */
 export async function findEvents({ problems }: LogSearch, read: () => Promise<Page<StoredEvent>>): Promise<Found> {
   const nothing = { items: [], next: undefined };
   if (problems.length > 0) return { page: nothing, problems };

@@ -42,8 +42,8 @@ const ATTRIBUTES = attributeTypes(EVENT_ATTRIBUTES);
 const ORGANIZATION_ATTRIBUTES = attributeTypes(ORGANIZATION_EVENT_ATTRIBUTES);
 
 /**
- * Events of the last seven days, unless the call says of when.
- * @throws {ApiError} validation of the filter and of the words; rate limited while others search
+ * Events of the last seven days, unless the query has a time range.
+ * @throws {ApiError} validation of the filter and of the words; rate limited: too many searches at once
  */
 export async function readLogs(services: Services, { filter, q = '', ...span }: LogQuery, window: Window): Promise<Page<StoredEvent>> {
   const words = q.split(/\s+/).filter((word) => word !== '');
@@ -84,8 +84,9 @@ export const listRefusals = ({ database: { knex } }: Services, applicationId: st
 const searching = new Map<string, number>();
 
 /**
- * A search may go through all events, each on a connection that others wait for.
- * @param orgId whose log is searched, which must not show that others search; empty: the log of the service
+ * Limits concurrent searches: each may read all events, and occupies a database connection. Each log has its own limit, so that
+ * an organization cannot notice the searches of others.
+ * @param orgId of the log; empty: the log of the service
  * @throws {ApiError} rate limited; validation: it took too long
  */
 async function inTurn<T>(orgId: string, search: () => Promise<T>): Promise<T> {
@@ -108,14 +109,14 @@ async function inTurn<T>(orgId: string, search: () => Promise<T>): Promise<T> {
 export const listObjectActivity = ({ database: { knex } }: Services, id: string, window: Window): Promise<Page<StoredEvent>> =>
   listEventsOfObject(knex, id, window);
 
-// The log of an organization: the events about it, for those whose roles there allow to read it.
+// The log of an organization: the events about it, for users whose roles there allow them to read it.
 
 /** Filter of an organization's log. */
 type OrganizationLogQuery = Pick<LogQuery, 'since' | 'until' | 'filter'>;
 
 /**
- * The newest first. IP address and browser of actors who are not its members, such as administrators of the service, are for those who administer the service.
- * The filter does not look at what they are not shown.
+ * The newest first. Only administrators of the service see the IP address and browser of actors who are not members of the organization.
+ * Nobody can filter by them here.
  * @throws {ApiError} not found, forbidden; validation of the filter; rate limited
  */
 export async function readOrganizationLog(

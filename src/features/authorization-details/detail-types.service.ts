@@ -121,7 +121,7 @@ function record(
 const nameTaken = () =>
   conflict({ field: 'name', message: 'another authorization detail type of this authorization server has this name. Choose another name' });
 
-// The parameter authorization_details (RFC 9396 section 2), read and bounded before anything looks at it.
+// Parses the parameter authorization_details (RFC 9396 section 2) and checks its size and shape.
 
 /** Characters of the parameter. */
 const LONGEST_DETAILS = 8192;
@@ -131,10 +131,10 @@ const DEPTH = 10;
 
 type Read = { readonly details: readonly AuthorizationDetail[] } | { readonly problem: string };
 
-/** @param value of the parameter; undefined: it is not there @returns the details, or why they are none */
+/** @param value of the parameter; undefined: absent @returns the details, or what is wrong with them */
 export function readDetails(value: unknown): Read {
   if (value === undefined || value === '') return { details: [] };
-  if (typeof value !== 'string') return { problem: 'must not be there twice' };
+  if (typeof value !== 'string') return { problem: 'must not be repeated' };
   if (value.length > LONGEST_DETAILS) return { problem: `must not be longer than ${LONGEST_DETAILS} characters` };
   let parsed: unknown;
   try {

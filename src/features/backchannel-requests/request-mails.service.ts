@@ -95,7 +95,7 @@ async function reasonOfSilence(
   return (await mayMailSignInRequest(services, user.id)) ? undefined : 'TOO_MANY_REQUESTS';
 }
 
-/** @param hint a user name or an e-mail address @returns the ID of its user; undefined: it is nobody's, or an address of several */
+/** @param hint a user name or an e-mail address @returns the ID of the user; undefined: no user has it, or several share the address */
 export async function userNamedBy({ knex }: Database, hint: string): Promise<string | undefined> {
   const name = hint.trim();
   return ((await findUserByLogin(knex, name)) ?? (await findUserByUniqueEmail(knex, name)))?.id;
@@ -105,6 +105,6 @@ export async function userNamedBy({ knex }: Database, hint: string): Promise<str
 export const requestsWaitingFor = ({ knex }: Database, userId: string): Promise<WaitingRequest[]> =>
   listWaitingRequests(knex, userId, present());
 
-/** @returns the path of the page that shows and confirms the request. It opens nothing for another user */
+/** @returns the path of the page that shows and confirms the request. Other users cannot open the request there */
 export const addressOfRequest = (baseUrl: string, { serverId, code }: Pick<WaitingRequest, 'serverId' | 'code'>): string =>
   `${new URL(issuerOf(baseUrl, serverId)).pathname}/device?code=${code}`;

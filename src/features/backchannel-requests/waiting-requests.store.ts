@@ -7,7 +7,7 @@ export interface WaitingRequest {
   readonly id: string;
   readonly serverId: string;
   readonly clientId: string;
-  /** The code of the page that confirms it. It opens nothing for another user. */
+  /** The code of the page that confirms it. Other users cannot use it. */
   readonly code: string;
   /** Message of the application. */
   readonly message: string | null;

@@ -15,7 +15,7 @@ const undecided = (standard: Claims, { decided }: Decision): Claims =>
 /** Any one of these opens userinfo, and each maps to every claim: the endpoint always returns all of the user's claims. */
 export const USERINFO_SCOPES = ['profile', 'email', 'address', 'phone'] as const;
 
-/** Does userinfo answer to a token with these scopes? A server of the profile `openid` is content with that scope (OpenID Connect Core section 5.3). */
+/** Does userinfo accept a token with these scopes? With the profiles `openid` and `fapi2`, the scope `openid` is enough (OpenID Connect Core section 5.3). */
 export const opensUserinfo = (profile: 'service' | 'openid' | 'fapi2', scopes: ReadonlySet<string>): boolean =>
   USERINFO_SCOPES.some((scope) => scopes.has(scope)) || (profile !== 'service' && scopes.has('openid'));
 

@@ -23,7 +23,7 @@ export interface Kind {
   readonly inner: readonly Kind[];
   /** For objects of the service itself: the only fields that the operator may change. @returns undefined for all others */
   readonly open?: (key: string) => readonly string[] | undefined;
-  /** The fields that make its address, where it is not created, but set by PUT. The file may have a name in place of an ID there. */
+  /** Fields of its path, for an object that is set by PUT and never created by POST. A file may name a referenced object there instead of its ID. */
   readonly address?: readonly string[];
   /** Below its address, what of it is the thing. */
   readonly suffix?: string;

@@ -35,7 +35,7 @@ function once(find: Lookup): Lookup {
 }
 
 const profileOf = ({ profile }: ApiResponse): Document => (isDocument(profile) ? profile : {});
-/** Where the API takes the word EVERYONE in place of a group's ID. */
+/** For fields in which the API accepts EVERYONE instead of a group ID. */
 const orEveryone =
   (find: Lookup): Lookup =>
   async (value) =>
@@ -90,7 +90,7 @@ export function directoryOf(service: Service): NameDirectory {
     };
 
   const groupName = nameOf('/groups', (group) => String(profileOf(group).name));
-  /** A group with that name would become everyone where the file is applied. */
+  /** A group named EVERYONE would mean every user when the file is applied. */
   async function nameInRule(id: string): Promise<string> {
     const name = await groupName(id);
     if (name !== EVERYONE) return name;
@@ -175,7 +175,7 @@ export function expecting(
   };
 }
 
-/** @returns the same for objects in an application, which name its roles @param path undefined: the application does not exist yet */
+/** Adds the roles of an application, for the objects in it. @param path of the application; undefined: it does not exist yet */
 export function expectingRoles(directory: NameDirectory, service: Service, path: string | undefined, roles: Expected): NameDirectory {
   const find: Lookup = async (name) => {
     const existing = path === undefined ? [] : await service.list(`${path}/roles`);

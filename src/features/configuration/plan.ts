@@ -167,7 +167,7 @@ function creationRequest(kind: Kind, within: string, document: Document): Creati
   return { method, path, given, ...split(method, path, given) };
 }
 
-/** Also what is inside. @throws {StartFailure} naming the object and the field */
+/** Checks the request that creates an object, and those for the objects inside. @throws {StartFailure} naming the object and the field */
 async function checkCreation(workshop: Workshop, wanted: Wanted, within: string, name: string): Promise<CreationRequest> {
   const { kind, document, inner } = wanted;
   const made = creationRequest(kind, within, document);

@@ -77,8 +77,8 @@ export async function recordDenial(
   });
 }
 
-// The consents that a user gave, as administrators see and revoke them. With a consent ends what the
-// application holds for the user at that authorization server.
+// The consents of a user, as administrators list and revoke them. Revoking a consent also ends the application's tokens for the user at
+// that authorization server.
 
 /** @throws {ApiError} not found, forbidden */
 export async function listGrants(services: Services, idOrLogin: string, window: Window, request: RequestContext): Promise<Page<Consent>> {
