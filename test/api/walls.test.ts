@@ -197,7 +197,7 @@ describe('walls between organizations', () => {
     });
   }
 
-  it('a search of the own log finds of another organization as little as what does not exist, and not what is hidden', async () => {
+  it('a search of the log of one organization finds nothing of another one, takes no longer for it, and refuses hidden fields', async () => {
     const log = (call: Caller, query: Record<string, string>) =>
       asked(() => call<unknown>('GET', `/account/org/${own}/log?${new URLSearchParams(query)}`));
     const readers = [...callers].filter(([who]) => who !== 'MANAGE_MEMBERS');

@@ -100,7 +100,7 @@ test('a server is created with what was typed, found, changed, deactivated, acti
   assert.equal(await answers(), 200);
   assert.match(
     wordsOf(await agent.visit(`${HOME}/orders/delete`)),
-    /This deletes [1-9]\d* scopes, 0 claims, 1 access policy, 0 consents, its keys and its tokens/,
+    /This deletes [1-9]\d* scopes, 0 claims, 1 access policy, 0 consents, its keys and its tokens\..*This cannot be undone\./,
   );
   const kept = await fill(agent, `${HOME}/orders/delete`, { 'confirmed-name': 'orders' });
   assert.deepEqual([kept.status, await answers()], [400, 200], 'the name has to be typed');

@@ -45,31 +45,26 @@ test('trust in other browsers ends with a factor that is set up at a sign-in', a
     return { user, browser };
   };
 
-  await t.test('an authenticator app that the application demands', async () => {
-    const { user, browser } = await withoutUsableFactor();
-    const other = new UserAgent(service.baseUrl);
-    const page = await password(other, user, strict);
-    const secret = secretOn(page);
-    assert.notEqual(secret, '', page.text);
-    assert.equal(await trustsOf(user), 1, 'the page alone ends nothing');
-    const shown = await other.submit(page, 'enroll-form', { passCode: codeOf(secret) });
-    assert.equal(await trustsOf(user), 0);
-    assert.equal(recoveryCodesOn(shown).length, 10, 'the first factor that can be used');
-    isDone(await other.submit(shown, 'enrolled-form'), 'the sign-in goes on');
-    asksForFactor(await password(browser, user), 'the browser that was trusted');
-  });
+  const withPasskey = (browser: UserAgent, page: Page) =>
+    browser.submit(page, 'passkey-form', { credential: new Authenticator(service.baseUrl).create(askedOn(page)) });
+  const withApp = (browser: UserAgent, page: Page) => browser.submit(page, 'enroll-form', { passCode: codeOf(secretOn(page)) });
 
-  await t.test('a passkey that the application demands', async () => {
-    const { user, browser } = await withoutUsableFactor();
-    const other = new UserAgent(service.baseUrl);
-    const page = await password(other, user, strict);
-    const credential = new Authenticator(service.baseUrl).create(askedOn(page));
-    const shown = await other.submit(page, 'passkey-form', { credential });
-    assert.equal(await trustsOf(user), 0);
-    assert.equal(recoveryCodesOn(shown).length, 10, 'the first factor that can be used');
-    isDone(await other.submit(shown, 'enrolled-form'), 'the sign-in goes on');
-    asksForFactor(await password(browser, user), 'the browser that was trusted');
-  });
+  for (const [factor, setUp] of [
+    ['an authenticator app', withApp],
+    ['a passkey', withPasskey],
+  ] as const) {
+    await t.test(`${factor} that the application demands`, async () => {
+      const { user, browser } = await withoutUsableFactor();
+      const other = new UserAgent(service.baseUrl);
+      const page = await password(other, user, strict);
+      assert.equal(await trustsOf(user), 1, 'the page alone ends nothing');
+      const shown = await setUp(other, page);
+      assert.equal(await trustsOf(user), 0);
+      assert.equal(recoveryCodesOn(shown).length, 10, 'the first factor that can be used');
+      isDone(await other.submit(shown, 'enrolled-form'), 'the sign-in goes on');
+      asksForFactor(await password(browser, user), 'the browser that was trusted');
+    });
+  }
 
   await t.test('a passkey that is offered after the sign-in, in the trusted browser itself', async () => {
     const { user, browser } = await withoutUsableFactor();
@@ -77,7 +72,7 @@ test('trust in other browsers ends with a factor that is set up at a sign-in', a
     const offer = await password(browser, user);
     assert.match(offer.text, /id="decline-passkey"/);
     assert.equal(await trustsOf(user), 1, 'the offer alone ends nothing');
-    const shown = await browser.submit(offer, 'passkey-form', { credential: new Authenticator(service.baseUrl).create(askedOn(offer)) });
+    const shown = await withPasskey(browser, offer);
     assert.equal(await trustsOf(user), 0);
     isDone(await browser.submit(shown, 'enrolled-form'), 'the sign-in goes on');
     asksForFactor(await password(browser, user), 'the next sign-in there');
