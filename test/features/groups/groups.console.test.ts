@@ -83,9 +83,19 @@ test('members, applications and organizations are kept as files; exports of memb
 
   const foreigner = await createAdministrator(service, 'ORG_ADMIN', await createOrganization(service, 'Other'));
   const { agent: other } = await enter(service, foreigner);
-  for (const id of [orgId, 'org_nobodys'])
-    for (const q of ['', '%01'])
-      assert.equal((await other.visit(`/admin/organizations/${id}/members/download?q=${q}`)).status, 404, `${id} ${q}`);
+  await service.api('POST', `/account/org/${orgId}/role`, { name: 'READ_LOG', permissions: ['READ_LOG'] });
+  await service.api('PUT', `/account/org/${orgId}/member/${user.id}/role`, { roles: ['READ_LOG'] });
+  const { agent: logReader } = await enter(service, user);
+  for (const [who, id, status] of [
+    [other, orgId, 404],
+    [other, 'org_nobodys', 404],
+    [logReader, orgId, 403],
+  ] as const) {
+    for (const q of ['', '%01']) {
+      const { status: refused } = await who.visit(`/admin/organizations/${id}/members/download?q=${q}`);
+      assert.equal(refused, status, `${id} ${q}`);
+    }
+  }
   assert.equal(await events(), 2, 'an export that was refused is not in the log');
 });
 
