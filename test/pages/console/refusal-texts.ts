@@ -167,7 +167,7 @@ class Source {
 
   #filled(place: Place): readonly string[] {
     const [first = '', ...rest] = (place.node.quasis ?? []).map(({ cooked = '' }) => cooked);
-    const filled = list(place.node.expressions).reduce<readonly string[]>(
+    return list(place.node.expressions).reduce<readonly string[]>(
       (begun, expression, at) => {
         const said = orValue(this.texts(within(place, expression), true));
         const variants = begun.length * said.length > MOST_VARIANTS ? [VALUE] : said;
@@ -175,7 +175,6 @@ class Source {
       },
       [first],
     );
-    return filled;
   }
 
   /** What a function says that is declared there. */
