@@ -38,7 +38,8 @@ export const userinfo: readonly Rule<RuleContext>[] = section('GET {oauth_base}/
 const claims = (visit: RuleContext): Promise<Json> =>
   visit.once(`userinfo from ${visit.serverId}`, async () => jsonOf(await visit.userinfo((await visit.tokens()).access_token)));
 
-const tells = (claim: string, expected: unknown) => async (visit: RuleContext) => mustEqual((await claims(visit))[claim], expected, claim);
+const hasClaim = (claim: string, expected: unknown) => async (visit: RuleContext) =>
+  mustEqual((await claims(visit))[claim], expected, claim);
 
 export const userinfoClaimRules: readonly Rule<RuleContext>[] = section('Userinfo claims (JSON object)', [
   {
@@ -48,13 +49,13 @@ export const userinfoClaimRules: readonly Rule<RuleContext>[] = section('Userinf
       mustEqual((await claims(visit)).sub, (await visit.user()).id, 'sub');
     },
   },
-  { id: 'userinfo-claims.name', sentence: 'name | string', run: tells('name', PROFILE.displayName) },
-  { id: 'userinfo-claims.nickname', sentence: 'nickname | string', run: tells('nickname', PROFILE.nickName) },
-  { id: 'userinfo-claims.given_name', sentence: 'given_name | string', run: tells('given_name', PROFILE.firstName) },
-  { id: 'userinfo-claims.middle_name', sentence: 'middle_name | string', run: tells('middle_name', PROFILE.middleName) },
-  { id: 'userinfo-claims.family_name', sentence: 'family_name | string', run: tells('family_name', PROFILE.lastName) },
-  { id: 'userinfo-claims.profile', sentence: 'profile | string (URL)', run: tells('profile', PROFILE.profileUrl) },
-  { id: 'userinfo-claims.zoneinfo', sentence: 'zoneinfo | string', run: tells('zoneinfo', PROFILE.zoneinfo) },
+  { id: 'userinfo-claims.name', sentence: 'name | string', run: hasClaim('name', PROFILE.displayName) },
+  { id: 'userinfo-claims.nickname', sentence: 'nickname | string', run: hasClaim('nickname', PROFILE.nickName) },
+  { id: 'userinfo-claims.given_name', sentence: 'given_name | string', run: hasClaim('given_name', PROFILE.firstName) },
+  { id: 'userinfo-claims.middle_name', sentence: 'middle_name | string', run: hasClaim('middle_name', PROFILE.middleName) },
+  { id: 'userinfo-claims.family_name', sentence: 'family_name | string', run: hasClaim('family_name', PROFILE.lastName) },
+  { id: 'userinfo-claims.profile', sentence: 'profile | string (URL)', run: hasClaim('profile', PROFILE.profileUrl) },
+  { id: 'userinfo-claims.zoneinfo', sentence: 'zoneinfo | string', run: hasClaim('zoneinfo', PROFILE.zoneinfo) },
   {
     id: 'userinfo-claims.updated_at',
     sentence: 'updated_at | integer (Unix seconds)',
@@ -70,8 +71,8 @@ export const userinfoClaimRules: readonly Rule<RuleContext>[] = section('Userinf
       mustEqual((await claims(visit)).email, `${visit.ward.name}@doctor.invalid`, 'email');
     },
   },
-  { id: 'userinfo-claims.email_verified', sentence: 'email_verified | boolean', run: tells('email_verified', false) },
-  { id: 'userinfo-claims.phone_number', sentence: 'phone_number | string', run: tells('phone_number', PROFILE.mobilePhone) },
+  { id: 'userinfo-claims.email_verified', sentence: 'email_verified | boolean', run: hasClaim('email_verified', false) },
+  { id: 'userinfo-claims.phone_number', sentence: 'phone_number | string', run: hasClaim('phone_number', PROFILE.mobilePhone) },
   {
     id: 'userinfo-claims.always-all',
     sentence: "The endpoint always returns all of the user's claims.",

@@ -1,4 +1,7 @@
-/** The paths below an authorization server's base and the methods each takes. Exact: oidc-provider's own router forgives case and slashes. */
+/**
+ * The paths below an authorization server's base, the methods that each accepts, and the origins that may read its responses. Paths are exact:
+ * oidc-provider's own router ignores case and slashes at the end.
+ */
 
 import { APPLICATION_GRANT_TYPES } from '../../features/applications/application-settings.policy.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';

@@ -13,15 +13,15 @@ import { requestStateOf } from '../storage/request-state.ts';
 
 const deviceIdOf = (device: string): string => digest(`device_id ${device}`).slice(0, 22);
 
-/** The id of the browser that answers an interaction; one that has no cookie yet is given it with that answer. */
+/** The ID of the browser that answers an interaction. A browser without the cookie gets it with the response. */
 export const answeringDeviceId = (ctx: Context, config: Config): string => deviceIdOf(browserDevice(ctx, config));
 
-/** The id of no browser that is known. */
+/** A new ID, for grants without a browser. */
 export const freshDeviceId = (): string => deviceIdOf(newDevice());
 
 /**
- * Takes note of the browser of an authorization request.
- * @returns to be called once it is answered: a browser without the cookie is given one, if it was given a code
+ * Records the browser of an authorization request.
+ * @returns to be called with the response: if it has a code, a browser without the cookie gets one
  */
 export function deviceCookie(ctx: KoaContextWithOIDC, config: Config): () => void {
   const known = deviceOf(ctx, config);
