@@ -114,7 +114,7 @@ const newToken = z.object({
 });
 
 /** Result of the form, in a form that can be stored for repeated submissions. */
-interface Told {
+interface ShownToken {
   readonly name: string;
   readonly value: string;
   /** ISO 8601; null: never. */
@@ -137,17 +137,17 @@ const create: ConsolePage = {
   async receive(visit, form) {
     const subject = await serverSubject(visit);
     const wanted = readFields(newToken, form);
-    const result = await submitOnce(visit, form, [homeOf(subject), wanted], async (services): Promise<Told> => {
+    const result = await submitOnce(visit, form, [homeOf(subject), wanted], async (services): Promise<ShownToken> => {
       const expiresAt = wanted.expires === 'never' ? null : registrationTokenEnd(Number(wanted.expires));
       const input = { name: wanted.name, singleUse: wanted.use === 'once', expiresAt };
       const { token, value } = await createRegistrationToken(services, subject.server.id, input, visit.request);
       return { name: token.name, value, expires: token.expiresAt?.toISOString() ?? null };
     });
-    return tokenTold(visit, subject, result);
+    return tokenPage(visit, subject, result);
   },
 };
 
-function tokenTold(visit: ConsoleRequest, subject: ServerSubject, { name, value, expires }: Told): Drawn {
+function tokenPage(visit: ConsoleRequest, subject: ServerSubject, { name, value, expires }: ShownToken): Drawn {
   return {
     view: 'token-created',
     title: 'Token created',

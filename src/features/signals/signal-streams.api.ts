@@ -65,7 +65,7 @@ const changeStatus = (step: string, status: StreamStatus, summary: string): Endp
     summary,
     params: idParams,
     bodyOptional: true,
-    body: z.strictObject({ reason: text({ least: 1, most: 255 }).meta({ description: 'Told to the receiver' }) }).partial(),
+    body: z.strictObject({ reason: text({ least: 1, most: 255 }).meta({ description: 'Sent to the receiver' }) }).partial(),
     response: stream,
     handler: async ({ services, params, body: { reason = null }, request }) =>
       presented(services, await setStreamStatus(services, params.id, { status, reason, tell: true }, request)),

@@ -36,7 +36,7 @@ export const telephonyEndpoints: readonly Endpoint[] = [
     method: 'POST',
     path: '/settings/telephony/test',
     access: 'service',
-    summary: 'Send a test message to a number, and tell what the webhook answers',
+    summary: 'Send a test message to a number, and return the response of the webhook',
     body: z.strictObject({ phoneNumber: z.string().min(1).max(40), channel: z.enum(['SMS', 'CALL']).default('SMS') }),
     response: z.object({
       outcome: z.enum(['SENT', 'TELEPHONY_OFF', 'NUMBER_NOT_ALLOWED', 'TOO_MANY_REQUESTS', 'TELEPHONY_FAILED']),

@@ -106,7 +106,7 @@ const remove: ConsolePage = {
     const { name } = await attributeOf(visit);
     const { users } = await affectedBy(visit.services, 'attribute', { id: name });
     const facts = [
-      phrase('This erases the value of {users}. This cannot be undone.', { users: affectedCount(users, 'user') }),
+      phrase('This erases the value for {users}. This cannot be undone.', { users: affectedCount(users, 'user') }),
       'The values are erased in the background. Until then the name cannot be used again.',
     ];
     const page = { title: phrase('Remove the attribute “{name}”?', { name }), crumbs: CRUMBS, facts };

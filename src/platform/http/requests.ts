@@ -147,7 +147,7 @@ export function observeRequests(
 
   const deliveries = new Counter({
     name: 'gatehouse_outbox_deliveries_total',
-    help: 'Attempts to tell others what happened, from the outbox',
+    help: 'Attempts to deliver entries of the outbox',
     labelNames: ['kind', 'outcome'],
     registers: [registry],
   });

@@ -62,7 +62,7 @@ function askPrimary(): Promise<string> {
       const { success, data } = answer.safeParse(message);
       if (!success) return;
       process.off('message', hear);
-      if (data.text === null) reject(new Error('a worker did not tell its metrics'));
+      if (data.text === null) reject(new Error('a worker did not return its metrics'));
       else resolve(data.text);
     };
     process.on('message', hear);

@@ -26,7 +26,7 @@ interface Interval {
 }
 
 /** prom-client's type is a string, though its own declaration says a number. */
-type Told = { readonly name: string; readonly help: string; readonly type: unknown; readonly values: readonly Sample[] };
+type CollectedMetric = { readonly name: string; readonly help: string; readonly type: unknown; readonly values: readonly Sample[] };
 
 /** @returns what a reader of metrics collects */
 export function registryMetrics(registry: Registry, scope: { readonly name: string; readonly version: string }): MetricProducer {
@@ -34,7 +34,7 @@ export function registryMetrics(registry: Registry, scope: { readonly name: stri
   return {
     async collect() {
       const interval = { startTime, endTime: hrTime() };
-      const collected = (await registry.getMetricsAsJSON()) as unknown as readonly Told[];
+      const collected = (await registry.getMetricsAsJSON()) as unknown as readonly CollectedMetric[];
       const metrics = collected.map((metric) => describe(metric, interval)).filter((metric) => metric !== undefined);
       return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope, metrics }] }, errors: [] };
     },
@@ -42,7 +42,7 @@ export function registryMetrics(registry: Registry, scope: { readonly name: stri
 }
 
 /** @returns undefined for a summary, of which there is none */
-function describe({ name, help, type, values }: Told, interval: Interval): MetricData | undefined {
+function describe({ name, help, type, values }: CollectedMetric, interval: Interval): MetricData | undefined {
   const common = {
     descriptor: { name, description: help, unit: '', valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
