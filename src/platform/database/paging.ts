@@ -6,7 +6,7 @@ export interface Window {
   readonly limit: number;
   /** Cursor of the previous page; absent: first page. */
   readonly after?: number | undefined;
-  /** Instead of a cursor: the number of the page, from 1. The newest rows come first, and all are counted. */
+  /** Instead of a cursor: the number of the page, from 1. All rows are counted. Rows of a table come newest first; other lists keep their order. */
   readonly page?: number | undefined;
 }
 
