@@ -96,7 +96,7 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
       );
     case 'NOT_COMPARED':
       return bad(
-        ['The password was not compared: too many costly comparisons were waiting. The account counts no failure.'],
+        ['The password was not compared: too many costly comparisons were waiting. This does not count as a failed attempt.'],
         'The user can sign in again in a few seconds. After the first sign-in the password is stored with a hash that costs less.',
       );
     case 'CHANGED_MEANWHILE':

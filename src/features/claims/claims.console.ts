@@ -170,7 +170,7 @@ const remove: ConsolePage = {
     const facts = [
       scopes.length === 0
         ? 'New tokens do not contain it, whatever their scopes. Applications and APIs that rely on it fail.'
-        : phrase('New tokens with {scopes} do not contain it: {names}. Applications and APIs that rely on it fail.', {
+        : phrase('New tokens with {scopes} ({names}) do not contain it. Applications and APIs that rely on it fail.', {
             scopes: countOf(scopes.length, 'scope'),
             names: series(scopes),
           }),

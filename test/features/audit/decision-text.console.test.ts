@@ -42,7 +42,12 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
     /do not sign in by password.*not checked/,
     /Sign-in policy/,
   ],
-  ['not compared', { ...password, reason: 'NOT_COMPARED' }, /was not compared: too many.*counts no failure/, /in a few seconds/],
+  [
+    'not compared',
+    { ...password, reason: 'NOT_COMPARED' },
+    /was not compared: too many.*does not count as a failed attempt/,
+    /in a few seconds/,
+  ],
   ['changed meanwhile', { ...password, reason: 'CHANGED_MEANWHILE' }, /at the same moment/],
   ['a right code', { kind: 'second-factor', reason: 'RIGHT', method: 'code', failures: 0 }, /^The code from the app was correct/],
   [
