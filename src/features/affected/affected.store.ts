@@ -2,7 +2,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { MODELS } from '../../protocol/storage/protocol-state.store.ts';
 
-/** Rows that are read for each number. A number beyond it means “more”. */
+/** Maximum rows counted for each number. A higher number means “more than this”. */
 export const MOST_COUNTED = 10_000;
 
 const assigned = (kind: 'user' | 'group'): string => `application_${kind}_roles WHERE application_id = :id AND role_id = :roleId`;

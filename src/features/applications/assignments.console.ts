@@ -152,15 +152,15 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const application = await applicationToChange(visit);
     const { kind, one } = kindIn(visit);
-    const { name } = await getAssignment(visit.services, application.id, { kind, id: visit.params.assigneeId ?? '' });
+    const { assigneeId = '' } = visit.params;
+    const { name } = await getAssignment(visit.services, application.id, { kind, id: assigneeId });
     const back = applicationTabs(application.id).assignments;
-    const { members } = kind === 'group' ? await groupCounts(visit.services, visit.params.assigneeId ?? '') : { members: 1 };
     const facts = [
       kind === 'user'
         ? 'If only assigned users and groups may sign in, this user no longer can, unless one of their groups is assigned.'
         : phrase(
             'If the application requires an assignment, {members} of this group can no longer sign in to it, unless they are assigned in another way.',
-            { members: countOf(members, 'member') },
+            { members: countOf((await groupCounts(visit.services, assigneeId)).members, 'member') },
           ),
       'You can assign it again at any time.',
     ];

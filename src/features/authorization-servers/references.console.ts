@@ -10,9 +10,11 @@ import { getUser } from '../users/users.service.ts';
 export type NamedKind = 'application' | 'user' | 'group';
 
 interface Naming {
-  /** undefined: there is none of this id any more. */
+  /** Message for an unknown name. */
+  readonly problem: (name: string) => string;
+  /** @returns undefined if the object no longer exists */
   nameOf(visit: ConsoleRequest, id: string): Promise<string | undefined>;
-  /** The ids of those that are called so; an id calls itself. */
+  /** @param name or an ID */
   idsOf(visit: ConsoleRequest, name: string): Promise<readonly string[]>;
 }
 
@@ -27,6 +29,7 @@ const unlessMissing = async <T>(found: Promise<T>): Promise<T | undefined> => {
 
 const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
   application: {
+    problem: (name) => `“${name}” is not the name or client ID of an application`,
     nameOf: async ({ services }, id) => (await unlessMissing(getApplication(services, id)))?.label,
     async idsOf({ services }, name) {
       const byId = await unlessMissing(getApplication(services, name));
@@ -35,6 +38,7 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
     },
   },
   user: {
+    problem: (name) => `“${name}” is not the user name of a user`,
     nameOf: async ({ services, request }, id) => (await unlessMissing(getUser(services, id, request)))?.login,
     async idsOf({ services, request }, login) {
       const user = await unlessMissing(getUser(services, login, request));
@@ -42,6 +46,7 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
     },
   },
   group: {
+    problem: (name) => `“${name}” is not the name of a group`,
     nameOf: async ({ services }, id) => (await unlessMissing(getGroup(services, id)))?.name,
     async idsOf({ services }, name) {
       const byId = await unlessMissing(getGroup(services, name));
@@ -52,11 +57,6 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
   },
 };
 
-function unknownName(kind: NamedKind, name: string): string {
-  if (kind === 'application') return `“${name}” is not the name or client ID of an application`;
-  return kind === 'user' ? `“${name}” is not the user name of a user` : `“${name}” is not the name of a group`;
-}
-
 /** The names of these ids, in their order; the id itself, if it no longer exists. */
 export const namesOf = (visit: ConsoleRequest, kind: NamedKind, ids: readonly string[]): Promise<string[]> =>
   inTurn(ids, async (id) => (await NAMINGS[kind].nameOf(visit, id)) ?? id);
@@ -66,7 +66,7 @@ export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: st
   const problems: FieldProblem[] = [];
   const ids = await inTurn(names, async (name) => {
     const found = await NAMINGS[kind].idsOf(visit, name);
-    if (found.length === 0) problems.push({ field, message: unknownName(kind, name) });
+    if (found.length === 0) problems.push({ field, message: NAMINGS[kind].problem(name) });
     if (found.length > 1)
       problems.push({
         field,

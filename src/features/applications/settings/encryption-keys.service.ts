@@ -1,4 +1,4 @@
-/** Encryption keys at a `jwks_uri`, selected like the library does. */
+/** Schemas of the signing and encryption settings, and the check for encryption keys at a `jwks_uri`, which selects them as the library does. */
 import { z } from 'zod';
 import type { Config } from '../../../platform/config/config.ts';
 import { sharedOutbound } from '../../../platform/http/outbound.ts';
@@ -19,19 +19,19 @@ const signed = (of: string, absent = "the authorization server's algorithm") =>
   z
     .enum(SIGNING_ALGS)
     .optional()
-    .meta({ description: `What ${of} are signed with; absent: ${absent}` });
+    .meta({ description: `Signing algorithm of ${of}; absent: ${absent}` });
 const encrypted = (of: string) =>
   z
     .enum(ENCRYPTION_ALGS)
     .optional()
     .meta({
-      description: `How the key is encrypted by which ${of} are encrypted, to a key of the application with use enc; absent: they are not`,
+      description: `Key encryption algorithm of ${of}, with a key of the application with use enc; absent: they are not encrypted`,
     });
 const contentEncryption = (of: string) =>
   z
     .enum(ENCRYPTION_ENCS)
     .optional()
-    .meta({ description: `What the content of ${of} is encrypted with; absent: A128CBC-HS256` });
+    .meta({ description: `Content encryption algorithm of ${of}; absent: A128CBC-HS256` });
 
 const RESPONSES = {
   id_token: 'ID and logout tokens',
@@ -57,10 +57,10 @@ export const responseFields = {
 
 export const requestFields = {
   request_object_signing_alg: z.enum(REQUEST_OBJECT_ALGS).optional().meta({
-    description: 'What its request objects must be signed with; absent: any algorithm that is supported',
+    description: 'Required signing algorithm of its request objects; absent: any supported algorithm',
   }),
   token_endpoint_auth_signing_alg: z.enum(CLIENT_ASSERTION_ALGS).optional().meta({
-    description: 'What its client assertions must be signed with; absent: any algorithm that its method allows',
+    description: 'Required signing algorithm of its client assertions; absent: any algorithm that its method allows',
   }),
 };
 
