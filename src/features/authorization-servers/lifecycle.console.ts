@@ -57,7 +57,7 @@ const deactivate = change({
   status: 'INACTIVE',
   title: 'Deactivate “{name}”?',
   facts: [
-    'Its endpoints answer 404 from the next request. Nobody can sign in with it, and no token is issued, refreshed or introspected.',
+    'Its endpoints return 404 from now on. Nobody can sign in with it, and no token is issued, refreshed or introspected.',
     'An API that verifies JWT access tokens itself accepts issued tokens until they expire.',
     'It can be activated again.',
   ],
@@ -73,7 +73,7 @@ const remove: ConsolePage = {
     const subject = await subjectThatEnds(visit);
     const affected = await affectedBy(visit.services, 'authorizationServer', { id: subject.server.id });
     const facts = [
-      'Its endpoints answer 404 from the next request. Applications that use it can no longer sign users in.',
+      'Its endpoints return 404 from now on. Applications that use it can no longer sign users in.',
       phrase('This deletes {scopes}, {claims}, {policies}, {consents}, its keys and its tokens.', {
         scopes: affectedCount(affected.scopes, 'scope'),
         claims: affectedCount(affected.claims, 'claim'),

@@ -44,7 +44,7 @@ const ENDPOINTS: readonly (readonly [label: string, path: string])[] = [
 
 const LEADS = {
   builtIn: 'The built-in authorization server is for sign-in. Its name, audience, scopes and policy are fixed. Create your own for an API.',
-  inactive: 'It is deactivated: its endpoints answer 404 until it is activated again.',
+  inactive: 'It is deactivated: its endpoints return 404 until it is activated again.',
 } as const;
 
 const settings: ConsolePage = {

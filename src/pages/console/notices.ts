@@ -12,7 +12,7 @@ const NOTICES = {
   'mcp-server-protected': 'The MCP server is protected as soon as it publishes the document below and checks tokens.',
   'server-changed': 'The authorization server is changed.',
   'server-activated': 'The authorization server is active: its endpoints answer again.',
-  'server-deactivated': 'The authorization server is deactivated. Its endpoints answer 404.',
+  'server-deactivated': 'The authorization server is deactivated. Its endpoints return 404.',
   'server-deleted': 'The authorization server is deleted, and its tokens with it.',
   'scope-created': 'The scope is created.',
   'scope-changed': 'The scope is changed.',

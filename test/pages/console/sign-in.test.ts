@@ -344,7 +344,7 @@ test('every page is kept by nobody and framed by nobody; an unknown address is a
     );
     assert.match(page.text, /<nav class="menu beside"/, path);
   }
-  assert.match(wordsOf(await agent.visit('/admin/no-such-page')), /There is no such page.*Go to the overview/);
+  assert.match(wordsOf(await agent.visit('/admin/no-such-page')), /There is no such page.*Go to the dashboard/);
   assert.match((await new UserAgent(service.baseUrl).visit('/admin/no-such-page')).text, /id="sign-in-form"/);
 });
 
