@@ -1,4 +1,4 @@
-/** The fields by which a role is given: which one, and for which organization. */
+/** Administrators' roles in words, and the form fields that assign one. */
 
 import { z } from 'zod';
 import { organizationsIn } from '../../pages/console/candidates.ts';
@@ -9,8 +9,6 @@ import { validation } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { Role, RoleType } from './administration.policy.ts';
-
-// Administrators' roles in words.
 
 export const ROLE_NAMES: Readonly<Record<RoleType, string>> = {
   SUPER_ADMIN: 'Super administrator',

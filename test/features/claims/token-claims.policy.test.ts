@@ -1,4 +1,4 @@
-/** What an ID token and userinfo tell, put together of standard claims and the server's own (features/claims/claims.policy.ts). */
+/** Claims of ID tokens and userinfo: the standard claims and the server's own (features/claims/claims.policy.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LARGEST_PAYLOAD } from '../../../src/features/authorization-servers/token-size.policy.ts';
