@@ -1,21 +1,16 @@
 /** Users in Chromium by the keyboard alone: one is found, suspended, and let in again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SUPER } from '../../pages/console/administrators.ts';
+import { enterInBrowser } from '../../pages/console/administrators.ts';
 import { inBrowser } from '../../support/browser.ts';
 import { startService } from '../../support/service.ts';
-import { openWindow, signIn } from '../../support/watched-page.ts';
 
 test(
   'a user is found, suspended and let in again without a mouse (WCAG 2.2, 2.1.1)',
   inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser({ lastName: 'Zauner' });
-    const window = await openWindow(browser);
-    const page = await window.open();
-    await page.goto(`${service.baseUrl}/admin`);
-    await signIn(page, SUPER);
-    await page.waitForURL(`${service.baseUrl}/admin`);
+    const { window, page } = await enterInBrowser(browser, service);
     /** Goes on by the tabulator until what has the focus is called so. */
     const tabTo = async (name: string): Promise<void> => {
       for (let n = 0; n < 120; n += 1) {

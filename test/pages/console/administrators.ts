@@ -1,8 +1,10 @@
-/** Administrators of each kind, and how tests go through the console without JavaScript. */
+/** Administrators of each kind, and how tests go through the console, most of them without JavaScript. */
 import assert from 'node:assert/strict';
+import type { Browser } from 'playwright-core';
 import type { RoleType } from '../../../src/features/administrators/administration.policy.ts';
 import { ADMIN, type ServiceCalls } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
+import { openWindow, signIn } from '../../support/watched-page.ts';
 
 interface Account {
   readonly login: string;
@@ -31,6 +33,17 @@ export async function enter(service: ServiceCalls, user: Account = SUPER, path =
   const agent = new UserAgent(service.baseUrl);
   const page = await agent.signIn(await agent.visit(path), user);
   return { agent, page };
+}
+
+/** The same in Chromium, as the first administrator. @param path of the page that is opened then, below `/admin` */
+export async function enterInBrowser(browser: Browser, service: ServiceCalls, path = '', options?: Parameters<typeof openWindow>[1]) {
+  const window = await openWindow(browser, options);
+  const page = await window.open();
+  await page.goto(`${service.baseUrl}/admin`);
+  await signIn(page, SUPER);
+  await page.waitForURL(`${service.baseUrl}/admin`);
+  if (path !== '') await page.goto(`${service.baseUrl}/admin${path}`);
+  return { window, page };
 }
 
 /** Text between tags, without them. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { inBrowser } from '../../support/browser.ts';
 import { startService } from '../../support/service.ts';
 import { openWindow, signIn } from '../../support/watched-page.ts';
-import { createOrganization, SUPER } from './administrators.ts';
+import { createOrganization, enterInBrowser, SUPER } from './administrators.ts';
 
 for (const javaScriptEnabled of [true, false]) {
   test(
@@ -85,11 +85,7 @@ test(
   'by keyboard: the first stop skips the menu, and a mistake is told and led to (WCAG 2.2, 2.4.1 and 3.3.1)',
   inBrowser(async (browser, t) => {
     const service = await startService(t);
-    const window = await openWindow(browser);
-    const page = await window.open();
-    await page.goto(`${service.baseUrl}/admin`);
-    await signIn(page, SUPER);
-    await page.waitForURL(`${service.baseUrl}/admin`);
+    const { window, page } = await enterInBrowser(browser, service);
     await page.keyboard.press('Tab');
     assert.equal(await page.locator(':focus').getAttribute('href'), '#content');
     await page.keyboard.press('Enter');

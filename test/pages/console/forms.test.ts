@@ -8,8 +8,7 @@ import { durationIn, shownDuration } from '../../../src/pages/console/durations.
 import { assertAccessible } from '../../support/accessibility.ts';
 import { inBrowser } from '../../support/browser.ts';
 import { startService } from '../../support/service.ts';
-import { openWindow, signIn } from '../../support/watched-page.ts';
-import { enter, SUPER, typedIn, wordsOf } from './administrators.ts';
+import { enter, enterInBrowser, typedIn, wordsOf } from './administrators.ts';
 
 test('a length of time is shown in the largest unit that fits, and read back in its own', () => {
   for (const [value, unit, amount, chosen] of [
@@ -80,12 +79,7 @@ test(
     const service = await startService(t);
     const ada = await service.createUser({ firstName: 'Ada', lastName: 'Lovelace' });
     const { body: policies } = await service.api('GET', '/authorizationServers/default/policies');
-    const window = await openWindow(browser);
-    const page = await window.open();
-    await page.goto(`${service.baseUrl}/admin`);
-    await signIn(page, SUPER);
-    await page.waitForURL(`${service.baseUrl}/admin`);
-    await page.goto(`${service.baseUrl}/admin/api/servers/default/policies/${policies[0].id}/rules/new`);
+    const { window, page } = await enterInBrowser(browser, service, `/api/servers/default/policies/${policies[0].id}/rules/new`);
     await page.fill('#name', 'Ada alone');
     assert.equal(await page.isVisible('#users'), false);
     await page.click('#people-1');

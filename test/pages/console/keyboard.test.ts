@@ -1,11 +1,10 @@
 /** The frame and the lists of the console by the keyboard alone: what has the focus is seen, and menus close. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { inBrowser } from '../../support/browser.ts';
-import { type ServiceCalls, startService } from '../../support/service.ts';
-import { openWindow, signIn } from '../../support/watched-page.ts';
-import { SUPER } from './administrators.ts';
+import { startService } from '../../support/service.ts';
+import { enterInBrowser } from './administrators.ts';
 
 /** Stops that the tabulator makes on a page at most. */
 const MOST_STOPS = 200;
@@ -22,16 +21,6 @@ const FOCUSED = `(() => {
   });
   return { name: focused.id || focused.textContent.trim() || focused.outerHTML, isSeen };
 })()`;
-
-async function signedIn(browser: Browser, service: ServiceCalls, path = '', options?: Parameters<typeof openWindow>[1]) {
-  const window = await openWindow(browser, options);
-  const page = await window.open();
-  await page.goto(`${service.baseUrl}/admin`);
-  await signIn(page, SUPER);
-  await page.waitForURL(`${service.baseUrl}/admin`);
-  if (path !== '') await page.goto(`${service.baseUrl}/admin${path}`);
-  return { window, page };
-}
 
 /** The names of all stops of the page; fails where one cannot be seen. */
 async function walk(page: Page, name: string): Promise<readonly string[]> {
@@ -52,7 +41,7 @@ for (const width of [1280, 390])
     `what has the focus is seen, at ${width} pixels (WCAG 2.2, 2.4.11)`,
     inBrowser(async (browser, t) => {
       const service = await startService(t);
-      const { window, page } = await signedIn(browser, service);
+      const { window, page } = await enterInBrowser(browser, service);
       await page.setViewportSize({ width, height: 800 });
       for (const path of ['', '/users', '/groups', '/applications', '/reports/log', '/users/new']) {
         await page.goto(`${service.baseUrl}/admin${path}`);
@@ -68,7 +57,7 @@ test(
   inBrowser(async (browser, t) => {
     const service = await startService(t);
     const { id } = await service.createUser();
-    const { window, page } = await signedIn(browser, service, '', { javaScriptEnabled: false });
+    const { window, page } = await enterInBrowser(browser, service, '', { javaScriptEnabled: false });
     await page.setViewportSize({ width: 390, height: 800 });
     const tabs = page.locator('.tabs a');
     for (const path of ['', '/access', '/security', '/activity', '/data']) {
@@ -91,7 +80,7 @@ test(
   'a menu closes by Escape, which leads back to its button, and when the focus leaves it (WCAG 2.2, 2.1.1)',
   inBrowser(async (browser, t) => {
     const service = await startService(t);
-    const { window, page } = await signedIn(browser, service, '/users');
+    const { window, page } = await enterInBrowser(browser, service, '/users');
     for (const selector of ['#user-menu', 'main .actions details']) {
       const menu = page.locator(selector);
       const isOpen = async () => (await menu.getAttribute('open')) !== null;

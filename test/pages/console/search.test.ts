@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inBrowser } from '../../support/browser.ts';
 import { startService } from '../../support/service.ts';
-import { openWindow, signIn } from '../../support/watched-page.ts';
-import { createAdministrator, createOrganization, enter, SUPER, wordsOf } from './administrators.ts';
+import { createAdministrator, createOrganization, enter, enterInBrowser, wordsOf } from './administrators.ts';
 
 test('words, IDs, e-mail addresses and request IDs lead to what they name, within the roles of who asks', async (t) => {
   const service = await startService(t);
@@ -51,11 +50,7 @@ test(
   inBrowser(async (browser, t) => {
     const service = await startService(t);
     await service.createUser({ login: 'fern-anna', firstName: 'Anna' });
-    const window = await openWindow(browser);
-    const page = await window.open();
-    await page.goto(`${service.baseUrl}/admin`);
-    await signIn(page, SUPER);
-    await page.waitForURL(`${service.baseUrl}/admin`);
+    const { window, page } = await enterInBrowser(browser, service);
     await page.keyboard.press('/');
     await page.keyboard.type('anna');
     await page.waitForSelector('#found a');

@@ -5,8 +5,7 @@ import { assertAccessible, assertFits } from '../../support/accessibility.ts';
 import { inBrowser } from '../../support/browser.ts';
 import { inlineHookBody, TOKENS } from '../../support/inline-hooks.ts';
 import { startService } from '../../support/service.ts';
-import { openWindow, signIn } from '../../support/watched-page.ts';
-import { createAdministrator, enter, SUPER } from './administrators.ts';
+import { createAdministrator, enter, enterInBrowser } from './administrators.ts';
 
 test(
   'a suspension, a removed member, a deactivated application and an assignment are undone without script, at 390 pixels',
@@ -17,12 +16,8 @@ test(
     await service.api('PUT', `/groups/${group}/users/${user.id}`);
     const app = (await service.createApp({ redirect_uris: ['https://app.example/cb'] })).clientId;
     await service.api('POST', `/apps/${app}/users`, { id: user.id });
-    const window = await openWindow(browser, { javaScriptEnabled: false });
-    const page = await window.open();
+    const { window, page } = await enterInBrowser(browser, service, '', { javaScriptEnabled: false });
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.goto(`${service.baseUrl}/admin`);
-    await signIn(page, SUPER);
-    await page.waitForURL(`${service.baseUrl}/admin`);
     const status = async (path: string) => (await service.api('GET', path)).body.status;
     const isThere = async (path: string) => (await service.api('GET', path)).body.some(({ id }: { id: string }) => id === user.id);
 
@@ -88,12 +83,7 @@ test(
   inBrowser(async (browser, t) => {
     const service = await startService(t);
     const user = await service.createUser();
-    const window = await openWindow(browser);
-    const page = await window.open();
-    await page.goto(`${service.baseUrl}/admin`);
-    await signIn(page, SUPER);
-    await page.waitForURL(`${service.baseUrl}/admin`);
-    await page.goto(`${service.baseUrl}/admin/users/${user.id}/life-cycle/suspend`);
+    const { window, page } = await enterInBrowser(browser, service, `/users/${user.id}/life-cycle/suspend`);
     await page.click('#submit');
     await page.waitForSelector('#undo');
     await assertFits(page, 'the offer', 390);

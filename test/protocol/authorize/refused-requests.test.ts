@@ -19,8 +19,8 @@ test('a refused request is logged with its reason, noted once a minute, and show
   const table: [what: string, send: () => Promise<Response>, error: string, reason: RegExp, isNoted?: false][] = [
     ['a redirect URI of somebody else', () => authorize({ redirect_uri: 'https://evil.example/' }), 'invalid_redirect_uri', /redirect_uri/],
     ['an unknown application', () => authorize({ client_id: 'nobody' }), 'invalid_client', /client/, false],
-    ['a state with a blank', () => authorize({ state: 'a b' }), 'invalid_request', /state .*profile .*openid/],
-    ['an unknown scope', () => authorize({ scope: 'openid nonsense' }), 'invalid_scope', /no scope nonsense\./],
+    ['a state with a blank', () => authorize({ state: 'a b' }), 'invalid_request', /state .*set the profile of .* to openid/],
+    ['an unknown scope', () => authorize({ scope: 'openid nonsense' }), 'invalid_scope', /does not have the scope nonsense\./],
     ['a wrong secret', () => token(basic(`${clientSecret}x`), code), 'invalid_client', /client/],
     ['a wrong code', () => token(basic(clientSecret), code), 'invalid_grant', /./],
   ];
