@@ -53,7 +53,7 @@ const RECEIVERS = `WITH RECURSIVE receivers AS (
       SELECT kind, ordering_key FROM outbox WHERE (kind, ordering_key) > (r.kind, r.ordering_key) ORDER BY kind, ordering_key LIMIT 1
     ) further
   )`;
-// Planned each time (prepared.ts), for the table is empty now and full a second later: a plan made for few rows reads it from end to end for each row.
+// Planned each time (prepared-statements.ts), for the table is empty now and full a second later: a plan made for few rows reads it from end to end for each row.
 const LOOKED_AT = `SELECT seq, kind, ordering_key, object_key, due FROM outbox WHERE kind = r.kind AND ordering_key = r.ordering_key AND due <= :now ORDER BY due, seq LIMIT ${MOST_LOOKED_AT}`;
 const IS_BEHIND = `EXISTS (SELECT FROM outbox earlier
   WHERE earlier.kind = o.kind AND earlier.ordering_key = o.ordering_key AND earlier.object_key = o.object_key AND earlier.seq < o.seq)`;

@@ -280,7 +280,7 @@ export async function answerInteraction(
  * @returns the number of rows removed; less than `limit` when nothing older is left
  */
 export async function deleteExpired(pool: pg.Pool, now: number, limit: number): Promise<number> {
-  // Planned each time, as prepared.ts says.
+  // Planned each time, as prepared-statements.ts says.
   const batch = (table: string, key: string) => ({
     text: `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE exp_hour < $1 ORDER BY exp_hour LIMIT $2 FOR UPDATE SKIP LOCKED)`,
     values: [Math.floor(now / 3600), limit],
