@@ -20,13 +20,13 @@ import { explainProblem } from './upstream-problem.hosted.ts';
 import { addressOut, showOnward, takeAnswer } from './upstream-redirect.hosted.ts';
 
 /** Data shown on the page. */
-export async function accountsOn({ services }: HostedDeps, user: User, day: (at: Date) => string) {
+export async function accountsOn({ services, config }: HostedDeps, ctx: Koa.Context, user: User, day: (at: Date) => string) {
   const { connected, others } = await ownLinks(services, user.id);
   return {
     connected: await Promise.all(
       connected.map(async ({ idpId, name, knownAs, created, lastUsed }) => ({
         ...{ id: idpId, name, knownAs, since: day(created), lastUsed: lastUsed && day(lastUsed) },
-        onlyWay: await isOnlyWay(services.database.knex, user, idpId),
+        onlyWay: await isOnlyWay(services, services.database.knex, user, idpId, visitor(ctx, config)),
       })),
     ),
     others: others.map(({ id, name }) => ({ id, name })),

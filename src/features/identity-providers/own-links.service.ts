@@ -6,7 +6,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findRequiredProvider } from '../organization-providers/home-realm.store.ts';
-import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
+import { waysToSignIn } from '../sign-in/ways-to-sign-in.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { lockUser } from '../users/users.store.ts';
@@ -41,9 +41,15 @@ export async function ownLinks({ database: { knex } }: Services, userId: string)
 }
 
 /** Is the user's account there the one that they must sign in by, or the only one that they can? */
-export async function isOnlyWay(executor: Executor, user: Pick<User, 'id' | 'passwordHash'>, idpId: string): Promise<boolean> {
+export async function isOnlyWay(
+  services: Services,
+  executor: Executor,
+  user: User,
+  idpId: string,
+  request: RequestContext,
+): Promise<boolean> {
   if ((await findRequiredProvider(executor, user.id))?.id === idpId) return true;
-  return (await waysToSignIn(executor, user)).every((way) => way.kind === 'identity-provider' && way.id === idpId);
+  return (await waysToSignIn(services, executor, user, request)).every((way) => way.kind === 'identity-provider' && way.id === idpId);
 }
 
 /**
@@ -73,15 +79,15 @@ export async function connectOwn(
 }
 
 /** @returns false when there is no such link @throws {UpstreamFailure} when it is their last way to sign in */
-export async function disconnectOwn({ database }: Services, idpId: string, userId: string, request: RequestContext): Promise<boolean> {
+export async function disconnectOwn(services: Services, idpId: string, userId: string, request: RequestContext): Promise<boolean> {
   if (!isPrintable(idpId)) return false;
-  return database.transaction(async (trx) => {
+  return services.database.transaction(async (trx) => {
     const provider = await lockIdentityProvider(trx, idpId);
     const user = await lockUser(trx, userId);
     if (provider === undefined || user === undefined) return false;
     const link = await findIdentityLink(trx, idpId, userId);
     if (link === undefined) return false;
-    if (await isOnlyWay(trx, user, idpId)) throw new UpstreamFailure('last-way', 'LAST_WAY_TO_SIGN_IN');
+    if (await isOnlyWay(services, trx, user, idpId, request)) throw new UpstreamFailure('last-way', 'LAST_WAY_TO_SIGN_IN');
     await deleteLink(trx, idpId, userId);
     await recordLink(trx, 'unlink', provider, user, link.subject, asUser(request, user));
     return true;

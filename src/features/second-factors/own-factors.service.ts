@@ -11,8 +11,8 @@ import { queueNotice } from '../mail/mail.service.ts';
 import { passkeyName } from '../passkeys/passkey-enrolment.service.ts';
 import type { Passkey } from '../passkeys/passkeys.resource.ts';
 import { listPasskeys, renamePasskey } from '../passkeys/passkeys.store.ts';
-import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import { insertState } from '../sign-in/sign-in-states.store.ts';
+import { waysToSignIn } from '../sign-in/ways-to-sign-in.service.ts';
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -31,13 +31,19 @@ export interface OwnFactors {
 }
 
 /** @returns undefined when there is no such user */
-export async function ownFactors({ database: { knex } }: Services, userId: string): Promise<OwnFactors | undefined> {
+export async function ownFactors(services: Services, userId: string, request: RequestContext): Promise<OwnFactors | undefined> {
+  const { knex } = services.database;
   const user = await findUserById(knex, userId);
   if (user === undefined) return undefined;
   const all = await listSecondFactors(knex, userId);
   // One that an administrator has begun to set up is none yet.
   const factors = all.filter((factor) => !isMessageFactor(factor) || factor.status !== 'PENDING_ACTIVATION');
-  return { user, factors, recoveryCodes: await countRecoveryCodes(knex, userId), onlyWay: await onlyPasskey(knex, user) };
+  return {
+    user,
+    factors,
+    recoveryCodes: await countRecoveryCodes(knex, userId),
+    onlyWay: await onlyPasskey(services, knex, user, request),
+  };
 }
 
 /** Starts setting up an authenticator app; `confirmEnrolment` completes it. @returns the state token, valid only at this place */
@@ -89,16 +95,16 @@ export async function replaceOwnRecoveryCodes(
 }
 
 /** @returns the passkey that is the user's only way to sign in */
-async function onlyPasskey(executor: Executor, user: User): Promise<string | undefined> {
-  const [way, ...others] = await waysToSignIn(executor, user);
+async function onlyPasskey(services: Services, executor: Executor, user: User, request: RequestContext): Promise<string | undefined> {
+  const [way, ...others] = await waysToSignIn(services, executor, user, request);
   return way?.kind === 'passkey' && others.length === 0 ? way.id : undefined;
 }
 
 /** @returns false when they have no such factor, or cannot sign in without it */
-export async function removeOwnFactor({ database }: Services, userId: string, factorId: string, request: RequestContext): Promise<boolean> {
-  return database.transaction(async (trx) => {
+export async function removeOwnFactor(services: Services, userId: string, factorId: string, request: RequestContext): Promise<boolean> {
+  return services.database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
-    if (user === undefined || !isPrintable(factorId) || (await onlyPasskey(trx, user)) === factorId) return false;
+    if (user === undefined || !isPrintable(factorId) || (await onlyPasskey(services, trx, user, request)) === factorId) return false;
     return removeFactor(trx, user, factorId, asUser(request, user));
   });
 }

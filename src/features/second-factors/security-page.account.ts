@@ -24,7 +24,7 @@ import { isMultiFactor, withSecondFactor } from './second-factor.policy.ts';
 
 /** GET /account/security */
 export const securityPage = ownPage('security', async (deps, ctx, visit) => {
-  const own = await ownFactors(deps.services, visit.user.id);
+  const own = await ownFactors(deps.services, visit.user.id, visitor(ctx, deps.config));
   if (own === undefined) return seeOther(ctx, signInFor('security'));
   const language = pageLanguage(ctx);
   const { day } = times(language, visit.user);
@@ -40,7 +40,7 @@ export const securityPage = ownPage('security', async (deps, ctx, visit) => {
     passkeysPossible: passkeyRelyingParty(deps.config) !== undefined,
     recoveryCodes: own.recoveryCodes,
     signals: await acceptedPasskeys(deps.services, own.user),
-    ...(await accountsOn(deps, own.user, day)),
+    ...(await accountsOn(deps, ctx, own.user, day)),
     ...(await trustedBrowsersOn(deps, language, visit.user.id, day)),
     action: (step: string) => `${SECURITY_PAGE}/${step}`,
   };

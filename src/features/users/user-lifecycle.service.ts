@@ -17,10 +17,10 @@ import { rememberReplaced } from '../passwords/password-policy.service.ts';
 import { takeOutPerson } from '../policies/policy-names.service.ts';
 import { saveFailedCodes } from '../second-factors/factors.store.ts';
 import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
-import { waysToSignIn } from '../sign-in/fresh-sign-in.service.ts';
 import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
 import { createPasswordLink, mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
+import { credentialsOf } from '../sign-in/ways-to-sign-in.service.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
 import { awaitsApproval, decideStep, type LifecycleStep, locksOut, statusAt } from './user-lifecycle.policy.ts';
 import { lockChangeableUser, userTarget } from './user-reach.service.ts';
@@ -217,7 +217,7 @@ export async function applyStep(trx: Executor, before: User, step: LifecycleStep
     status,
     hasPassword: before.passwordHash !== null,
     awaitsApproval: awaitsApproval(before),
-    hasWayToSignIn: (await waysToSignIn(trx, before)).length > 0,
+    hasWayToSignIn: (await credentialsOf(trx, before)).length > 0,
     isSelf: request.actor.id === before.id,
     isLastSuperAdmin: locksOut(step) && (await isLastSuperAdmin(trx, before.id)),
   });

@@ -241,6 +241,28 @@ test('accounts elsewhere that a user connects', async (t) => {
     await service.api('DELETE', `/idps/${second}`);
   });
 
+  await t.test(
+    'a password is no way to sign in where users do not sign in by password; an e-mail address is where codes are sent',
+    async () => {
+      const methods = async (...list: string[]) =>
+        assert.equal((await service.api('PUT', '/settings/sign-in', { methods: list })).status, 200, list.join());
+      someone();
+      const { agent, page, user } = await signedIn();
+      const linked = await connect(agent, page);
+      try {
+        await methods('passkey');
+        assert.match((await agent.visit(PAGE)).text, /only way to sign in/);
+        assert.equal(problemOf(await agent.submit(linked, `disconnect-${idp}`)), 'upstream_last_way');
+        await methods('passkey', 'email');
+        await service.api('POST', `/users/${user.id}`, { profile: { email: `${user.login}@here.example` } });
+        assert.doesNotMatch((await agent.visit(PAGE)).text, /only way to sign in/);
+        assert.equal(problemOf(await agent.submit(linked, `disconnect-${idp}`)), undefined);
+      } finally {
+        await methods('password', 'passkey');
+      }
+    },
+  );
+
   const problems: [name: string, behaviour: Partial<typeof upstream.behaviour>, code: string][] = [
     ['he gave up there', { error: 'access_denied', errorDescription: '<img src=x>' }, 'upstream_denied'],
     ['another error', { error: 'server_error' }, 'upstream_refused'],

@@ -320,4 +320,16 @@ test('a passkey is made', async (t) => {
     assert.match(page.text, /only way to sign in/);
     assert.equal((await factorsOf(user)).length, 1);
   });
+
+  await t.test('a password does not replace the passkey where users do not sign in by password', async () => {
+    const user = await userWithPasskey(service);
+    const before = await user.browser.visit(SECURITY);
+    await service.api('PUT', '/settings/sign-in', { methods: ['passkey'] });
+    try {
+      assert.match((await user.browser.submit(before, 'remove-passkey-1')).text, /only way to sign in/);
+    } finally {
+      await service.api('PUT', '/settings/sign-in', { methods: ['password', 'passkey'] });
+    }
+    assert.equal((await factorsOf(user)).length, 1);
+  });
 });
