@@ -90,7 +90,7 @@ export function createApp(services: Services): App {
   const { config, database, keyring, log, notifications } = services;
   const pages = createPages({
     config,
-    brand: async ({ organizationLook }) => presentBrand(brandedFor(await currentSettings(services, 'branding'), organizationLook)),
+    brand: async ({ organizationDesign }) => presentBrand(brandedFor(await currentSettings(services, 'branding'), organizationDesign)),
   });
   const observer = observeRequests(log, config, API_RESOURCES);
   countBreachLookups(services, observer.countBreachLookup);

@@ -6,7 +6,7 @@ import { recoverAdministrator } from '../features/administrators/lost-administra
 import { isFirstStartDone } from '../features/settings/settings.store.ts';
 import { command, onDatabase, print } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
-import { hearChanges } from './startup.ts';
+import { listenForChanges } from './startup.ts';
 
 export const administrator = command(
   1,
@@ -15,7 +15,7 @@ export const administrator = command(
       // Otherwise the first start would take the account for the one that it makes itself.
       if (!(await isFirstStartDone(ground.database.knex)))
         throw new StartFailure('The service has not been started yet. Start it once: it creates the first administrator.');
-      const notifications = await hearChanges(ground, ground.database);
+      const notifications = await listenForChanges(ground, ground.database);
       ground.open.add(() => notifications.close());
       const recovered = await recoverAdministrator({ ...ground, notifications }, login, { resetFactors });
       print(

@@ -11,7 +11,7 @@ import { type PortableOptions, portableUsers } from '../features/import/portable
 import { isFirstStartDone } from '../features/settings/settings.store.ts';
 import { command, type Output, onDatabase } from './command.ts';
 import { StartFailure } from './lifecycle.ts';
-import { hearChanges } from './startup.ts';
+import { listenForChanges } from './startup.ts';
 
 export interface ExportArguments extends PortableOptions {
   /** Absent: standard output. */
@@ -22,7 +22,7 @@ export const exportUsersCommand = command(2, async (terminal, { output, ...optio
   return onDatabase(terminal, async (ground) => {
     if (!(await isFirstStartDone(ground.database.knex)))
       throw new StartFailure('The service has not been started yet. Start it once, then export users.');
-    const notifications = await hearChanges(ground, ground.database);
+    const notifications = await listenForChanges(ground, ground.database);
     ground.open.add(() => notifications.close());
     const target = output === undefined ? terminal.stdout : await newFile(output);
     for await (const piece of portableUsers({ ...ground, notifications }, options, SYSTEM)) await write(target, piece);

@@ -17,7 +17,7 @@ import { loadConfig } from '../platform/config/config.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import { type CommandContext, command, type Output, onDatabase, print } from './command.ts';
 import { OpenResources, StartFailure } from './lifecycle.ts';
-import { hearChanges } from './startup.ts';
+import { listenForChanges } from './startup.ts';
 
 // Progress of an import: a bar on a terminal, otherwise a line every few seconds. Written to standard error, apart from the result.
 
@@ -144,7 +144,7 @@ async function servicesOn(ground: CommandContext): Promise<Services> {
   // It would take the login of the first administrator for its own.
   if (!(await isFirstStartDone(ground.database.knex)))
     throw new StartFailure('The service has not been started yet. Start it once, then import users.');
-  const notifications = await hearChanges(ground, ground.database);
+  const notifications = await listenForChanges(ground, ground.database);
   ground.open.add(() => notifications.close());
   return { ...ground, notifications };
 }
@@ -182,7 +182,7 @@ async function run(
       isComplete: format.isComplete,
       signal,
       onRefused: (refusal) => tellRefused(refusal, progress, refusals),
-      onThing: (kind, state, name) => {
+      onObject: (kind, state, name) => {
         if (dryRun) print(stdout, `${state === 'created' ? 'create' : 'leave '} ${NOUNS[kind]} ${printable(name)}`);
       },
       onNote: (message) => progress.say(printable(message)),

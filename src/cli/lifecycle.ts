@@ -44,7 +44,7 @@ export class OpenResources {
  * Starts, waits for a stop signal, and closes all resources. A signal during the start takes effect after it.
  * @throws the start failure, after closing what was open; or the error of a resource that cannot be closed
  */
-export async function untilTold(start: (open: OpenResources) => Promise<void>): Promise<void> {
+export async function runUntilStopped(start: (open: OpenResources) => Promise<void>): Promise<void> {
   const open = new OpenResources();
   const told = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -9,7 +9,7 @@ import { sweepExpired } from '../features/expiry/expiry.service.ts';
 import type { Config } from '../platform/config/config.ts';
 import { selfTest } from '../protocol/library/self-test.ts';
 import { type OpenResources, StartFailure } from './lifecycle.ts';
-import { connectToDatabase, hearChanges, openKeyring, readNearby, type StartupContext } from './startup.ts';
+import { connectToDatabase, listenForChanges, openKeyring, readNearby, type StartupContext } from './startup.ts';
 import { version } from './version.ts';
 
 /** Milliseconds that requests under way are given to end. */
@@ -42,7 +42,7 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
   const primary = await connectToDatabase(pooled, log);
   open.add(() => primary.close());
   const database = await readNearby(foundation, primary, open);
-  const notifications = await hearChanges(foundation, database);
+  const notifications = await listenForChanges(foundation, database);
   open.add(() => notifications.close());
 
   const services = { config, log, keyring, notifications, database };

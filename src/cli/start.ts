@@ -7,7 +7,7 @@ import { looksGuessable } from '../platform/crypto/secrets.ts';
 import { createLog } from '../platform/log/log.ts';
 import { traceIds } from '../platform/telemetry/tracing.ts';
 import { command } from './command.ts';
-import { OpenResources, untilTold } from './lifecycle.ts';
+import { OpenResources, runUntilStopped } from './lifecycle.ts';
 import { completeFirstStart, findDatabase, migrateSchema, type StartupContext } from './startup.ts';
 import { startWorkers, waitForTurn } from './workers.ts';
 
@@ -86,7 +86,7 @@ const configured = (env: NodeJS.ProcessEnv): [Config, Logger] => {
 
 export const start = command(1, async ({ env }) => {
   const [config, log] = configured(env);
-  await untilTold((open) => (cluster.isWorker ? startAsWorker(config, log, open) : startAlone(config, log, open)));
+  await runUntilStopped((open) => (cluster.isWorker ? startAsWorker(config, log, open) : startAlone(config, log, open)));
   return 0;
 });
 

@@ -69,7 +69,7 @@ export async function readNearby({ config, pooled, log }: StartupContext, primar
  * Notifications of changes by other processes, as configured by `NOTIFICATIONS`.
  * @param database used for polling; close it after the notifications
  */
-export const hearChanges = ({ config, direct, log }: StartupContext, database: Database): Promise<Notifications> =>
+export const listenForChanges = ({ config, direct, log }: StartupContext, database: Database): Promise<Notifications> =>
   config.notifications === 'poll' ? pollNotifications(database, log) : openNotifications(direct, log);
 
 /** Brings the schema to the newest version. @throws {StartFailure} when the database cannot be reached */
@@ -94,7 +94,7 @@ export async function completeFirstStart(foundation: StartupContext, tell: (admi
   try {
     const database = await connectToDatabase(direct, log, true);
     open.add(() => database.close());
-    const notifications = await hearChanges(foundation, database);
+    const notifications = await listenForChanges(foundation, database);
     open.add(() => notifications.close());
     const services = { config, log, database, notifications, keyring: await openKeyring(config) };
     await checkSecretKeys(services);

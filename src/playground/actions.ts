@@ -9,7 +9,7 @@ const VERBS = ['refresh', 'userinfo', 'introspect', 'revoke'] as const;
 export type ActionVerb = (typeof VERBS)[number];
 
 /** Result of an action. */
-export interface Happened {
+export interface ActionResult {
   readonly verb: ActionVerb;
   readonly title: Text;
   /** Meaning of the response. */
@@ -86,7 +86,7 @@ export async function act(
   server: ServerAccess,
   before: PlaygroundSession,
   { verb, name, token }: { verb: ActionVerb; name: TokenName; token: string },
-): Promise<{ readonly happened: Happened; readonly after: PlaygroundSession }> {
+): Promise<{ readonly happened: ActionResult; readonly after: PlaygroundSession }> {
   const exchange = await send[verb](server, token, name);
   const title = TITLES[verb](phrase(NAMES[name]));
   return { happened: { verb, title, summary: summarise(verb, exchange), exchange }, after: apply(before, verb, name, exchange) };

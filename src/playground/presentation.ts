@@ -1,16 +1,16 @@
 /** A finished or failed sign-in, put together as the locals of `views/playground-story.ejs`. */
 import type { ProtocolProblem } from '../platform/http/protocol-problem.ts';
 import { asPhrase, phrase, type Text } from '../platform/i18n/phrase.ts';
-import type { Happened } from './actions.ts';
+import type { ActionResult } from './actions.ts';
 import { bringsCode } from './authorization-request.ts';
 import { type Choices, choiceFields } from './choices.ts';
 import { explainExchange } from './explanation.ts';
 import { ERRORS, RESPONSE_TERMS } from './glossary.ts';
 import type { ServerAccess } from './relying-party.ts';
 import {
-  happenedSection,
   requestSection,
   responseSection,
+  resultSection,
   type Section,
   tokenExchangeSection,
   tokenSection,
@@ -94,10 +94,10 @@ const nameOf = ({ userinfoExchange, tokens }: PlaygroundSession): string | undef
 };
 
 /** @param sealed the session for its actions @param happened what the last action did */
-export async function presentResult(story: Story, sealed: string, happened?: Happened) {
+export async function presentResult(story: Story, sealed: string, happened?: ActionResult) {
   const { session, server, serverName } = story;
   const { choices, endpoint, sent, tokenExchange, userinfoExchange, tokens } = session;
-  const sections: Section[] = happened === undefined ? [] : [happenedSection(happened)];
+  const sections: Section[] = happened === undefined ? [] : [resultSection(happened)];
   sections.push(requestSection(endpoint, sent), responseSection(session));
   if (tokenExchange !== undefined) sections.push(tokenExchangeSection(tokenExchange));
   for (const name of TOKENS) {

@@ -3,7 +3,7 @@
  * token taken apart and explained. Display only; every judgement on a token was made in verification.ts.
  */
 import { phrase, type Text } from '../platform/i18n/phrase.ts';
-import { type Happened, TOKEN_TITLES, verbsFor } from './actions.ts';
+import { type ActionResult, TOKEN_TITLES, verbsFor } from './actions.ts';
 import type { ShownExchange } from './exchange.ts';
 import { type ExplanationRow, explainExchange } from './explanation.ts';
 import { CLAIMS, type Glossary, HEADER, INTROSPECTION, REQUEST, RESPONSE_TERMS } from './glossary.ts';
@@ -97,7 +97,7 @@ export function tokenExchangeSection(exchange: ShownExchange, isOpen = false): S
   };
 }
 
-export function happenedSection({ verb, title, summary, exchange }: Happened): Section {
+export function resultSection({ verb, title, summary, exchange }: ActionResult): Section {
   const meaning = {
     refresh: [RESPONSE_TERMS],
     userinfo: [CLAIMS, RESPONSE_TERMS],

@@ -16,7 +16,7 @@ import { countPendingSignIns } from '../../src/features/sign-in/failure-limits.s
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { Services } from '../../src/platform/database/dependencies.ts';
 import { observeRequests } from '../../src/platform/http/requests.ts';
-import { COUNTED_TOGETHER, UnansweredRequests } from '../../src/protocol/authorize/unauthenticated-requests.ts';
+import { REQUEST_BATCH, UnansweredRequests } from '../../src/protocol/authorize/unauthenticated-requests.ts';
 import { createAdministrator, createOrganization } from '../pages/console/administrators.ts';
 import { answerOf, authorizeUrl, createClient, post, type TestClient } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -200,17 +200,17 @@ test('requests of one network without a session are limited, at all processes to
   // One more is the two thousandth: the process that counts it hears no further one, and another hears so with its next portion.
   await send(second, '192.0.2.1', 1);
   assert.throws(() => second.count('192.0.2.1'), refused);
-  await send(first, '192.0.2.1', COUNTED_TOGETHER);
+  await send(first, '192.0.2.1', REQUEST_BATCH);
   assert.throws(() => first.count('192.0.2.1'), refused);
-  await send(third, '192.0.2.1', COUNTED_TOGETHER);
+  await send(third, '192.0.2.1', REQUEST_BATCH);
   assert.throws(() => third.count('192.0.2.1'), refused);
   await send(first, '192.0.2.2', 1);
 
-  await send(first, '127.0.0.1', 2000 - COUNTED_TOGETHER);
+  await send(first, '127.0.0.1', 2000 - REQUEST_BATCH);
   const { clientId } = await createClient(service);
   const ask = async () =>
     answerOf(await new UserAgent(service.baseUrl).visit(authorizeUrl(service, 'default', { client_id: clientId }))).error;
-  for (let n = 0; n < COUNTED_TOGETHER; n += 1) assert.equal(await ask(), undefined, `request ${n}`);
+  for (let n = 0; n < REQUEST_BATCH; n += 1) assert.equal(await ask(), undefined, `request ${n}`);
   await eventually(async () => (await ask()) === 'temporarily_unavailable', 'the service itself hears no more from here');
 
   const withoutDatabase = new UnansweredRequests({ rateLimits: true, countShared: () => Promise.reject(new Error('away')) });
@@ -226,8 +226,8 @@ test('codes for devices that anybody can ask for are counted once each, by netwo
   const [anybody, proven] = [await createClient(service, { ...grants, application_type: 'native' }), await createClient(service, grants)];
   const codeFor = async (by: TestClient) =>
     (await post(service, 'default', 'device_authorization', by, { client_id: by.clientId, scope: 'openid' })).body;
-  await countPendingSignIns({ config: { rateLimits: true }, database } as Services, '127.0.0.1', 2000 - COUNTED_TOGETHER);
-  for (let n = 0; n < COUNTED_TOGETHER; n += 1) assert.ok((await codeFor(anybody)).device_code, `code ${n}`);
+  await countPendingSignIns({ config: { rateLimits: true }, database } as Services, '127.0.0.1', 2000 - REQUEST_BATCH);
+  for (let n = 0; n < REQUEST_BATCH; n += 1) assert.ok((await codeFor(anybody)).device_code, `code ${n}`);
   await eventually(async () => (await codeFor(anybody)).error === 'temporarily_unavailable', 'no more from here');
   assert.ok((await codeFor(proven)).device_code);
 });

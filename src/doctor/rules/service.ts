@@ -106,7 +106,7 @@ async function wholeWayOf(visit: RuleContext, { id, secret }: TestApplication): 
   must(!(await visit.hasSession(browser)), 'the session must end with the logout');
 }
 
-export const does: readonly Rule<RuleContext>[] = section('What the service does', [
+export const behaviour: readonly Rule<RuleContext>[] = section('What the service does', [
   {
     id: 'service.single-sign-on',
     sentence:

@@ -12,7 +12,7 @@ import { logoutRules } from './logout.ts';
 import { departmentNode, organizationDetail, organizationItem, organizationRules } from './organizations.ts';
 import { revoke } from './revoke.ts';
 import { scimRules } from './scim.ts';
-import { addresses, does, versioning } from './service.ts';
+import { addresses, behaviour, versioning } from './service.ts';
 import { standards } from './standards.ts';
 import { token, tokenResponse } from './token.ts';
 import { transitions } from './transitions.ts';
@@ -21,7 +21,7 @@ import { userinfo, userinfoClaimRules } from './userinfo.ts';
 /** Parts that the specification marks "not shown" have no rule. */
 export const SPECIFICATION: readonly Rule<RuleContext>[] = [
   ...addresses,
-  ...does,
+  ...behaviour,
   ...authorizationResponse,
   ...tokenResponse,
   ...introspectionResult,

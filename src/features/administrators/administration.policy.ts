@@ -87,7 +87,7 @@ export interface Gain {
  * Does a gain lift a person out of the reach of organizations' administrators who could change this person until now? They may know the password, or
  * have enrolled a factor, and must not share the gain.
  */
-export function risesAbove(
+export function gainsBeyondReach(
   person: {
     readonly orgIds: readonly string[];
     /** With those that the person has left. */

@@ -10,7 +10,7 @@ import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { mayCall, type RoleType } from './administration.policy.ts';
 import { listAdministrators } from './administrators.service.ts';
-import { RISE_LEAD, ROLE_NAMES, roleFields, roleIn } from './role-form.console.ts';
+import { ROLE_EFFECTS_LEAD, ROLE_NAMES, roleFields, roleIn } from './role-form.console.ts';
 import { grantRoles } from './user-roles.service.ts';
 
 const HOME = '/admin/security/administrators';
@@ -71,7 +71,7 @@ const give: ConsolePage = {
     const fields = await roleFields(visit, typed);
     const page = {
       title: 'Give a role',
-      lead: RISE_LEAD,
+      lead: ROLE_EFFECTS_LEAD,
       crumbs: CRUMBS,
       path: `${HOME}/new`,
       submit: 'Give role',

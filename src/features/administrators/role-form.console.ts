@@ -23,13 +23,15 @@ export const ROLE_OPTIONS: readonly Option[] = [
 ];
 
 /** Effects of assigning a role. */
-export const RISE: readonly string[] = [
+export const ROLE_EFFECTS: readonly string[] = [
   'The role takes effect immediately. For safety, the user must sign in again.',
   'If the user is a member of an organization and the role reaches beyond it, their password, second factors, passkeys, linked accounts and API tokens end: an administrator of the organization may have set them up. Check their e-mail address, and then reset their password to give them a link.',
 ];
 
 /** The same in one paragraph. */
-export const RISE_LEAD: Phrase = RISE.map((one) => phrase(one)).reduce((first, next) => phrase('{first} {next}', { first, next }));
+export const ROLE_EFFECTS_LEAD: Phrase = ROLE_EFFECTS.map((one) => phrase(one)).reduce((first, next) =>
+  phrase('{first} {next}', { first, next }),
+);
 
 /** Effects on a user who joins a second organization. */
 export const SECOND_ORGANIZATION: readonly string[] = [

@@ -10,7 +10,7 @@ import { organizationPath } from '../organizations/organization-page.console.ts'
 import { getOrganization } from '../organizations/organizations.service.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { mayCall } from './administration.policy.ts';
-import { RISE, ROLE_NAMES, ROLE_OPTIONS, roleFields, roleIn } from './role-form.console.ts';
+import { ROLE_EFFECTS, ROLE_NAMES, ROLE_OPTIONS, roleFields, roleIn } from './role-form.console.ts';
 import type { AssignedRole } from './roles.resource.ts';
 import { getRole, grantRole, listRoles, revokeRole } from './user-roles.service.ts';
 
@@ -68,7 +68,7 @@ const give: ConsolePage = {
     const { user, name, crumbs } = await userSubject(visit);
     const fields = await roleFields(visit, typed);
     return formPage(
-      { title: phrase('Give {name} a role', { name }), crumbs, facts: RISE, fields, submit: 'Give role', cancel: homeOf(user.id) },
+      { title: phrase('Give {name} a role', { name }), crumbs, facts: ROLE_EFFECTS, fields, submit: 'Give role', cancel: homeOf(user.id) },
       typed,
     );
   },

@@ -26,7 +26,7 @@ export async function requireProviders(
 }
 
 /** @param trx in which the provider is locked: nobody can name it any more @returns the ids of the applications, to be announced after the commit */
-export async function takeOutProvider(
+export async function removeProviderFromApplications(
   { notifications }: Services,
   trx: Executor,
   idpId: string,

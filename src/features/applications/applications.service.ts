@@ -8,7 +8,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { deleteClientState, deleteLeftOverClientState } from '../../protocol/storage/client-state.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { takeOutClient } from '../policies/policy-names.service.ts';
+import { removeClientFromPolicies } from '../policies/policy-names.service.ts';
 import { readSectorDocument, requireSector } from '../subjects/pairwise-subjects.service.ts';
 import { requireProviders } from './application-providers.service.ts';
 import type { ApplicationOrigin } from './application-settings.policy.ts';
@@ -235,7 +235,7 @@ export async function deleteApplication(
 ): Promise<void> {
   const isDeleted = await changeApplication(services, id, async (trx, before) => {
     if (!isDue(before)) return false;
-    await takeOutClient(services, trx, id, request);
+    await removeClientFromPolicies(services, trx, id, request);
     await deleteRow(trx, id);
     await recordEvent(trx, {
       eventType: 'application.lifecycle.delete',

@@ -11,7 +11,7 @@ import { APPLICATION_KINDS, APPLICATIONS, APPLICATIONS_PATH, applicationPath } f
 import type { ApplicationType, GivenSettings } from './application-settings.policy.ts';
 import { applicationLabel, clientFields } from './application-settings.service.ts';
 import { createApplication } from './applications.service.ts';
-import { secretTold } from './secret-page.console.ts';
+import { newSecretPage } from './secret-page.console.ts';
 import { setting } from './setting-group.console.ts';
 import { accessFields } from './settings/sign-in.console.ts';
 
@@ -153,7 +153,7 @@ const create: ConsolePage = {
       return { id: application.id, secret: made ?? null };
     });
     if (secret === null) return { goTo: applicationPath(id), notice: 'application-created' };
-    return secretTold({
+    return newSecretPage({
       title: 'Application created',
       application: { id, label: input.label },
       secret,

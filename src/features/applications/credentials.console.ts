@@ -27,7 +27,7 @@ import {
 import { clientUsesSecret } from './application-settings.policy.ts';
 import type { Application, SecretFacts, SecretStatus } from './applications.resource.ts';
 import { federatedPart } from './federated.console.ts';
-import { secretTold } from './secret-page.console.ts';
+import { newSecretPage } from './secret-page.console.ts';
 import { settingParts } from './settings.console.ts';
 
 const MOST_SECRETS = 2;
@@ -116,7 +116,7 @@ const add: ConsolePage = {
       async (services) => (await createSecret(services, id, undefined, visit.request)).value,
     );
     const back = applicationTabs(id).credentials;
-    return secretTold({ title: 'Secret added', application, secret, next: back.href, crumbs: applicationCrumbs(application, back) });
+    return newSecretPage({ title: 'Secret added', application, secret, next: back.href, crumbs: applicationCrumbs(application, back) });
   },
 };
 

@@ -3,13 +3,13 @@
  * 4.1.2.1). The assignment was checked before.
  */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import type { InteractionDetails, SignInDeps } from '../sign-in/interactions.hosted.ts';
 
-export async function tellNotAssigned(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
+export async function showNotAssigned(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const language = pageLanguage(ctx, details.uiLocales);
   const { application, account } = details;
   const { logo, images } = logoOf(application);
@@ -21,7 +21,7 @@ export async function tellNotAssigned(deps: SignInDeps, ctx: Koa.Context, detail
     logo,
     explanation: language.text('not-assigned.text', { application: application.label, name: account ? accountLabel(account) : '' }),
     application: application.label,
-    cancel: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/return`),
+    cancel: withCarriedParameters(ctx, `/interaction/${details.serverId}/${details.uid}/return`),
     scripts: ['reload-when-stale.js'],
   };
   await deps.pages.render(ctx, 'not-assigned', locals, { status: 403, images, formAction: details.redirectOrigins });
@@ -30,5 +30,5 @@ export async function tellNotAssigned(deps: SignInDeps, ctx: Koa.Context, detail
 /** Back to the application. */
 export async function returnNotAssigned(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const result = { error: 'access_denied', error_description: 'The user is not assigned to the application' } as const;
-  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
+  seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
 }

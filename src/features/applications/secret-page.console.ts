@@ -12,7 +12,7 @@ interface Told {
   readonly crumbs: readonly Crumb[];
 }
 
-export const secretTold = ({ title, application, secret, next, crumbs }: Told): Drawn =>
+export const newSecretPage = ({ title, application, secret, next, crumbs }: Told): Drawn =>
   detailPage({
     title,
     lead: 'Copy the secret now. It is shown only once.',

@@ -53,7 +53,7 @@ export function readJson(typed: string): unknown {
 }
 
 /** Objects that the settings of an application refer to. */
-export interface GroupSurroundings {
+export interface GroupContext {
   /** All external identity providers. */
   readonly providers: readonly { readonly id: string; readonly name: string }[];
 }
@@ -66,8 +66,8 @@ export interface SettingGroup {
   readonly title: Text;
   readonly lead?: Text;
   readonly tab: Tab;
-  fields(application: Application, around: GroupSurroundings): readonly Field[];
-  facts(application: Application, around: GroupSurroundings): readonly Fact[];
+  fields(application: Application, around: GroupContext): readonly Field[];
+  facts(application: Application, around: GroupContext): readonly Fact[];
 }
 
 /** A field of a setting: the services complain of it under its place in the body of the API. */

@@ -20,8 +20,8 @@ import {
 } from './application-page.console.ts';
 import type { Application } from './applications.resource.ts';
 import { changeApplicationSettings } from './applications.service.ts';
-import { secretTold } from './secret-page.console.ts';
-import { changesIn, type GroupSurroundings, type SettingGroup, type Tab } from './setting-group.console.ts';
+import { newSecretPage } from './secret-page.console.ts';
+import { changesIn, type GroupContext, type SettingGroup, type Tab } from './setting-group.console.ts';
 import { authenticationSettings } from './settings/authentication.console.ts';
 import { flow } from './settings/flow.console.ts';
 import { brandingSettings, general } from './settings/general.console.ts';
@@ -49,7 +49,7 @@ const SETTING_GROUPS: readonly SettingGroup[] = [
 /** So many identity providers are offered to choose from. */
 const MOST_PROVIDERS = 200;
 
-async function surroundings({ services }: ConsoleRequest): Promise<GroupSurroundings> {
+async function surroundings({ services }: ConsoleRequest): Promise<GroupContext> {
   return { providers: (await listIdentityProviders(services, {}, { limit: MOST_PROVIDERS, after: undefined })).items };
 }
 
@@ -151,7 +151,7 @@ const edit: ConsolePage = {
     });
     const back = applicationTabs(application.id)[tab];
     if (secret === null) return { goTo: back.href, notice: 'application-changed' };
-    return secretTold({
+    return newSecretPage({
       title: 'The application has a secret now',
       application: { id: application.id, label },
       secret,

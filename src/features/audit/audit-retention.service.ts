@@ -11,11 +11,12 @@ import { namesIn, personalParts, withoutParts } from './audit-chain.policy.ts';
 import { AuditSigner, type Commitments, closeCommitments } from './audit-digests.service.ts';
 import { SYSTEM } from './audit-event.policy.ts';
 import {
-  beTheSealer,
+  claimEventsNaming,
   endErasure,
   eventsOfSeals,
   findDueErasure,
   findLastRemoved,
+  lockSealing,
   markRemoved,
   oldestKept,
   postponeErasure,
@@ -23,7 +24,6 @@ import {
   rewriteEvents,
   type SealedEvent,
   signRemoval,
-  takeEventsNaming,
 } from './audit-seals.store.ts';
 
 /** Maximum events per transaction; a single larger batch is still removed whole. */
@@ -40,7 +40,7 @@ export async function removeOldEvents(services: Removing): Promise<boolean> {
   const { retentionDays } = await readSettings(services, 'audit');
   if (retentionDays === null) return false;
   return database.transaction(async (trx) => {
-    if (!(await beTheSealer(trx))) return false;
+    if (!(await lockSealing(trx))) return false;
     const now = present();
     const keptSince = new Date(now.getTime() - retentionDays * DAY_MS);
     const seals = await oldestKept(trx, MOST_SEALS);
@@ -73,7 +73,7 @@ export async function removeOldEvents(services: Removing): Promise<boolean> {
 export async function renewSignature({ database, keyring, log }: Removing): Promise<void> {
   const signer = new AuditSigner(keyring);
   await database.transaction(async (trx) => {
-    if (!(await beTheSealer(trx))) return;
+    if (!(await lockSealing(trx))) return;
     const last = await findLastRemoved(trx);
     if (!last?.removed || last.removalKeyId === null || last.removalKeyId === signer.keyId) return;
     const removal = { n: last.n, hash: last.hash, removed: last.removed };
@@ -95,12 +95,12 @@ const LATE_EVENTS = 120_000;
 /** One batch. @returns whether there may be more to do at once */
 export async function eraseDue({ database }: Pick<Services, 'database'>, batch = BATCH): Promise<boolean> {
   return database.transaction(async (trx) => {
-    if (!(await beTheSealer(trx))) return false;
+    if (!(await lockSealing(trx))) return false;
     const now = present();
     const erasure = await findDueErasure(trx, now);
     if (erasure === undefined) return false;
     const { userId, requested } = erasure;
-    const { notes, events } = await takeEventsNaming<Commitments>(trx, userId, batch);
+    const { notes, events } = await claimEventsNaming<Commitments>(trx, userId, batch);
     await rewriteEvents(
       trx,
       events.map((event) => withoutUser(event, userId)),

@@ -10,7 +10,7 @@ import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { namesIn } from './audit-chain.policy.ts';
 import { AuditSigner, contentDigest, eventDigest, newCommitments, sealHash } from './audit-digests.service.ts';
 import { eraseDue, removeOldEvents } from './audit-retention.service.ts';
-import { beTheSealer, findHead, findSealNews, insertSeal, markSealed, nameInEvents, unsealedEvents } from './audit-seals.store.ts';
+import { findHead, findSealNews, insertSeal, lockSealing, markSealed, nameInEvents, unsealedEvents } from './audit-seals.store.ts';
 
 /** Milliseconds between two checks for events at the end of their retention. */
 const RETENTION_EVERY = 60_000;
@@ -35,7 +35,7 @@ export async function sealBatch(
 ): Promise<(SeenSeal & { readonly count: number; readonly complete: boolean }) | undefined> {
   const signer = new AuditSigner(keyring);
   return database.transaction(async (trx) => {
-    if (!(await beTheSealer(trx))) return undefined;
+    if (!(await lockSealing(trx))) return undefined;
     const head = await findHead(trx);
     const events = (await unsealedEvents(trx, batch)).map((event) => ({ ...event, commitments: newCommitments(event) }));
     if (events.length === 0 && (head === undefined || head.keyId === signer.keyId)) return undefined;

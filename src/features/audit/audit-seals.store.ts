@@ -1,6 +1,6 @@
 /**
  * The seals of the audit log, and the only statements that write to events: their seal, what is taken out of them when a user is deleted, and their
- * removal when they were kept long enough. Who writes here is one at a time (`beTheSealer`).
+ * removal when they were kept long enough. Who writes here is one at a time (`lockSealing`).
  */
 import type pg from 'pg';
 import { timings } from '../../platform/clock/timings.ts';
@@ -13,7 +13,7 @@ import type { StoredEvent } from './events.resource.ts';
 const SEALER_LOCK = 0x67617473;
 
 /** Until the end of the transaction nobody else seals, takes out or removes. @returns false while another one does */
-export async function beTheSealer(trx: Executor): Promise<boolean> {
+export async function lockSealing(trx: Executor): Promise<boolean> {
   const { rows } = await trx.raw<{ rows: { held: boolean }[] }>('SELECT pg_try_advisory_xact_lock(?) AS held', [SEALER_LOCK]);
   if (rows[0]?.held !== true) return false;
   await trx.raw(`SET LOCAL idle_in_transaction_session_timeout = ${timings.sealerSilence}`);
@@ -190,7 +190,7 @@ const TAKE_NAMED = `DELETE FROM audit_people WHERE user_id = :userId AND seq IN
   (SELECT seq FROM audit_people WHERE user_id = :userId ORDER BY seq LIMIT :limit) RETURNING seq`;
 
 /** Events that hold a user's data, each given once. @returns less than `limit` notes when there are no more */
-export async function takeEventsNaming<C>(
+export async function claimEventsNaming<C>(
   trx: Executor,
   userId: string,
   limit: number,

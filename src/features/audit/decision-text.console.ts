@@ -9,17 +9,17 @@ import { hookText } from './hook-text.console.ts';
 import { ruleText } from './sign-in-rule-text.console.ts';
 import {
   DEMANDS,
+  type DecisionText,
   factorText,
   lockText,
   NOTHING,
   passwordText,
+  type StepText,
   sessionText,
-  type ToldDecision,
-  type ToldStep,
 } from './sign-in-text.console.ts';
 
 /** @returns undefined when nothing was kept: nothing was decided, or what was decided went with a deleted user */
-export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContext'>): ToldDecision | undefined {
+export function describeDecision(event: Pick<StoredEvent, 'eventType' | 'debugContext'>): DecisionText | undefined {
   const { decision, after } = event.debugContext as { decision?: Decision; after?: unknown };
   if (event.eventType === 'user.account.lock') return lockText(after);
   switch (decision?.kind) {
@@ -78,12 +78,12 @@ export function tellDecision(event: Pick<StoredEvent, 'eventType' | 'debugContex
 
 const inMinutes = (seconds: number): Phrase => counted(Math.max(1, Math.round(seconds / 60)), 'one minute', '{count} minutes');
 
-const scopeStep = ({ scope, reason }: KeptScope): ToldStep => ({
+const scopeStep = ({ scope, reason }: KeptScope): StepText => ({
   what: [{ text: scope, code: true }],
   outcome: consentRowInWords({ reason }),
 });
 
-function consent({ scopes }: ConsentAsked): ToldDecision {
+function consent({ scopes }: ConsentAsked): DecisionText {
   const asked = scopes.filter(({ ask }) => ask).length;
   return {
     tone: 'plain',
@@ -99,8 +99,8 @@ function consent({ scopes }: ConsentAsked): ToldDecision {
   };
 }
 
-function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 'request'> {
-  const described = steps.map(({ policyId, policy, rule, reason }): ToldStep => {
+function access({ request, steps, left }: AccessRefused): Omit<DecisionText, 'request'> {
+  const described = steps.map(({ policyId, policy, rule, reason }): StepText => {
     const outcome = stepInWords({ reason });
     if (policy === undefined || policyId === undefined) return { what: [{ text: phrase('Result') }], outcome };
     const text =
@@ -125,7 +125,7 @@ function access({ request, steps, left }: AccessRefused): Omit<ToldDecision, 're
   };
 }
 
-function refused(decision: RequestRefused): Omit<ToldDecision, 'request'> {
+function refused(decision: RequestRefused): Omit<DecisionText, 'request'> {
   switch (decision.kind) {
     case 'access-policy':
       return access(decision);

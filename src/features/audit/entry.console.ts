@@ -3,7 +3,7 @@ import { type Content, detailPage, type Fact, type Part, type Piece } from '../.
 import { momentOf } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import { tellDecision } from './decision-text.console.ts';
+import { describeDecision } from './decision-text.console.ts';
 import { addressOfEntry, LOG, partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { LOG_COLUMNS, outcomePieces, rowOf } from './log.console.ts';
@@ -45,7 +45,7 @@ export const LOG_CRUMBS: readonly Crumb[] = [{ label: 'Reports' }, { label: 'Sys
 
 /** The pages about one event. */
 export function logTabs(event: StoredEvent): readonly Action[] {
-  if (tellDecision(event) === undefined) return [];
+  if (describeDecision(event) === undefined) return [];
   const address = addressOfEntry(event.uuid);
   return [
     { label: 'Event', href: address },

@@ -5,16 +5,16 @@ import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { ApiError, notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
-import type { JudgedRequest } from '../policies/decisions.policy.ts';
+import type { RecordedRequest } from '../policies/decisions.policy.ts';
 import { isExchange } from '../policies/simulation.policy.ts';
 import { simulateRequest } from '../policies/simulation.service.ts';
 import type { SimulatedPrompt } from '../policies/simulation-facts.policy.ts';
-import { tellDecision } from './decision-text.console.ts';
+import { describeDecision } from './decision-text.console.ts';
 import { LOG_CRUMBS, logTabs } from './entry.console.ts';
 import { partyPiece, targetKindOf } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { readLogEvent } from './logs.service.ts';
-import type { ToldStep } from './sign-in-text.console.ts';
+import type { StepText } from './sign-in-text.console.ts';
 
 const PROMPTS: readonly SimulatedPrompt[] = ['none', 'login', 'consent'];
 
@@ -22,7 +22,7 @@ const PROMPTS: readonly SimulatedPrompt[] = ['none', 'login', 'consent'];
 async function today(
   { services, request: caller }: ConsoleRequest,
   { actor }: StoredEvent,
-  request: JudgedRequest,
+  request: RecordedRequest,
 ): Promise<Verdict | undefined> {
   const { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [], detailTypes = [] } = request;
   const words = prompt.split(' ');
@@ -42,7 +42,7 @@ async function today(
   }
 }
 
-const steps = (explained: readonly ToldStep[]): Part => ({
+const steps = (explained: readonly StepText[]): Part => ({
   kind: 'table',
   title: 'Evaluated',
   lead: 'In this order, with the names at that time.',
@@ -61,7 +61,7 @@ export const explainPage: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { event } = await readLogEvent(visit.services, visit.params.uuid ?? '');
-    const explained = tellDecision(event);
+    const explained = describeDecision(event);
     if (explained === undefined) throw notFound(event.uuid, 'LogEvent');
     const parties = [event.actor, ...event.target].filter(
       ({ id, type }, at, all) => id !== 'unknown' && at === all.findIndex((one) => one.id === id && one.type === type),
@@ -96,7 +96,7 @@ export const explainPage: ConsolePage = {
 
 /** Address of the simulator with the same request. */
 function simulatorFor(
-  { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [], detailTypes = [] }: JudgedRequest,
+  { clientId, serverId, grantType, scopes, prompt = '', actor: acting, resources = [], detailTypes = [] }: RecordedRequest,
   { actor }: StoredEvent,
 ): string {
   const user = actor.type === 'User' ? { user: actor.id } : {};
@@ -113,7 +113,7 @@ function simulatorFor(
   return `/admin/api/servers/${encodeURIComponent(serverId)}/simulator?${question}`;
 }
 
-function todayPart(request: JudgedRequest, event: StoredEvent, now: Verdict | undefined, isFactor: boolean): Part {
+function todayPart(request: RecordedRequest, event: StoredEvent, now: Verdict | undefined, isFactor: boolean): Part {
   const title = 'Result today';
   if (now === undefined) return { kind: 'words', title, paragraphs: [NO_RESULT] };
   const paragraphs = isFactor ? [now.sentence, NO_FACTOR] : [now.sentence];

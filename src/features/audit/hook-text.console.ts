@@ -2,7 +2,7 @@
 
 import { type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import type { HookAsked, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
-import { NOTHING, type ToldDecision } from './sign-in-text.console.ts';
+import { type DecisionText, NOTHING } from './sign-in-text.console.ts';
 
 const OUTCOMES: Readonly<Record<HookOutcome, string>> = {
   CHANGED: 'The hook changed what was to be issued or stored.',
@@ -29,7 +29,7 @@ const FAILURES = {
   CLOSED: 'The hook is set to refuse, so it was refused.',
 } as const;
 
-export function hookText({ outcome, problem, detail, failure, milliseconds, attempts, changed = [] }: HookAsked): ToldDecision {
+export function hookText({ outcome, problem, detail, failure, milliseconds, attempts, changed = [] }: HookAsked): DecisionText {
   const took: Phrase = phrase('It took {milliseconds} ms and {attempts} attempts.', { milliseconds, attempts });
   const isGood = outcome === 'CHANGED' || outcome === 'UNCHANGED' || outcome === 'ALLOWED' || outcome === 'VERIFIED';
   return {

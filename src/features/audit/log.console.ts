@@ -12,7 +12,7 @@ import { ApiError, validation } from '../../platform/errors/errors.ts';
 import { listFile } from '../../platform/http/list-files.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
-import { tellDecision } from './decision-text.console.ts';
+import { describeDecision } from './decision-text.console.ts';
 import { addressOfEntry, LOG, partyPiece } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { describeEvent } from './log-events.service.ts';
@@ -90,7 +90,7 @@ export function rowOf(event: StoredEvent): TableRow {
       client.ipAddress === undefined ? '' : { text: client.ipAddress, href: filteredBy({ q: client.ipAddress }) },
       outcomePieces(event),
     ],
-    actions: tellDecision(event) === undefined ? [] : [{ label: 'Explain', href: `${address}/explain` }],
+    actions: describeDecision(event) === undefined ? [] : [{ label: 'Explain', href: `${address}/explain` }],
   };
 }
 

@@ -2,7 +2,7 @@
 import { type Phrase, phrase } from '../../platform/i18n/phrase.ts';
 import type { SignInRuled } from '../policies/decisions.policy.ts';
 import type { RuleReason, SignInDecision } from '../sign-in-rules/sign-in-rules.policy.ts';
-import { NOTHING, type ToldDecision, type ToldStep } from './sign-in-text.console.ts';
+import { type DecisionText, NOTHING, type StepText } from './sign-in-text.console.ts';
 
 const REASONS: Readonly<Record<RuleReason, string>> = {
   'the rule fits': 'It matches and decides',
@@ -20,10 +20,10 @@ const REASONS: Readonly<Record<RuleReason, string>> = {
 /** Result of one rule. */
 export const ruleReason = (reason: RuleReason): Phrase => phrase(REASONS[reason]);
 
-const ruleSteps = (steps: SignInDecision['steps']): readonly ToldStep[] =>
+const ruleSteps = (steps: SignInDecision['steps']): readonly StepText[] =>
   steps.map(({ rule, reason }) => ({ what: [{ text: rule }], outcome: ruleReason(reason) }));
 
-export function ruleText({ action, rule, canProve, steps }: SignInRuled): ToldDecision {
+export function ruleText({ action, rule, canProve, steps }: SignInRuled): DecisionText {
   const explanation = { steps: ruleSteps(steps), advice: ['The rules are under Security → Sign-in policy.'] };
   if (action === 'DENY')
     return {

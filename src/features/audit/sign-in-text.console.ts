@@ -2,25 +2,25 @@
 
 import type { Piece, Tone } from '../../pages/console/detail-page.ts';
 import { type Phrase, phrase, type Text, type Value } from '../../platform/i18n/phrase.ts';
-import type { FactorTried, JudgedRequest, PasswordRefused, SessionBegun } from '../policies/decisions.policy.ts';
+import type { FactorTried, PasswordRefused, RecordedRequest, SessionBegun } from '../policies/decisions.policy.ts';
 import type { DemandReason } from '../second-factors/second-factor.policy.ts';
 import { WRONG_PASSWORDS } from '../sign-in/lockout.policy.ts';
 
 /** An evaluated step. */
-export interface ToldStep {
+export interface StepText {
   readonly what: readonly Piece[];
   readonly outcome: Phrase;
 }
 
-export interface ToldDecision {
+export interface DecisionText {
   readonly tone: Tone;
   readonly sentences: readonly Text[];
   /** Checks in the order in which they ran. */
-  readonly steps: readonly ToldStep[];
+  readonly steps: readonly StepText[];
   /** Possible next steps. */
   readonly advice: readonly Text[];
   /** The request, if it can be simulated today. */
-  readonly request?: JudgedRequest;
+  readonly request?: RecordedRequest;
 }
 
 export const NOTHING = { steps: [], advice: [] } as const;
@@ -43,8 +43,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   STAGED: 'Select “Activate” on the page of the user, or “Approve” after a sign-up.',
 };
 
-export function passwordText({ reason, status = '', failures = 0, lockedUntil, knownBrowser = false }: PasswordRefused): ToldDecision {
-  const bad = (sentences: Text[], ...advice: Text[]): ToldDecision => ({ ...NOTHING, tone: 'bad', sentences, advice });
+export function passwordText({ reason, status = '', failures = 0, lockedUntil, knownBrowser = false }: PasswordRefused): DecisionText {
+  const bad = (sentences: Text[], ...advice: Text[]): DecisionText => ({ ...NOTHING, tone: 'bad', sentences, advice });
   const place = knownBrowser
     ? 'The user had signed in with this browser before. Such browsers are counted separately, so that guesses from elsewhere do not lock the user out.'
     : 'The user had not signed in with this browser before.';
@@ -113,7 +113,7 @@ export function passwordText({ reason, status = '', failures = 0, lockedUntil, k
   }
 }
 
-export function lockText(after: unknown): ToldDecision {
+export function lockText(after: unknown): DecisionText {
   const { lockedUntil, locks = 1 } = (after ?? {}) as { lockedUntil?: string; locks?: number };
   return {
     ...NOTHING,
@@ -152,7 +152,7 @@ const METHODS = {
   other: { right: 'The second factor was correct.', wrong: 'The second factor was wrong or already used. Each works once.' },
 } as const;
 
-export function factorText({ reason, method, failures, lockedUntil }: FactorTried): ToldDecision {
+export function factorText({ reason, method, failures, lockedUntil }: FactorTried): DecisionText {
   const given = Object.hasOwn(METHODS, method) ? METHODS[method as keyof typeof METHODS] : METHODS.other;
   if (reason === 'RIGHT') return { ...NOTHING, tone: 'good', sentences: [given.right] };
   if (reason === 'LOCKED') {
@@ -197,7 +197,7 @@ export const DEMANDS: Readonly<Record<DemandReason, string>> = {
   REQUEST: 'the application’s request asked for it (acr_values)',
 };
 
-export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trustedBrowser } }: SessionBegun): ToldDecision {
+export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trustedBrowser } }: SessionBegun): DecisionText {
   const ways = amr.flatMap((method) => (WAYS[method] === undefined ? [] : [phrase(WAYS[method])]));
   const proved =
     ways.length === 0 ? phrase('How the user signed in is no longer known.') : phrase('The user proved who they are by {ways}.', { ways });

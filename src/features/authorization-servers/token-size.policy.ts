@@ -25,7 +25,7 @@ const memberSize = ([name, value]: readonly [string, unknown]): number => jsonSi
 export const membersSize = (claims: Readonly<Record<string, unknown>>): number =>
   Object.entries(claims).reduce((sum, member) => sum + memberSize(member), 0);
 
-export interface Fitted {
+export interface FittingClaims {
   readonly claims: Readonly<Record<string, unknown>>;
   /** The names of those that stay out. */
   readonly omitted: readonly string[];
@@ -36,7 +36,7 @@ export interface Fitted {
  * @param claims those that may stay out
  * @param others bytes of JSON that the payload takes without them
  */
-export function fitIntoToken(claims: Readonly<Record<string, unknown>>, others: number): Fitted {
+export function fitIntoToken(claims: Readonly<Record<string, unknown>>, others: number): FittingClaims {
   const omitted: string[] = [];
   let size = others + membersSize(claims);
   for (const member of Object.entries(claims).sort((a, b) => memberSize(b) - memberSize(a))) {

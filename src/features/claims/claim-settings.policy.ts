@@ -23,7 +23,7 @@ export interface ClaimProblem {
   readonly message: string;
 }
 
-export interface ClaimSurroundings {
+export interface ClaimContext {
   /** Names of the scopes of its server. */
   readonly scopes: readonly string[];
   /** The other claims of its server. */
@@ -33,7 +33,7 @@ export interface ClaimSurroundings {
 }
 
 /** @returns everything that is wrong with a claim; none: it may be */
-export function claimProblems(claim: ServerClaim, { scopes, claims, attributes }: ClaimSurroundings): ClaimProblem[] {
+export function claimProblems(claim: ServerClaim, { scopes, claims, attributes }: ClaimContext): ClaimProblem[] {
   const problems: ClaimProblem[] = [];
   const refuse = (field: string, message: string | undefined) => {
     if (message !== undefined) problems.push({ field, message });

@@ -25,7 +25,7 @@ export interface PlanStep {
   carryOut(): Promise<readonly string[]>;
 }
 
-export interface Workshop {
+export interface PlanContext {
   readonly service: Service;
   readonly directory: NameDirectory;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -42,7 +42,7 @@ interface Place {
 const TOP: Place = { path: '', name: '' };
 
 /** @throws {StartFailure} when the file wants what cannot be */
-export async function plan(workshop: Workshop, sections: Sections, kinds: readonly Kind[]): Promise<PlanStep[]> {
+export async function plan(workshop: PlanContext, sections: Sections, kinds: readonly Kind[]): Promise<PlanStep[]> {
   const expected = expectedIn(workshop, sections);
   const directory = expecting(workshop.directory, {
     applications: expected('applications', SYSTEM_APPLICATIONS),
@@ -55,7 +55,7 @@ export async function plan(workshop: Workshop, sections: Sections, kinds: readon
 }
 
 const expectedIn =
-  ({ deleting }: Workshop, sections: Sections) =>
+  ({ deleting }: PlanContext, sections: Sections) =>
   (section: string, lasting: readonly string[] = []): Expected => {
     const wanted = sections.get(section);
     const names = new Set([...(wanted ?? []).map(({ key }) => key), ...lasting]);
@@ -63,7 +63,7 @@ const expectedIn =
   };
 
 /** For the sections inside an object. @param path undefined: it does not exist yet */
-const inside = (workshop: Workshop, { inner }: Wanted, path: string | undefined): Workshop => ({
+const inside = (workshop: PlanContext, { inner }: Wanted, path: string | undefined): PlanContext => ({
   ...workshop,
   directory: expectingRoles(workshop.directory, workshop.service, path, expectedIn(workshop, inner)('roles')),
 });
@@ -74,7 +74,7 @@ interface Found {
   readonly deletions: PlanStep[];
 }
 
-async function compareSections(workshop: Workshop, sections: Sections, kinds: readonly Kind[], place: Place): Promise<Found> {
+async function compareSections(workshop: PlanContext, sections: Sections, kinds: readonly Kind[], place: Place): Promise<Found> {
   const all: Found = { steps: [], deletions: [] };
   for (const kind of kinds) {
     const wanted = sections.get(kind.section);
@@ -86,7 +86,7 @@ async function compareSections(workshop: Workshop, sections: Sections, kinds: re
   return all;
 }
 
-async function compareSection(workshop: Workshop, kind: Kind, wanted: readonly Wanted[], place: Place): Promise<Found> {
+async function compareSection(workshop: PlanContext, kind: Kind, wanted: readonly Wanted[], place: Place): Promise<Found> {
   const present = new Map((await readAll(workshop.service, workshop.directory, kind, place.path)).map((one) => [one.key, one]));
   const found: Found = { steps: [], deletions: [] };
   const order = new ChangeOrder(present.values());
@@ -133,12 +133,12 @@ function checkStatus(kind: Kind, status: unknown, name: string): void {
     throw new StartFailure(`${name}: status must be ${words.join(', ').replace(/, (?=[^,]+$)/, ' or ')}.`);
 }
 
-async function setStatus({ service }: Workshop, kind: Kind, path: string, status: unknown): Promise<void> {
+async function setStatus({ service }: PlanContext, kind: Kind, path: string, status: unknown): Promise<void> {
   await service.send('POST', `${path}/lifecycle/${statusesOf(kind)[String(status)]}`);
 }
 
 /** Asked when the plan is made, to find what will not be there, and again when a step is carried out: what was made meanwhile has an id by then. */
-const withIds = ({ directory }: Workshop, { references = [] }: Kind, body: Document): Promise<Document> =>
+const withIds = ({ directory }: PlanContext, { references = [] }: Kind, body: Document): Promise<Document> =>
   replaceReferences(body, references, directory.ids);
 
 /** @throws {StartFailure} naming the thing and the field, when it refers to what will not be there */
@@ -148,7 +148,7 @@ const checkReferences = (what: Promise<Document>, name: string): Promise<Documen
   });
 
 /** References as the service writes them: a login is found in small and capital letters. */
-const inTheirWords = async ({ directory }: Workshop, { references = [] }: Kind, document: Document): Promise<Document> =>
+const inTheirWords = async ({ directory }: PlanContext, { references = [] }: Kind, document: Document): Promise<Document> =>
   replaceReferences(await replaceReferences(document, references, directory.ids), references, directory.names);
 
 interface CreationRequest {
@@ -168,7 +168,7 @@ function creationRequest(kind: Kind, within: string, document: Document): Creati
 }
 
 /** Checks the request that creates an object, and those for the objects inside. @throws {StartFailure} naming the object and the field */
-async function checkCreation(workshop: Workshop, wanted: Wanted, within: string, name: string): Promise<CreationRequest> {
+async function checkCreation(workshop: PlanContext, wanted: Wanted, within: string, name: string): Promise<CreationRequest> {
   const { kind, document, inner } = wanted;
   const made = creationRequest(kind, within, document);
   checkStatus(kind, made.status, name);
@@ -180,7 +180,7 @@ async function checkCreation(workshop: Workshop, wanted: Wanted, within: string,
   return made;
 }
 
-async function creation(workshop: Workshop, wanted: Wanted, place: Place): Promise<PlanStep> {
+async function creation(workshop: PlanContext, wanted: Wanted, place: Place): Promise<PlanStep> {
   const { kind, key, document } = wanted;
   const name = nameIn(place, kind.noun, key);
   const { given, body, status } = await checkCreation(workshop, wanted, place.path, name);
@@ -207,7 +207,7 @@ const insideOf = ({ inner }: Wanted): Difference[] =>
  * Fills a new object. Defaults that the service created and the file omits are deleted first: a new authorization server has a policy that allows
  * everything, and a plan that stops midway must not leave it.
  */
-async function fill(workshop: Workshop, wanted: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
+async function fill(workshop: PlanContext, wanted: Wanted, made: Pick<Present, 'path'>, place: Place): Promise<string[]> {
   const { kind, key, inner } = wanted;
   const filling = inside({ ...workshop, deleting: true }, wanted, made.path);
   const { steps, deletions } = await compareSections(filling, inner, kind.inner, placeOf(kind, key, made.path, place));
@@ -224,7 +224,7 @@ function toldOnce(name: string, { credentials, signingSecret }: ApiResponse, giv
   );
 }
 
-async function change(workshop: Workshop, { kind, key, document }: Wanted, is: Present, place: Place): Promise<PlanStep[]> {
+async function change(workshop: PlanContext, { kind, key, document }: Wanted, is: Present, place: Place): Promise<PlanStep[]> {
   const name = nameIn(place, kind.noun, key);
   // A secret is given when the thing is made; afterwards nobody can say whether it is the same.
   const given = withoutSecrets(document);
@@ -259,7 +259,7 @@ async function change(workshop: Workshop, { kind, key, document }: Wanted, is: P
   ];
 }
 
-function removal({ service, deleting }: Workshop, { kind, key, path }: Present, place: Place): PlanStep {
+function removal({ service, deleting }: PlanContext, { kind, key, path }: Present, place: Place): PlanStep {
   return {
     verb: deleting ? 'delete' : 'leave',
     noun: kind.noun,

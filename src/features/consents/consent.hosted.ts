@@ -3,7 +3,7 @@
  * ones: optional scopes one by one, the others as a whole. Whether consent is needed was decided before.
  */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { accountLabel, logoOf, webAddress } from '../../pages/hosted/page-models.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -34,7 +34,7 @@ export async function askForConsent(deps: SignInDeps, ctx: Koa.Context, details:
     logo,
     application: application.label,
     account: account && accountLabel(account),
-    action: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/consent`),
+    action: withCarriedParameters(ctx, `/interaction/${details.serverId}/${details.uid}/consent`),
     required: scopes.filter(({ optional }) => !optional),
     optional: scopes.filter(({ optional }) => optional),
     details: askedDetails.map(({ detail, type }) => detailInLanguage(language, detail, type)),
@@ -78,5 +78,5 @@ function consentDecision({ scopes }: Consent, form: URLSearchParams): Interactio
 /** Reports the decision. */
 export async function receiveConsent(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const result = consentDecision(consentOf(details), await readForm(ctx));
-  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
+  seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
 }

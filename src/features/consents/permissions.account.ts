@@ -1,7 +1,7 @@
 /** `/account/permissions`: what each application may do in the user's name and learns of them, by their consent or by trust; and the end of it. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';
+import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { logoOf } from '../../pages/hosted/page-models.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -31,5 +31,5 @@ export const permissionsPage = ownPage('permissions', async (deps, ctx, visit) =
 export const endPermission = ownChange<AccountDeps>(async (deps, ctx, { accountId }, form) => {
   const which = { applicationId: form.get('application') ?? '', serverId: form.get('server') ?? '' };
   const ended = await endOwnPermission(deps.services, accountId, which, visitor(ctx, deps.config));
-  doneWith(ctx, 'permissions', ended ? 'permission-ended' : 'permission-gone');
+  redirectAfterChange(ctx, 'permissions', ended ? 'permission-ended' : 'permission-gone');
 }, 'permissions');

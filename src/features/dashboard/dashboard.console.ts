@@ -21,7 +21,7 @@ import {
   readHealth,
   readTotals,
 } from './dashboard.service.ts';
-import { rangeIn, rangeLinks, toldStatistics, toldTotals } from './statistics.console.ts';
+import { presentStatistics, presentTotals, rangeIn, rangeLinks } from './statistics.console.ts';
 import { readStatistics } from './statistics.service.ts';
 
 const ROLES: Readonly<Record<RoleType, readonly [name: string, meaning: string]>> = {
@@ -133,8 +133,8 @@ async function serviceFacts({ services, request, query }: ConsoleRequest) {
   const statistics = await readStatistics(services.database, range);
   return {
     ranges: rangeLinks(range),
-    totals: toldTotals(await readTotals(services.database)),
-    statistics: statistics && toldStatistics(statistics),
+    totals: presentTotals(await readTotals(services.database)),
+    statistics: statistics && presentStatistics(statistics),
     health: toldHealth(await readHealth(services, request)),
   };
 }

@@ -47,7 +47,7 @@ const LOG = '/admin/reports/log';
 /** A time as the log's form takes it. */
 const typed = (moment: Date): string => moment.toISOString().slice(0, 16);
 
-export function toldTotals({ users, applications, organizations }: Totals) {
+export function presentTotals({ users, applications, organizations }: Totals) {
   return [
     { label: 'Users', count: users, href: '/admin/users' },
     { label: 'Applications', count: applications, href: '/admin/applications' },
@@ -55,7 +55,7 @@ export function toldTotals({ users, applications, organizations }: Totals) {
   ];
 }
 
-export function toldStatistics({ range, span, slots, signIns, failures, activeUsers, reasons, applications, adoption }: Statistics) {
+export function presentStatistics({ range, span, slots, signIns, failures, activeUsers, reasons, applications, adoption }: Statistics) {
   const since = typed(new Date(present().getTime() - LENGTHS[range]));
   const log = (fields: Readonly<Record<string, string>>): string => `${LOG}?${new URLSearchParams({ ...fields, since })}`;
   const { users, any, passkey, totp } = adoption;

@@ -5,7 +5,7 @@
 
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { logoOf } from '../../pages/hosted/page-models.ts';
 import { browserDevice, deviceOf, keepDevice } from '../../platform/http/cookies.ts';
@@ -24,14 +24,14 @@ import { isEmailMethod, requestSignInCode, signInByCode } from './email-sign-in.
 /** Where a sign-in continues after an e-mail code. */
 export const codePlaceOf = (ctx: Koa.Context, place: SignInPlace): CodePlace => {
   const path = pathOfPlace(place);
-  return { path, query: carryOn(ctx, path).slice(path.length) };
+  return { path, query: withCarriedParameters(ctx, path).slice(path.length) };
 };
 
 /** Redirects to the page on which the user enters the code. @param stateToken of the code */
 export async function waitForCode(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<void> {
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
-  seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
+  seeOther(ctx, withCarriedParameters(ctx, pathOfPlace(place)));
 }
 
 /** The link was used or replaced, has expired, or there never was one; the page does not say which. */
@@ -111,7 +111,7 @@ export const receiveCode: Receiver = async (deps, ctx, place, gone) => {
   const first = typeof checked === 'string' ? undefined : await complete(deps, checked, request);
   if (first !== undefined && first !== 'waiting') return continueSignIn(deps, ctx, place, first);
   keepStateToken(deps, ctx, path, undefined);
-  if (first === 'waiting') return seeOther(ctx, carryOn(ctx, WAITING));
+  if (first === 'waiting') return seeOther(ctx, withCarriedParameters(ctx, WAITING));
   await gone();
 };
 

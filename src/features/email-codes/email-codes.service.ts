@@ -80,7 +80,7 @@ export interface CodePlace {
   readonly query: string;
 }
 
-export interface CodeWish extends CodePlace {
+export interface CodeOrder extends CodePlace {
   readonly purpose: CodePurpose;
   /** User name or e-mail address, as typed. */
   readonly name: string;
@@ -99,7 +99,7 @@ export const codeKey = (stateToken: string, path: string, device: string | undef
  * @param replaces the browser's token of the previous code, which ends
  * @returns the browser's token
  */
-export async function beginCode(services: Services, wish: CodeWish, request: RequestContext, replaces = ''): Promise<string> {
+export async function beginCode(services: Services, wish: CodeOrder, request: RequestContext, replaces = ''): Promise<string> {
   const { purpose, path, query, form } = wish;
   const [stateToken, link] = [randomToken(), randomToken()];
   const key = codeKey(stateToken, path, request.device);

@@ -16,7 +16,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import { EVENT_HOOK } from '../audit/audit.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { type EventType, HOOK_EVENT_TYPES, type HookEventType } from '../audit/event-types.policy.ts';
-import { hurryEntries, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
+import { endPausesOf, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { EventHook, HookStatus } from './event-hooks.resource.ts';
 import {
   deleteEventHookRow as deleteRow,
@@ -182,7 +182,7 @@ export async function verifyEventHook(services: Services, id: string, request: R
   if (problem !== undefined) throw validation([{ field: 'channel.config.uri', message: problem }]);
   return changeEventHook(services, id, async (trx, before) => {
     if (before.channel.uri !== asked.channel.uri) throw wrongState('the event hook was changed in the meantime. Try again');
-    await hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + timings.outboxClaim * 1000));
+    await endPausesOf(trx, receiver(id), present(), new Date(present().getTime() + timings.outboxClaim * 1000));
     if (before.verificationStatus === 'VERIFIED') return before;
     const changes = { verificationStatus: 'VERIFIED' as const, lastUpdated: present() };
     await updateRow(trx, id, changes);

@@ -9,7 +9,7 @@ import type { NumberedPage, NumberedWindow, Page, Slice, Window } from '../../pl
 import { conflict, notFound, requireFound, validation } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
-import { takeOutPerson } from '../policies/policy-names.service.ts';
+import { removePersonFromPolicies } from '../policies/policy-names.service.ts';
 import { findVisibleUser } from '../users/user-reach.service.ts';
 import type { JoinedUser, User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
@@ -109,7 +109,7 @@ export async function updateGroup(services: Services, id: string, profile: Group
 export async function deleteGroup(services: Services, id: string, request: RequestContext): Promise<void> {
   await services.database.transaction(async (trx) => {
     const before = requireFound(await lockGroup(trx, id), id, 'Group');
-    await takeOutPerson(services, trx, 'group', id, request);
+    await removePersonFromPolicies(services, trx, 'group', id, request);
     await deleteRow(trx, id);
     await recordEvent(trx, {
       eventType: 'group.lifecycle.delete',

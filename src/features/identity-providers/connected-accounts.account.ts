@@ -5,7 +5,7 @@
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith, framedOn } from '../../pages/account/page.ts';
+import { framedOn, redirectAfterChange } from '../../pages/account/page.ts';
 import { type HostedDeps, visitor } from '../../pages/hosted/deps.ts';
 import type { DrawInFrame } from '../../pages/hosted/page-models.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -17,7 +17,7 @@ import { connectOwn, disconnectOwn, isOnlyWay, ownLinks, recordConnectionFailure
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { connectableProvider } from './upstream-offers.service.ts';
 import { explainProblem } from './upstream-problem.hosted.ts';
-import { addressOut, showOnward, takeAnswer } from './upstream-redirect.hosted.ts';
+import { addressOut, consumeCallback, showOnward } from './upstream-redirect.hosted.ts';
 
 /** Data shown on the page. */
 export async function accountsOn({ services, config }: HostedDeps, ctx: Koa.Context, user: User, day: (at: Date) => string) {
@@ -51,7 +51,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
   const { services, upstream } = deps;
   const session = await deps.sessions.current(ctx.req, ctx.res);
   const framed = session && framedOn(deps, ctx, 'security', session);
-  const taken = await takeAnswer(deps, ctx, 'account');
+  const taken = await consumeCallback(deps, ctx, 'account');
   if (taken === undefined) return explainProblem(deps, ctx, 'account', undefined, 'over', framed);
   const { kept, answer } = taken;
   const { userId } = kept;
@@ -62,7 +62,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
   if (provider === undefined) return explainProblem(deps, ctx, 'account', undefined, 'not-offered', framed);
   await explaining(deps, ctx, { provider, userId, framed }, async () => {
     await connectOwn(services, provider.id, await upstream.identify(provider, kept, answer), userId, visitor(ctx, deps.config));
-    doneWith(ctx, 'security', 'connected');
+    redirectAfterChange(ctx, 'security', 'connected');
   });
 }
 
@@ -70,7 +70,7 @@ export async function finishConnection(deps: AccountDeps, ctx: RouterContext): P
 export const disconnectAccount = change<AccountDeps>(async (deps, ctx, session, form) => {
   try {
     const ended = await disconnectOwn(deps.services, form.get('idp') ?? '', session.accountId, visitor(ctx, deps.config));
-    doneWith(ctx, 'security', ended ? 'disconnected' : 'disconnected-already');
+    redirectAfterChange(ctx, 'security', ended ? 'disconnected' : 'disconnected-already');
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     await explainProblem(deps, ctx, 'account', undefined, error.problem, framedOn(deps, ctx, 'security', session));

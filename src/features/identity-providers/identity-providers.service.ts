@@ -5,7 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { conflict, notFound, validation, wrongState } from '../../platform/errors/errors.ts';
-import { takeOutProvider } from '../applications/application-providers.service.ts';
+import { removeProviderFromApplications } from '../applications/application-providers.service.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findGroup } from '../groups/groups.store.ts';
@@ -156,7 +156,7 @@ export async function setIdentityProviderStatus(
 export async function deleteIdentityProvider(services: Services, id: string, request: RequestContext): Promise<void> {
   const offering = await change(services, id, async (trx, before) => {
     const linkedUsers = await countLinks(trx, id);
-    const applications = await takeOutProvider(services, trx, id, request);
+    const applications = await removeProviderFromApplications(services, trx, id, request);
     await deleteRow(trx, id);
     await recordEvent(trx, {
       eventType: 'system.idp.lifecycle.delete',

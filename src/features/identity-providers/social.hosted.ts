@@ -4,7 +4,7 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn, DOMAIN_PARAMETER, parameterOf, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
+import { DOMAIN_PARAMETER, parameterOf, SECURITY_PAGE, withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
@@ -17,7 +17,7 @@ import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { offeredProvider } from './upstream-offers.service.ts';
 import { explainProblem, wantsToChoose } from './upstream-problem.hosted.ts';
-import { addressOut, CALLBACK_PARAMETERS, linksTo, type ProviderLink, showOnward, takeAnswer } from './upstream-redirect.hosted.ts';
+import { addressOut, CALLBACK_PARAMETERS, consumeCallback, linksTo, type ProviderLink, showOnward } from './upstream-redirect.hosted.ts';
 import { canReauthenticate } from './upstream-request.policy.ts';
 import { recordUpstreamFailure, signInUpstream } from './upstream-sign-in.service.ts';
 import { transactionAddress, transactionPath } from './upstream-transaction.hosted.ts';
@@ -31,9 +31,10 @@ const LONGEST = 4096;
  * Sends the browser to the provider that the application has named, or that the domain of `login_hint` requires.
  * @returns false when there is none, or the user wants to choose
  */
-export async function goStraight(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<boolean> {
+export async function redirectToNamedProvider(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<boolean> {
   const { idp } = details.upstream ?? {};
-  if (idp === undefined) return details.loginHint !== undefined && (await goHome(deps, ctx, details, details.loginHint)) === undefined;
+  if (idp === undefined)
+    return details.loginHint !== undefined && (await redirectToHomeProvider(deps, ctx, details, details.loginHint)) === undefined;
   if (wantsToChoose(ctx)) return false;
   await begin(deps, ctx, details, idp);
   return true;
@@ -44,7 +45,7 @@ export async function goStraight(deps: SignInDeps, ctx: Koa.Context, details: In
  * the same, whether they have an account or not.
  * @returns undefined when the browser was sent there; else the providers that the domain leads to, of which none is required, or the user wants to choose
  */
-export async function goHome(
+export async function redirectToHomeProvider(
   deps: SignInDeps,
   ctx: Koa.Context,
   place: SignInPlace,
@@ -60,7 +61,7 @@ export async function goHome(
 
 /** GET …/upstream/:idp: a button was pressed. A page of another site that leads here only shows the sign-in page: nobody is signed in behind their back. */
 export async function beginUpstream(deps: SignInDeps, ctx: RouterContext, place: SignInPlace): Promise<void> {
-  if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, carryOn(ctx, transactionPath(place)));
+  if (ctx.get('Sec-Fetch-Site') === 'cross-site') return seeOther(ctx, withCarriedParameters(ctx, transactionPath(place)));
   await begin(deps, ctx, place, ctx.params.idp ?? '', { domain: parameterOf(ctx, DOMAIN_PARAMETER) });
 }
 
@@ -112,7 +113,7 @@ export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise
 /** GET …/upstream: what the provider has answered. */
 export async function finishUpstream(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<void> {
   const { services, upstream } = deps;
-  const taken = await takeAnswer(deps, ctx, place);
+  const taken = await consumeCallback(deps, ctx, place);
   if (taken === undefined) return explainProblem(deps, ctx, place, undefined, 'over');
   const { kept, answer } = taken;
   const provider = await offeredProvider(services, kept.idpId, place === 'standalone' ? undefined : place.upstream, kept.domain);

@@ -15,7 +15,7 @@ import {
 import { canReauthenticate } from './upstream-request.policy.ts';
 
 /** Identity provider preferences of an application. */
-export interface UpstreamWishes {
+export interface ProviderPreferences {
   /** The ids of those that it offers; absent: all that are active. */
   readonly identityProviders?: readonly string[] | undefined;
   /** The id of the one that the authorization request names. */
@@ -24,11 +24,11 @@ export interface UpstreamWishes {
   readonly maxAge?: number | undefined;
 }
 
-const fits = ({ type, status }: Pick<IdentityProvider, 'type' | 'status'>, { maxAge }: UpstreamWishes): boolean =>
+const fits = ({ type, status }: Pick<IdentityProvider, 'type' | 'status'>, { maxAge }: ProviderPreferences): boolean =>
   status === 'ACTIVE' && (maxAge === undefined || canReauthenticate(type));
 
 /** A provider of an organization is no general offer: names of customers stay off the page, unless the application shows them. */
-const isShown = ({ id, isOfOrganization }: OfferedProvider, { identityProviders }: UpstreamWishes): boolean =>
+const isShown = ({ id, isOfOrganization }: OfferedProvider, { identityProviders }: ProviderPreferences): boolean =>
   identityProviders === undefined ? !isOfOrganization : identityProviders.includes(id);
 
 /** Those that are active, as this process knows them; by the pool, as the settings (settings-cache.ts). */
@@ -50,7 +50,7 @@ export const hasOrganizationProviders = async (services: Services): Promise<bool
   (await activeProviders(services)).some(({ isOfOrganization }) => isOfOrganization);
 
 /** Providers shown on a page, oldest first. They are checked again when the user chooses one. */
-export async function offeredProviders(services: Services, wishes: UpstreamWishes = {}): Promise<OfferedProvider[]> {
+export async function offeredProviders(services: Services, wishes: ProviderPreferences = {}): Promise<OfferedProvider[]> {
   return (await activeProviders(services)).filter((provider) => fits(provider, wishes) && isShown(provider, wishes));
 }
 
@@ -62,7 +62,7 @@ export async function offeredProviders(services: Services, wishes: UpstreamWishe
 export async function offeredProvider(
   services: Services,
   id: string,
-  wishes: UpstreamWishes = {},
+  wishes: ProviderPreferences = {},
   domain?: string,
 ): Promise<IdentityProvider | undefined> {
   const provider = isPrintable(id) ? await findIdentityProvider(services.database.knex, id) : undefined;
@@ -71,7 +71,12 @@ export async function offeredProvider(
 }
 
 /** One of an organization is no general offer. */
-async function isOpen({ database }: Services, id: string, { identityProviders, idp }: UpstreamWishes, domain?: string): Promise<boolean> {
+async function isOpen(
+  { database }: Services,
+  id: string,
+  { identityProviders, idp }: ProviderPreferences,
+  domain?: string,
+): Promise<boolean> {
   if (identityProviders?.includes(id)) return true;
   if (domain !== undefined && (await findDomainProviders(database.pool, domain)).some((found) => found.id === id)) return true;
   return identityProviders === undefined && (idp === id || !(await isOrganizationProvider(database.knex, id)));

@@ -3,7 +3,7 @@
  * requested it (RFC 9700 sections 4.4, 4.5 and 4.7; RFC 9207).
  */
 import type Koa from 'koa';
-import { beginningAt, carryOn, parameterOf } from '../../pages/hosted/carried-parameters.ts';
+import { beginningAt, parameterOf, withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import type { HostedDeps } from '../../pages/hosted/deps.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import { randomToken } from '../../platform/crypto/secrets.ts';
@@ -37,7 +37,10 @@ export const linksTo = (
   providers: readonly { readonly id: string; readonly name: string }[],
   domain?: string,
 ): readonly ProviderLink[] =>
-  providers.map(({ id, name }) => ({ name, href: carryOn(ctx, beginningAt(`${transactionPath(place)}/upstream/${id}`, domain)) }));
+  providers.map(({ id, name }) => ({
+    name,
+    href: withCarriedParameters(ctx, beginningAt(`${transactionPath(place)}/upstream/${id}`, domain)),
+  }));
 
 /** Parameters of a response (RFC 6749 section 4.1.2, RFC 9207). Free text from the provider is ignored. */
 export const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error'] as const;
@@ -77,7 +80,7 @@ interface TakenAnswer {
 }
 
 /** @returns undefined unless the sign-in was begun in this browser, at this place, at this provider, and is not used yet: of many at once one has it */
-export async function takeAnswer(deps: HostedDeps, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenAnswer | undefined> {
+export async function consumeCallback(deps: HostedDeps, ctx: Koa.Context, place: UpstreamPlace): Promise<TakenAnswer | undefined> {
   const answer = new URLSearchParams();
   for (const name of CALLBACK_PARAMETERS) {
     const value = parameterOf(ctx, name);

@@ -14,7 +14,7 @@ import { findRights } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import { listGroupIds } from '../groups/groups.store.ts';
-import { tellFormerAddress } from '../mail/mail.service.ts';
+import { notifyFormerAddress } from '../mail/mail.service.ts';
 import { connectionOf, isOutside, joinOrganization } from '../organization-providers/automatic-membership.service.ts';
 import { findOrgIds } from '../organizations/memberships.store.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
@@ -252,7 +252,7 @@ async function masterProfile(
   await updateUser(trx, before.id, changes);
   await claimAttributes(trx, await holdUserSchema(trx), after);
   if (email !== before.email) await deleteLinksOf(trx, before.id);
-  await tellFormerAddress(trx, before, email, request);
+  await notifyFormerAddress(trx, before, email, request);
   await recordEvent(trx, {
     eventType: 'user.account.update_profile',
     displayMessage: 'Update user profile',

@@ -24,19 +24,19 @@ import {
   reasonsOf,
 } from './import-record.service.ts';
 import type { ImportRun } from './user-batches.service.ts';
-import { findByNames, findClientIds, findOriginId, findProviders, type ProviderThere } from './user-batches.store.ts';
+import { type ExistingProvider, findByNames, findClientIds, findOriginId, findProviders } from './user-batches.store.ts';
 
 /** Objects that an import creates in addition to users. */
-export type ThingKind = 'organization' | 'group' | 'application' | 'provider';
-export type ThingItem = Extract<ImportItem, { readonly kind: ThingKind }>;
+export type ObjectKind = 'organization' | 'group' | 'application' | 'provider';
+export type ObjectItem = Extract<ImportItem, { readonly kind: ObjectKind }>;
 
 /** Created, or in a dry run to be created; there already, and left as it is; or why it is refused. */
-export type ThingOutcome =
+export type ObjectOutcome =
   | { readonly state: 'created' | 'there already'; readonly name: string }
   | { readonly state: 'refused'; readonly reasons: readonly string[] };
 
 /** One thing in one transaction with its events. */
-export async function importThing(run: ImportRun, item: ThingItem): Promise<ThingOutcome> {
+export async function importObject(run: ImportRun, item: ObjectItem): Promise<ObjectOutcome> {
   try {
     return await KINDS[item.kind](run, item.value);
   } catch (error) {
@@ -46,9 +46,9 @@ export async function importThing(run: ImportRun, item: ThingItem): Promise<Thin
 
 const RENAME_OR_UNITE = 'Rename one of the two. If both are the same organization, use that external ID in the file';
 
-type Import = (run: ImportRun, value: unknown) => Promise<ThingOutcome>;
+type Import = (run: ImportRun, value: unknown) => Promise<ObjectOutcome>;
 
-const KINDS: Readonly<Record<ThingKind, Import>> = {
+const KINDS: Readonly<Record<ObjectKind, Import>> = {
   organization: (run, value) => notingRefusal(run.refusedOrganizations, value, importOrganization(run, value)),
   async group(run, value) {
     const group = parse(importedGroup, value);
@@ -72,7 +72,7 @@ const KINDS: Readonly<Record<ThingKind, Import>> = {
 };
 
 /** Remembers the name of a refused record, so that users of the file are not attached to an existing object of that name. */
-async function notingRefusal(refused: Set<string>, value: unknown, importing: Promise<ThingOutcome>): Promise<ThingOutcome> {
+async function notingRefusal(refused: Set<string>, value: unknown, importing: Promise<ObjectOutcome>): Promise<ObjectOutcome> {
   try {
     return await importing;
   } catch (error) {
@@ -82,7 +82,7 @@ async function notingRefusal(refused: Set<string>, value: unknown, importing: Pr
   }
 }
 
-async function importOrganization(run: ImportRun, value: unknown): Promise<ThingOutcome> {
+async function importOrganization(run: ImportRun, value: unknown): Promise<ObjectOutcome> {
   const { name, originId } = parse(importedOrganization, value);
   const there = run.planned.organizations.get(name) ?? (await findOriginId(run.services.database.knex, name));
   if (there && there !== originId) {
@@ -93,7 +93,7 @@ async function importOrganization(run: ImportRun, value: unknown): Promise<Thing
   return create(run, name, there !== undefined, planned, () => createOrganization(run.services, { name, originId }, run.request));
 }
 
-async function importProvider(run: ImportRun, value: unknown): Promise<ThingOutcome> {
+async function importProvider(run: ImportRun, value: unknown): Promise<ObjectOutcome> {
   const { activate, organization, ...body } = parse(importedProvider, value);
   const { name } = body;
   if (run.providers.has(name)) throw refusal('name', 'the file has two identity providers with this name. Rename one of them in the file');
@@ -121,7 +121,7 @@ async function importProvider(run: ImportRun, value: unknown): Promise<ThingOutc
 const refusal = (field: string, message: string) => validation([{ field, message }]);
 
 /** A name says nothing: subjects are those of one issuer, and with some issuers of one client. */
-const isSame = (there: ProviderThere, { type, protocol }: ReturnType<typeof identityProviderInput>): boolean =>
+const isSame = (there: ExistingProvider, { type, protocol }: ReturnType<typeof identityProviderInput>): boolean =>
   there.type === type && there.issuer === (protocol.issuer?.url ?? null) && there.clientId === protocol.credentials.client.client_id;
 
 const isGroup = async ({ services }: ImportRun, name: string): Promise<boolean> =>
@@ -133,7 +133,7 @@ async function create(
   isThere: boolean,
   planned: { add(name: string): unknown },
   write: () => Promise<unknown>,
-): Promise<ThingOutcome> {
+): Promise<ObjectOutcome> {
   if (isThere) return { state: 'there already', name };
   if (isDryRun) planned.add(name);
   else await write();

@@ -27,7 +27,7 @@ export function knownAttributes(
 const OWN: ReadonlySet<string> = new Set(OWN_ATTRIBUTES);
 
 /** @returns the names of attributes that users have here and may not change themselves */
-export const notTheirs = (schema: readonly Attribute[], given: Readonly<Record<string, unknown>>): string[] =>
+export const readOnlyAttributes = (schema: readonly Attribute[], given: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(given).filter(
     (name) =>
       !isEmptyValue(given[name]) &&

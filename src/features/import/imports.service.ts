@@ -1,7 +1,7 @@
 /** An import from its first record to its last: things one by one, users in batches, in the order of the file. */
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { importThing, type ThingItem, type ThingKind } from './directory-import.service.ts';
+import { importObject, type ObjectItem, type ObjectKind } from './directory-import.service.ts';
 import type { ImportItem } from './import-record.service.ts';
 import { type ImportRefusal, type ImportRun, importBatch } from './user-batches.service.ts';
 
@@ -19,7 +19,7 @@ export interface ImportCounts {
   readonly lastLine: number;
   /** What was not imported, by kind. */
   readonly left: ReadonlyMap<string, { readonly count: number; readonly instead: string }>;
-  readonly things: Readonly<Record<ThingKind, { readonly created: number; readonly existing: number }>>;
+  readonly things: Readonly<Record<ObjectKind, { readonly created: number; readonly existing: number }>>;
 }
 
 export interface ImportOptions {
@@ -30,14 +30,14 @@ export interface ImportOptions {
   readonly signal: AbortSignal;
   onRefused(refusal: ImportRefusal): void;
   /** Told what a thing becomes. */
-  onThing?(kind: ThingKind, state: 'created' | 'there already', name: string): void;
+  onObject?(kind: ObjectKind, state: 'created' | 'there already', name: string): void;
   /** Told of something that is not imported. */
   onNote?(message: string): void;
   /** Called after each batch and each thing. */
   onProgress?(counts: ImportCounts): void;
 }
 
-const noThings = () => ({ created: 0, existing: 0 });
+const noObjects = () => ({ created: 0, existing: 0 });
 
 /**
  * Imports what a format finds in a file.
@@ -47,9 +47,9 @@ export async function importItems(
   services: Services,
   items: AsyncIterable<ImportItem>,
   request: RequestContext,
-  { isDryRun = false, isComplete, signal, onRefused, onThing, onNote, onProgress }: ImportOptions,
+  { isDryRun = false, isComplete, signal, onRefused, onObject, onNote, onProgress }: ImportOptions,
 ): Promise<ImportCounts> {
-  const things = { organization: noThings(), group: noThings(), application: noThings(), provider: noThings() };
+  const things = { organization: noObjects(), group: noObjects(), application: noObjects(), provider: noObjects() };
   const counts = { imported: 0, refused: 0, existing: 0, lastLine: 0, left: new Map<string, { count: number; instead: string }>(), things };
   const run: ImportRun = {
     ...{ services, request, isDryRun, isComplete, seen: new Set(), leftOut: new Map(), notTaken: new Map() },
@@ -85,11 +85,11 @@ export async function importItems(
       if (batch.length === BATCH) await flush();
     } else {
       await flush();
-      const outcome = await importThing(run, item as ThingItem);
+      const outcome = await importObject(run, item as ObjectItem);
       if (outcome.state === 'refused') refuse({ place: item.place, reasons: outcome.reasons });
       else {
         things[item.kind][outcome.state === 'created' ? 'created' : 'existing'] += 1;
-        onThing?.(item.kind, outcome.state, outcome.name);
+        onObject?.(item.kind, outcome.state, outcome.name);
       }
     }
   }

@@ -10,14 +10,14 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { noteImported } from '../sign-in/answer-time.service.ts';
-import { addedValues, sizeProblem, takenAttribute, valueProblems } from '../user-schema/attribute-values.service.ts';
+import { addedValues, findTakenAttribute, sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
 import type { AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { holdUserSchema } from '../user-schema/user-schema.store.ts';
 import { givenPassword, isVerifiedAddress, splitProfile, storedPassword, type UserProfile } from '../users/user-profile.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { deleteUserRow } from '../users/users.store.ts';
-import { knownAttributes, notTheirs } from './foreign-attributes.service.ts';
+import { knownAttributes, readOnlyAttributes } from './foreign-attributes.service.ts';
 import { type ImportedUser, type ImportItem, type ImportPlace, importedUser, reasonsOf } from './import-record.service.ts';
 import { findNameFacts, insertUsers, lockUserNames, type NameFacts } from './user-batches.store.ts';
 import { type FileNames, findReferences, type References, referenceProblems } from './user-references.service.ts';
@@ -133,7 +133,7 @@ function withAttributes(
   schema: UserSchema['attributes'],
 ): unknown {
   if (attributes === undefined || typeof value !== 'object' || value === null) return value;
-  const refused = notTheirs(schema, ownAttributes);
+  const refused = readOnlyAttributes(schema, ownAttributes);
   const own = Object.fromEntries(Object.entries(ownAttributes).filter(([name]) => !refused.includes(name)));
   const { known, unknown } = knownAttributes(schema, { ...own, ...attributes });
   for (const name of unknown) if (leftOut.size < 100 || leftOut.has(name)) count(leftOut, name);
@@ -259,7 +259,7 @@ async function refuseTakenValues(
   const refused = new Map<Candidate, ImportRefusal>();
   if (!schema.attributes.some(({ unique }) => unique)) return refused;
   for (const candidate of accepted) {
-    const taken = await takenAttribute(trx, schema, candidate.user);
+    const taken = await findTakenAttribute(trx, schema, candidate.user);
     if (taken === undefined) continue;
     await deleteUserRow(trx, candidate.user.id);
     refused.set(candidate, { place: candidate.place, reasons: [`profile.${taken}: another user has this value. Choose another one`] });

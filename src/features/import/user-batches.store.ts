@@ -221,7 +221,7 @@ export async function findDepartmentsAmong(trx: Executor, ids: readonly string[]
 }
 
 /** An identity provider as far as an import asks: whether it is the one that the file means, and whose users may have accounts there. */
-export interface ProviderThere {
+export interface ExistingProvider {
   readonly id: string;
   readonly type: string;
   /** null: that of its type. */
@@ -236,9 +236,9 @@ const PROVIDERS = `SELECT p.name, p.id, p.type, p.protocol->'issuer'->>'url' AS 
   FROM identity_providers p WHERE p.name = ANY(CAST(? AS text[])) ORDER BY p.id FOR KEY SHARE OF p`;
 
 /** Like `findByNames`. @returns the providers by name */
-export async function findProviders(trx: Executor, names: readonly string[]): Promise<Map<string, ProviderThere>> {
+export async function findProviders(trx: Executor, names: readonly string[]): Promise<Map<string, ExistingProvider>> {
   if (names.length === 0) return new Map();
-  const { rows } = await trx.raw<{ rows: (ProviderThere & { readonly name: string })[] }>(PROVIDERS, [[...names]]);
+  const { rows } = await trx.raw<{ rows: (ExistingProvider & { readonly name: string })[] }>(PROVIDERS, [[...names]]);
   return new Map(rows.map(({ name, ...provider }) => [name, provider]));
 }
 

@@ -2,6 +2,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import type { ImportedUser } from './import-record.service.ts';
 import {
+  type ExistingProvider,
   findApplicationsAmong,
   findByNames,
   findDepartmentsAmong,
@@ -9,7 +10,6 @@ import {
   findOrganizationsAmong,
   findProviders,
   findRolesOf,
-  type ProviderThere,
 } from './user-batches.store.ts';
 
 /** Existing referenced objects, locked until the transaction ends. */
@@ -18,7 +18,7 @@ export interface References {
   readonly orgIds: ReadonlySet<string>;
   readonly departments: ReadonlyMap<string, string>;
   readonly groups: ReadonlyMap<string, string>;
-  readonly providers: ReadonlyMap<string, ProviderThere>;
+  readonly providers: ReadonlyMap<string, ExistingProvider>;
   /** Labels by client ID. */
   readonly applications: ReadonlyMap<string, string>;
   /** IDs by client ID and name. */

@@ -5,16 +5,23 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
-import type { MailPatience } from '../../platform/clock/timings.ts';
+import type { MailTimeouts } from '../../platform/clock/timings.ts';
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
-import { MAIL_TAKEN_FOR, type Mailer, MailRefused, MOST_CONNECTIONS, type SmtpServer, smtpMailer } from '../../platform/mail/transport.ts';
+import {
+  MAIL_LEASE_SECONDS,
+  type Mailer,
+  MailRefused,
+  MOST_CONNECTIONS,
+  type SmtpServer,
+  smtpMailer,
+} from '../../platform/mail/transport.ts';
 import { countFailures } from '../audit/audit.store.ts';
 import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { findCodeOfLink } from '../email-codes/email-codes.store.ts';
 import { brandedFor } from '../organization-branding/organization-branding.resource.ts';
-import { findOrganizationLook } from '../organization-branding/organization-branding.service.ts';
+import { findDesignOfOrganization } from '../organization-branding/organization-branding.service.ts';
 import { type Carrier, Undeliverable } from '../outbox/outbox.service.ts';
 import { kindLoad } from '../outbox/outbox.store.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
@@ -68,7 +75,7 @@ interface CurrentMailer {
   close(): void;
 }
 
-export function createMailer(services: Services, patience?: MailPatience): CurrentMailer {
+export function createMailer(services: Services, patience?: MailTimeouts): CurrentMailer {
   const inbox = inboxMailer(services);
   let open: { readonly server: SmtpServer; readonly mailer: Mailer } | undefined;
   return {
@@ -96,7 +103,7 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
 
   return {
     mostAtOnce: MOST_CONNECTIONS,
-    takenFor: MAIL_TAKEN_FOR,
+    takenFor: MAIL_LEASE_SECONDS,
     pauseAfter: (attempts) => PAUSES[attempts - 1],
     async deliver(payload) {
       const { id, userId, login, kind: named, open, sealed } = mailNote.parse(payload);
@@ -112,7 +119,7 @@ export function mailDelivery(services: Services, current: CurrentMailer): Carrie
 
       const { at, ipAddress, userAgent } = content.occurred ?? {};
       const service = await currentSettings(services, 'branding');
-      const look = content.organization === undefined ? undefined : await findOrganizationLook(services, content.organization);
+      const look = content.organization === undefined ? undefined : await findDesignOfOrganization(services, content.organization);
       const brand = brandedFor(service, look);
       const texts = await currentTexts(services);
       const link = content.link ?? (content.occurred && `${config.baseUrl}${pageOf(kind)}`);

@@ -117,7 +117,7 @@ export function noticeFor(
 }
 
 /** Notifies a former address that it no longer belongs to the account, whoever changed it: its reader may be the only one to notice. */
-export async function tellFormerAddress(
+export async function notifyFormerAddress(
   trx: Executor,
   { id, email: former }: Pick<User, 'id' | 'email'>,
   email: string | null,

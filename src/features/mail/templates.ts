@@ -7,14 +7,14 @@ import ejs from 'ejs';
 import { type ChangedTexts, isMessageKey, LANGUAGES, withChangedTexts } from '../../platform/i18n/messages.ts';
 import { negotiateLanguage } from '../../platform/i18n/page-language.ts';
 import { paletteOf, type Scheme } from '../settings/brand-colours.policy.ts';
-import { surroundingsOf } from '../settings/brand-css.policy.ts';
+import { schemeColours } from '../settings/brand-css.policy.ts';
 import { accentsOf } from '../settings/brand-stylesheet.service.ts';
 import { type FootLink, footLinks } from '../settings/branding.resource.ts';
 import type { Branding } from '../settings/settings.service.ts';
 import type { MailKind } from './mail.policy.ts';
 
 /** Look of all e-mails, and texts of the operator. */
-export interface MailLook {
+export interface MailDesign {
   readonly brand: Branding;
   readonly texts: ChangedTexts;
 }
@@ -51,7 +51,7 @@ function plain(value: string): string {
 }
 
 /** @param tags BCP 47, separated by spaces, the preferred one first */
-export function renderMail(kind: MailKind, tags: string | undefined, facts: MailFacts, { brand, texts }: MailLook): Mail {
+export function renderMail(kind: MailKind, tags: string | undefined, facts: MailFacts, { brand, texts }: MailDesign): Mail {
   const { lang, text } = withChangedTexts(negotiateLanguage({ uiLocales: tags }), texts);
   const { login, link, occurred } = facts;
   const raw: Readonly<Record<string, string>> = { ...facts.values, service: brand.name, login };
@@ -88,7 +88,7 @@ const paragraphsOf = (written: string): readonly string[] => written.split(/\n{2
 /** Colors of the e-mail stylesheet, for both schemes. */
 function coloursOf(brand: Branding) {
   const accents = accentsOf(brand, undefined);
-  const of = (scheme: Scheme) => ({ ...surroundingsOf(scheme, brand.css), ...paletteOf(scheme, accents[scheme]) });
+  const of = (scheme: Scheme) => ({ ...schemeColours(scheme, brand.css), ...paletteOf(scheme, accents[scheme]) });
   return { light: of('light'), dark: of('dark') };
 }
 

@@ -39,7 +39,7 @@ function refuseNotSent(problem: NotSent | undefined): void {
   if (problem !== undefined) throw wrongState('the user is not active');
 }
 
-export interface MessageFactorWish {
+export interface RequestedMessageFactor {
   readonly type: MessageType;
   /** Absent: that of the account. */
   readonly email?: string | undefined;
@@ -61,7 +61,7 @@ interface Found {
 export async function enrolUserFactor(
   services: Services,
   idOrLogin: string,
-  wish: MessageFactorWish,
+  wish: RequestedMessageFactor,
   request: RequestContext,
 ): Promise<Found> {
   const caller = withoutDevice(request);
@@ -85,7 +85,7 @@ export async function enrolUserFactor(
 async function refuseImpossible(
   services: Services,
   user: User,
-  { type, email }: MessageFactorWish,
+  { type, email }: RequestedMessageFactor,
   request: RequestContext,
 ): Promise<void> {
   if (type === 'EMAIL' && email !== undefined && !isSameAddress(user.email, email)) {

@@ -1,7 +1,7 @@
 /** `/account/security`: a signed-in user sets up codes that are sent to them. After a fresh sign-in, as every change of how they sign in. */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith } from '../../pages/account/page.ts';
+import { redirectAfterChange } from '../../pages/account/page.ts';
 import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
@@ -12,7 +12,7 @@ import { enrolmentPlaceOf, frameOf } from '../second-factors/security-page.accou
 import { change, type SignedInSession } from '../sign-in/fresh-sign-in.hosted.ts';
 import { abandonStep, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
 import { beginMessageEnrolment, codeSentAt, confirmMessageEnrolment, type WaitingStep } from './message-enrolment.service.ts';
-import { messageWish } from './message-steps.hosted.ts';
+import { readMessageFactorForm } from './message-steps.hosted.ts';
 
 async function show(deps: AccountDeps, ctx: Koa.Context, session: SignedInSession, at: WaitingStep, wrong: Wrong): Promise<void> {
   const request = visitor(ctx, deps.config);
@@ -37,9 +37,9 @@ export const addMessages = change<AccountDeps>(async (deps, ctx, session, form) 
   try {
     const stateToken = typed === '' ? await beginEnrolment(deps.services, accountId, place) : typed;
     const at = { stateToken, place };
-    const problem = await beginMessageEnrolment(deps.services, at, messageWish(form), amr, visitor(ctx, deps.config));
+    const problem = await beginMessageEnrolment(deps.services, at, readMessageFactorForm(form), amr, visitor(ctx, deps.config));
     if (problem === undefined || typed !== '') return await show(deps, ctx, session, at, problem ?? false);
-    doneWith(ctx, 'security', MESSAGES[problem] ?? 'code-not-sent');
+    redirectAfterChange(ctx, 'security', MESSAGES[problem] ?? 'code-not-sent');
   } catch (error) {
     if (!(error instanceof StepGone)) throw error;
     seeOther(ctx, SECURITY_PAGE);
@@ -58,7 +58,7 @@ export const confirmMessages = change<AccountDeps>(async (deps, ctx, session, fo
     // Just verified: the session must not be asked again. After a sign-in by e-mail, another e-mail code proves nothing new.
     const isNew = !(isByEmailAlone(amr) && added.methods.includes('otp'));
     if (!isMultiFactor(amr) && isNew) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
-    if (added.recoveryCodes.length === 0) return doneWith(ctx, 'security', 'factor-added');
+    if (added.recoveryCodes.length === 0) return redirectAfterChange(ctx, 'security', 'factor-added');
     await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), added.recoveryCodes);
   } catch (error) {
     if (!(error instanceof StepGone)) throw error;

@@ -1,6 +1,6 @@
 /** The forms of codes that are sent, at a sign-in: as its second factor, and where one is set up. */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { showRecoveryCodes } from '../second-factors/factor-pages.hosted.ts';
@@ -18,7 +18,7 @@ async function afterSending(
   place: SignInPlace,
   problem: NotSent | 'NOT_A_NUMBER' | undefined,
 ): Promise<void> {
-  if (problem === undefined) return seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
+  if (problem === undefined) return seeOther(ctx, withCarriedParameters(ctx, pathOfPlace(place)));
   const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
   if (step === undefined) throw new StepGone();
   await showStep(deps, ctx, place, step, problem);
@@ -36,7 +36,10 @@ export const receiveFactorSend: StepReceiver = receiver(async (deps, ctx, place,
 });
 
 /** Parses the form for a new factor. */
-export const messageWish = (form: URLSearchParams) => ({ type: form.get('factorId') ?? '', number: form.get('phoneNumber')?.slice(0, 40) });
+export const readMessageFactorForm = (form: URLSearchParams) => ({
+  type: form.get('factorId') ?? '',
+  number: form.get('phoneNumber')?.slice(0, 40),
+});
 
 /** POST …/enroll-message: the first code of a factor that is set up. @throws {TooManyFailures} */
 export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
@@ -44,7 +47,7 @@ export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, 
   if (step === undefined) throw new StepGone();
   const at = waitingAt(deps, ctx, place);
   const request = visitor(ctx, deps.config);
-  await afterSending(deps, ctx, place, await beginMessageEnrolment(deps.services, at, messageWish(form), step.amr, request));
+  await afterSending(deps, ctx, place, await beginMessageEnrolment(deps.services, at, readMessageFactorForm(form), step.amr, request));
 });
 
 /** POST …/enroll-code: the first code. @throws {TooManyFailures} */
@@ -62,5 +65,5 @@ export const receiveFirstCode: StepReceiver = receiver(async (deps, ctx, place, 
 /** POST …/enroll-other: another factor is set up. */
 export const receiveOtherWay: StepReceiver = receiver(async (deps, ctx, place) => {
   await forgetCodeSentAt(deps.services, waitingAt(deps, ctx, place), visitor(ctx, deps.config));
-  seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
+  seeOther(ctx, withCarriedParameters(ctx, pathOfPlace(place)));
 });

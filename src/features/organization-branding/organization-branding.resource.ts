@@ -17,10 +17,10 @@ export interface OrganizationBranding extends Looks {
 export const NO_BRANDING: OrganizationBranding = { name: null, logoUrl: null, primaryColorHex: null, primaryColorDarkHex: null };
 
 /** With the name under which it appears. */
-export type OrganizationLook = OrganizationBranding & { readonly name: string };
+export type OrganizationDesign = OrganizationBranding & { readonly name: string };
 
 /** The service's branding with what an organization has set. Both colours go together: one that is made from the other must not mix two brands. */
-export function brandedFor<B extends Looks & { readonly name: string }>(service: B, look: OrganizationLook | undefined): B {
+export function brandedFor<B extends Looks & { readonly name: string }>(service: B, look: OrganizationDesign | undefined): B {
   if (look === undefined) return service;
   const { name, logoUrl, primaryColorHex, primaryColorDarkHex } = look;
   return {

@@ -7,8 +7,8 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target } from '../organizations/organizations.service.ts';
-import { NO_BRANDING, type OrganizationBranding, type OrganizationLook } from './organization-branding.resource.ts';
-import { findBranding, findLook, updateBranding } from './organization-branding.store.ts';
+import { NO_BRANDING, type OrganizationBranding, type OrganizationDesign } from './organization-branding.resource.ts';
+import { findBranding, findOrganizationDesign, updateBranding } from './organization-branding.store.ts';
 
 /** @throws {ApiError} not found, forbidden */
 export async function readOrganizationBranding(
@@ -46,12 +46,14 @@ export async function replaceOrganizationBranding(
 }
 
 /** @param wanted an ID or a name, as a request has it */
-export const findOrganizationLook = async ({ database: { knex } }: Services, wanted: string): Promise<OrganizationLook | undefined> =>
-  isPrintable(wanted) ? findLook(knex, wanted) : undefined;
+export const findDesignOfOrganization = async (
+  { database: { knex } }: Services,
+  wanted: string,
+): Promise<OrganizationDesign | undefined> => (isPrintable(wanted) ? findOrganizationDesign(knex, wanted) : undefined);
 
 /** The pages of this request are the organization's. Its colours count before the application's: people look for the name of their company. */
-export function showOrganization(ctx: Koa.Context, look: OrganizationLook | undefined): void {
+export function showOrganization(ctx: Koa.Context, look: OrganizationDesign | undefined): void {
   if (look === undefined) return;
-  ctx.state.organizationLook = look;
+  ctx.state.organizationDesign = look;
   if (look.primaryColorHex !== null || look.primaryColorDarkHex !== null) ctx.state.brandColor = undefined;
 }

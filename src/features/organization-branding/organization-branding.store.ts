@@ -1,6 +1,6 @@
 /** The branding of organizations. The only SQL on that column. */
 import type { Executor } from '../../platform/database/database.ts';
-import type { OrganizationBranding, OrganizationLook } from './organization-branding.resource.ts';
+import type { OrganizationBranding, OrganizationDesign } from './organization-branding.resource.ts';
 
 /** @returns null: none is set; undefined: there is no such organization */
 export async function findBranding(executor: Executor, orgId: string): Promise<OrganizationBranding | null | undefined> {
@@ -20,7 +20,7 @@ export async function updateBranding(trx: Executor, orgId: string, branding: Org
  * @param wanted an ID or a name; an ID is tried first, as at sign-in
  * @returns undefined: no branding, or no such organization
  */
-export async function findLook(executor: Executor, wanted: string): Promise<OrganizationLook | undefined> {
+export async function findOrganizationDesign(executor: Executor, wanted: string): Promise<OrganizationDesign | undefined> {
   const { rows } = await executor.raw<{ rows: { name: string; branding: OrganizationBranding | null }[] }>(
     'SELECT name, branding FROM organizations WHERE id = :wanted OR name = :wanted ORDER BY id = :wanted DESC LIMIT 1',
     { wanted },

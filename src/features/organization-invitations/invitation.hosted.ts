@@ -4,13 +4,13 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import { findOrganizationLook, showOrganization } from '../organization-branding/organization-branding.service.ts';
+import { findDesignOfOrganization, showOrganization } from '../organization-branding/organization-branding.service.ts';
 import { LinkGone } from '../passwords/choose-password.hosted.ts';
 import { MOST_CHARACTERS, type PasswordProblem } from '../passwords/password.policy.ts';
 import { findPasswordProblem } from '../passwords/password-policy.service.ts';
@@ -51,7 +51,7 @@ async function show(
   problem?: PasswordProblem | 'missing' | 'taken',
 ): Promise<void> {
   const language = pageLanguage(ctx);
-  showOrganization(ctx, await findOrganizationLook(deps.services, organization.id));
+  showOrganization(ctx, await findDesignOfOrganization(deps.services, organization.id));
   const user = await freshUser(deps, ctx);
   const limits = { least: String((await readPasswordPolicy(deps.services.database.knex)).minLength), most: String(MOST_CHARACTERS) };
   const values = { organization: organization.name };
@@ -61,7 +61,7 @@ async function show(
     ...language,
     title: problem === undefined ? title : language.text('error.title-prefix', { title }),
     heading: title,
-    action: carryOn(ctx, ctx.path),
+    action: withCarriedParameters(ctx, ctx.path),
     hidden: deps.formTokens.field(ctx),
     account: user && language.text('consent.account', { name: user.login }),
     join: language.text('invited.join', values),
@@ -84,7 +84,7 @@ export async function receiveInvitation(deps: SignInDeps, ctx: RouterContext): P
   const invitation = await invitationIn(deps, ctx);
   if (form.get('decision') === 'sign-in') {
     keep(deps, ctx, tokenIn(ctx), FRESH);
-    return seeOther(ctx, carryOn(ctx, signInFor('invitation')));
+    return seeOther(ctx, withCarriedParameters(ctx, signInFor('invitation')));
   }
   if (form.get('decision') === 'join') return join(deps, ctx, invitation);
   await create(deps, ctx, invitation, form.get('password') ?? '');
@@ -95,7 +95,7 @@ export function backToInvitation(deps: SignInDeps, ctx: Koa.Context): void {
   const token = cookieIn(ctx, COOKIE, deps.config.secure, INVITATION_PAGE) ?? '';
   if (!TOKEN.test(token)) throw new LinkGone();
   keep(deps, ctx, '', 0);
-  seeOther(ctx, carryOn(ctx, addressOf(token)));
+  seeOther(ctx, withCarriedParameters(ctx, addressOf(token)));
 }
 
 async function join(deps: SignInDeps, ctx: RouterContext, invitation: OpenInvitation): Promise<void> {

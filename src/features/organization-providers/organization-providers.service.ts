@@ -18,9 +18,9 @@ import type { OrganizationProvider, OrganizationProviderFields } from './organiz
 import {
   deleteOrganizationProvider,
   findOrganizationProvider,
+  type ProviderMismatch,
   putOrganizationProvider,
   selectOrganizationProviders,
-  type Unfit,
 } from './organization-providers.store.ts';
 
 /** Oldest first. @throws {ApiError} not found: the organization */
@@ -120,7 +120,7 @@ function refuseUnusable({ domains }: OrganizationProviderFields, linking: 'AUTO'
     ]);
 }
 
-function refusal(unfit: Unfit): ApiError {
+function refusal(unfit: ProviderMismatch): ApiError {
   const { field } = unfit;
   if (field === 'defaultDepId') return validation([{ field, message: 'does not exist' }]);
   return unfit.why === 'unverified'

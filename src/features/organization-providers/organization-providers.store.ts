@@ -45,7 +45,7 @@ export async function findOrganizationProvider(
   return row && complete(row);
 }
 
-export type Unfit =
+export type ProviderMismatch =
   | { readonly field: 'defaultDepId' }
   | { readonly field: 'domains'; readonly domain: string; readonly why: 'unverified' | 'required elsewhere' };
 
@@ -53,7 +53,7 @@ export type Unfit =
 export async function putOrganizationProvider(
   trx: Executor,
   { orgId, idpId, domains, mode, autoJoin, defaultDepId, created, lastUpdated }: Omit<OrganizationProvider, 'name' | 'status'>,
-): Promise<Unfit | undefined> {
+): Promise<ProviderMismatch | undefined> {
   const key = { org_id: orgId, idp_id: idpId };
   const settings = { mode, auto_join: autoJoin, default_dep_id: defaultDepId, last_updated: lastUpdated };
   try {

@@ -93,7 +93,7 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
  * Takes what a member's roles allow, before the membership ends, and with it ownership and the organization's own roles. Needs the lock of the organization.
  * @throws {ApiError} forbidden: they have a role that allows more than the caller may do; wrong state: the last owner
  */
-export async function takeMemberRoles(trx: Executor, orgId: string, user: User, request: RequestContext): Promise<void> {
+export async function revokeMemberRoles(trx: Executor, orgId: string, user: User, request: RequestContext): Promise<void> {
   const held = (await findMemberRoles(trx, orgId, user.id)) ?? [];
   const roles = rolesNamed(held, await listOrganizationRoles(trx, orgId));
   await refuseChange(trx, { orgId, userId: user.id, roles, losesOwner: held.includes('owner') }, request);

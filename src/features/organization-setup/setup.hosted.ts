@@ -4,7 +4,7 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
@@ -14,7 +14,7 @@ import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { upstreamRedirectUri } from '../identity-providers/upstream-exchange.service.ts';
 import { UpstreamFailure } from '../identity-providers/upstream-failure.service.ts';
-import { addressOut, showOnward, takeAnswer } from '../identity-providers/upstream-redirect.hosted.ts';
+import { addressOut, consumeCallback, showOnward } from '../identity-providers/upstream-redirect.hosted.ts';
 import { challengeName } from '../organization-domains/organization-domains.resource.ts';
 import { LinkGone } from '../passwords/choose-password.hosted.ts';
 import { countSetupStep } from '../sign-in/failure-limits.service.ts';
@@ -46,7 +46,14 @@ export async function setupLink(deps: SignInDeps, ctx: RouterContext): Promise<v
   if (organization === undefined) throw new LinkGone();
   const language = pageLanguage(ctx);
   const title = language.text('setup.title', { organization });
-  const locals = { ...language, title, heading: title, step: 'begin', action: carryOn(ctx, ctx.path), hidden: deps.formTokens.field(ctx) };
+  const locals = {
+    ...language,
+    title,
+    heading: title,
+    step: 'begin',
+    action: withCarriedParameters(ctx, ctx.path),
+    hidden: deps.formTokens.field(ctx),
+  };
   await deps.pages.render(ctx, 'setup', { ...locals, problem: undefined });
   // The address holds the token, which then appears in no Referer; forms keep their Origin, other than by `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
@@ -58,7 +65,7 @@ export async function beginBySetupLink(deps: SignInDeps, ctx: RouterContext): Pr
   const secret = await beginSetup(deps.services, ctx.params.token ?? '', visitor(ctx, deps.config));
   if (secret === undefined) throw new LinkGone();
   keep(deps, ctx, secret, DAYS * 86_400);
-  seeOther(ctx, carryOn(ctx, SETUP_PAGE));
+  seeOther(ctx, withCarriedParameters(ctx, SETUP_PAGE));
 }
 
 /** GET /setup @throws {LinkGone} */
@@ -73,7 +80,7 @@ export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<
   const step = form.get('step') ?? '';
   if (step === 'test' && setup.provider !== undefined) return goOut(deps, ctx, setup);
   const problem = await carryOut(deps, ctx, setup, step, form);
-  if (problem === undefined) return seeOther(ctx, carryOn(ctx, SETUP_PAGE));
+  if (problem === undefined) return seeOther(ctx, withCarriedParameters(ctx, SETUP_PAGE));
   const again = await underWay(deps, ctx);
   await show(deps, ctx, again, { problem, typed: Object.fromEntries(form) });
 }
@@ -125,7 +132,7 @@ async function goOut(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay): 
 export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const setup = await underWay(deps, ctx);
   const { provider } = setup;
-  const taken = await takeAnswer(deps, ctx, 'setup');
+  const taken = await consumeCallback(deps, ctx, 'setup');
   const { text } = pageLanguage(ctx);
   const problem = (message: string) => show(deps, ctx, setup, { problem: { field: 'test', message } });
   if (provider === undefined || taken?.kept.idpId !== provider.id) return problem(text('upstream.over'));
@@ -185,7 +192,7 @@ async function show(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay, { 
   const named = { domain: shownDomain(row.domain ?? '') };
   const locals = {
     ...language,
-    ...{ heading, step, problem, hidden: deps.formTokens.field(ctx), action: carryOn(ctx, SETUP_PAGE) },
+    ...{ heading, step, problem, hidden: deps.formTokens.field(ctx), action: withCarriedParameters(ctx, SETUP_PAGE) },
     title: problem === undefined ? heading : text('error.title-prefix', { title: heading }),
     count: text('setup.step', { number: String(STEPS[step]) }),
     record: domain && { name: challengeName(domain.domain), value: domain.challenge },
@@ -197,7 +204,7 @@ async function show(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay, { 
       issuer: typed.issuer ?? provider?.protocol.issuer?.url ?? '',
       clientId: typed['client-id'] ?? provider?.protocol.credentials.client.client_id ?? '',
     },
-    change: carryOn(ctx, `${SETUP_PAGE}?change=`),
+    change: withCarriedParameters(ctx, `${SETUP_PAGE}?change=`),
   };
   await deps.pages.render(ctx, 'setup', locals, { status: problem === undefined ? 200 : 400 });
 }

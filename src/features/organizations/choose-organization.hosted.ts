@@ -3,7 +3,7 @@
  * Whether a page is needed was decided before; the choice is checked there again.
  */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -28,7 +28,7 @@ export async function askForOrganization(deps: SignInDeps, ctx: Koa.Context, det
     heading: title,
     logo,
     lead: language.text(isRefused ? 'organization.none.text' : 'organization.lead', values),
-    action: carryOn(ctx, `/interaction/${details.serverId}/${details.uid}/organization`),
+    action: withCarriedParameters(ctx, `/interaction/${details.serverId}/${details.uid}/organization`),
     organizations: found.slice(0, MOST),
     more: found.length > MOST ? language.text('organization.more', { count: String(MOST) }) : undefined,
     application: application.label,
@@ -51,5 +51,5 @@ function answerIn(form: URLSearchParams): InteractionResult {
 
 export async function receiveOrganization(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const answer = answerIn(await readForm(ctx));
-  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, answer)));
+  seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, answer)));
 }

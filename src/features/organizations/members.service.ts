@@ -9,7 +9,7 @@ import { findRights } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { revokeInvitationsBy } from '../organization-invitations/organization-invitations.service.ts';
-import { takeMemberRoles } from '../organization-roles/member-roles.service.ts';
+import { revokeMemberRoles } from '../organization-roles/member-roles.service.ts';
 import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { endApiTokens, endTokensOfMember } from '../users/account-state.store.ts';
@@ -174,7 +174,7 @@ export async function removeMember(services: Services, orgId: string, userId: st
     const user = before && (await findUserById(trx, userId));
     if (before === undefined || user === undefined) throw notFound(userId, 'Member');
     const hadRights = (await findRights(trx, userId)).length > 0;
-    await takeMemberRoles(trx, orgId, user, request);
+    await revokeMemberRoles(trx, orgId, user, request);
     await deleteMembership(trx, orgId, userId);
     if (hadRights && (await findRights(trx, userId)).length === 0) await endApiTokens(trx, userId);
     await endTokensOfMember(trx, userId, orgId);

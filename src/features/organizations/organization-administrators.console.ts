@@ -8,7 +8,7 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listAdministrators } from '../administrators/administrators.service.ts';
-import { RISE, RISE_LEAD } from '../administrators/role-form.console.ts';
+import { ROLE_EFFECTS, ROLE_EFFECTS_LEAD } from '../administrators/role-form.console.ts';
 import { grantRole } from '../administrators/user-roles.service.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
@@ -50,7 +50,7 @@ const list: ConsolePage = {
               {
                 kind: 'form' as const,
                 title: SUBMIT,
-                lead: RISE_LEAD,
+                lead: ROLE_EFFECTS_LEAD,
                 action: `${home}/new`,
                 fields: [await userField(visit, NOTHING_TYPED)],
                 submit: SUBMIT,
@@ -71,7 +71,7 @@ const add: ConsolePage = {
     const organization = await organizationToChange(visit);
     const fields = [await userField(visit, typed)];
     const crumbs = [...organizationCrumbs(organization), { label: 'Administrators', href: homeOf(organization.id) }];
-    return formPage({ title: SUBMIT, crumbs, facts: RISE, fields, submit: SUBMIT, cancel: homeOf(organization.id) }, typed);
+    return formPage({ title: SUBMIT, crumbs, facts: ROLE_EFFECTS, fields, submit: SUBMIT, cancel: homeOf(organization.id) }, typed);
   },
   async receive(visit, form) {
     const orgId = orgIdIn(visit);

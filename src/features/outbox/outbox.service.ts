@@ -9,7 +9,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { inTrace } from '../../platform/telemetry/tracing.ts';
 import { auditEvent, recordEvent } from '../audit/audit.service.ts';
 import { type Event, SYSTEM } from '../audit/audit-event.policy.ts';
-import { claimDue, kindsWaiting, type Look, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from './outbox.store.ts';
+import { claimDue, type DueQuery, kindsWaiting, type OutboxEntry, postponeBlocked, postponeEntry, removeEntry } from './outbox.store.ts';
 
 /** Deliveries of one kind under way in one process: those that are not answered hold up no other kind. */
 const MOST_AT_ONCE = 20;
@@ -171,9 +171,9 @@ function sender({ database, log, count }: OutboxParts, kind: string, carrier: Ca
     }
   }
 
-  async function putOff(look: Look): Promise<void> {
+  async function putOff(look: DueQuery): Promise<void> {
     try {
-      await putOffBehind(database.knex, look);
+      await postponeBlocked(database.knex, look);
     } catch (error) {
       log.warn({ err: error, kind }, 'could not postpone waiting outbox entries');
     }

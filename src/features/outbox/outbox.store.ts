@@ -96,14 +96,14 @@ export async function kindsWaiting(pool: pg.Pool, kinds: readonly string[]): Pro
 }
 
 /** A look for what is due. */
-export interface Look {
+export interface DueQuery {
   readonly kinds: readonly string[];
   /** Receivers who are to be left alone. */
   readonly busy?: readonly string[];
   readonly now: Date;
 }
 
-const asked = ({ kinds, busy = [], now }: Look) => ({ now, kinds: [...kinds], busy: [...busy] });
+const asked = ({ kinds, busy = [], now }: DueQuery) => ({ now, kinds: [...kinds], busy: [...busy] });
 
 /**
  * Takes what is due, the longest due first, but one of each receiver before a second of any; of many who ask at once each gets other entries.
@@ -111,14 +111,14 @@ const asked = ({ kinds, busy = [], now }: Look) => ({ now, kinds: [...kinds], bu
  */
 export async function claimDue(
   executor: Executor,
-  { until, limit, ...look }: Look & { readonly until: Date; readonly limit: number },
+  { until, limit, ...look }: DueQuery & { readonly until: Date; readonly limit: number },
 ): Promise<OutboxEntry[]> {
   const { rows } = await executor.raw<{ rows: OutboxEntry[] }>(CLAIM, { ...asked(look), until, limit });
   return rows;
 }
 
 /** Postpones due entries that wait behind another of the same object: call it after claiming everything available. */
-export async function putOffBehind(executor: Executor, look: Look): Promise<void> {
+export async function postponeBlocked(executor: Executor, look: DueQuery): Promise<void> {
   const later = new Date(look.now.getTime() + PUT_OFF);
   const { rows } = await executor.raw<{ rows: { seq: number }[] }>(PUT_OFF_BEHIND, { ...asked(look), later });
   if (rows.length > 0) await executor.raw(BRING_BACK, { seqs: rows.map(({ seq }) => seq), later });
@@ -173,7 +173,7 @@ export interface Receiver {
 }
 
 /** Lets the pauses of a receiver be over, but for what rests no longer than until `besides`, as what is under way does. */
-export async function hurryEntries(executor: Executor, { kind, orderingKey }: Receiver, now: Date, besides: Date): Promise<void> {
+export async function endPausesOf(executor: Executor, { kind, orderingKey }: Receiver, now: Date, besides: Date): Promise<void> {
   await executor('outbox').where({ kind, ordering_key: orderingKey }).where('due', '>', besides).update({ due: now });
 }
 

@@ -3,7 +3,7 @@
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith, draw, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
+import { draw, ownPage, redirectAfterChange, type Show, showAgain } from '../../pages/account/page.ts';
 import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -42,7 +42,7 @@ export const receivePasskey = change<AccountDeps>(async (deps, ctx, session, for
   if (added === undefined) return show(deps, ctx, session, { refused: true });
   // Just verified: the session must not require it again.
   if (!isMultiFactor(amr)) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, added.methods));
-  if (added.recoveryCodes.length === 0) return doneWith(ctx, 'security', 'factor-added');
+  if (added.recoveryCodes.length === 0) return redirectAfterChange(ctx, 'security', 'factor-added');
   await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), added.recoveryCodes);
 });
 
@@ -80,5 +80,5 @@ export const receivePasskeyName = (deps: AccountDeps, ctx: RouterContext, next: 
     const outcome = await renameOwnPasskey(deps.services, session.accountId, { id, name }, visitor(ctx, deps.config));
     if (outcome === 'none') return next();
     if (outcome === 'wrong') return showAgain(deps, ctx, 'security', session, showingName(id, next, name));
-    doneWith(ctx, 'security', 'passkey-named');
+    redirectAfterChange(ctx, 'security', 'passkey-named');
   })(deps, ctx);

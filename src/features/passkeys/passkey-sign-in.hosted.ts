@@ -6,7 +6,7 @@ import { transactionPath } from '../identity-providers/upstream-transaction.host
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { continueSignIn } from '../sign-in/continue-sign-in.hosted.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
-import { askAnew } from '../sign-in/sign-in.hosted.ts';
+import { showSignInForm } from '../sign-in/sign-in.hosted.ts';
 import { showSignIn } from '../sign-in/sign-in-form.hosted.ts';
 import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import { formFor } from '../sign-in/standalone.hosted.ts';
@@ -26,5 +26,5 @@ export async function receivePasskeySignIn(deps: SignInDeps, ctx: Koa.Context, p
   if ('user' in first) return continueSignIn(deps, ctx, place, first);
   const refused = [{ field: 'passkey', message: 'passkey.refused', unknown: first.unknown }] as const;
   if (place === 'standalone') return showSignIn(deps.pages, ctx, { ...(await formFor(deps, ctx)), notice: undefined }, refused);
-  await askAnew(deps, ctx, place, undefined, refused);
+  await showSignInForm(deps, ctx, place, undefined, refused);
 }

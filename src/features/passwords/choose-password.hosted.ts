@@ -3,7 +3,7 @@
  * scanners of mail follow every link; the link is used up by sending the form.
  */
 import type { RouterContext } from '@koa/router';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { readForm } from '../../platform/http/forms.ts';
@@ -51,7 +51,7 @@ async function show(deps: SignInDeps, ctx: RouterContext, user: User, problem?: 
   const policy = await readPasswordPolicy(deps.services.database.knex);
   const hidden = [deps.formTokens.field(ctx)];
   await showPasswordForm(deps.pages, ctx, {
-    ...{ action: carryOn(ctx, ctx.path), hidden, user, policy, problem },
+    ...{ action: withCarriedParameters(ctx, ctx.path), hidden, user, policy, problem },
     // Saving the password leads on to the application.
     redirectOrigins: (await leftSignIn(deps, ctx))?.redirectOrigins,
   });

@@ -4,7 +4,7 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { isForwarded } from '../../platform/http/requests.ts';
@@ -25,7 +25,7 @@ const isThere = async ({ services }: SignInDeps, ctx: Koa.Context): Promise<bool
 
 /** @returns the page's path, for the sign-in page; undefined where no mail can be sent */
 export const forgottenPath = async (deps: SignInDeps, ctx: Koa.Context): Promise<string | undefined> =>
-  (await isThere(deps, ctx)) ? carryOn(ctx, PATH) : undefined;
+  (await isThere(deps, ctx)) ? withCarriedParameters(ctx, PATH) : undefined;
 
 /** GET /forgot-password */
 export async function forgottenPasswordPage(deps: SignInDeps, ctx: RouterContext, next: Koa.Next): Promise<void> {
@@ -43,7 +43,7 @@ export async function receiveForgottenPassword(deps: SignInDeps, ctx: RouterCont
   if (username === '') return showForm(deps, ctx, 'sign-in.username-missing');
   const request = async () => {
     await requestReset(deps.services, username, visitor(ctx, deps.config), proofIn(form));
-    const address = new URL(carryOn(ctx, PATH), deps.config.baseUrl);
+    const address = new URL(withCarriedParameters(ctx, PATH), deps.config.baseUrl);
     address.searchParams.set(SENT, '');
     seeOther(ctx, `${address.pathname}${address.search}`);
   };
@@ -59,13 +59,13 @@ async function showForm(deps: SignInDeps, ctx: Koa.Context, problem?: MessageKey
     ...language,
     title: problem !== undefined ? text('error.title-prefix', { title: heading }) : heading,
     heading,
-    action: carryOn(ctx, PATH),
+    action: withCarriedParameters(ctx, PATH),
     hidden: deps.formTokens.field(ctx),
     problem: problem && text(problem),
     username,
     ...proof,
     scripts: proof.proofScripts,
-    back: carryOn(ctx, '/signin'),
+    back: withCarriedParameters(ctx, '/signin'),
   };
   await deps.pages.render(ctx, 'forgot-password', locals, { status: problem !== undefined ? 400 : 200 });
 }
@@ -78,7 +78,7 @@ async function showSent(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
     ...((await mailRoute(deps.services)).kind === 'inbox'
       ? [{ id: 'dev-inbox', href: '/dev/inbox', label: text('forgot.inbox'), main: true }]
       : []),
-    { id: 'back', href: carryOn(ctx, '/signin'), label: text('forgot.back'), main: false },
+    { id: 'back', href: withCarriedParameters(ctx, '/signin'), label: text('forgot.back'), main: false },
   ];
   await deps.pages.render(ctx, 'told', { ...language, title, heading: title, explanation: text('forgot.sent'), links });
 }

@@ -1,7 +1,7 @@
 /** `/account/password`: the user changes their password, after a fresh sign-in and by their present one. All their sessions end but for a new one here. */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
+import { draw, type FormProblem, ownPage, redirectAfterChange, type Show, showAgain } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { deviceOf } from '../../platform/http/cookies.ts';
@@ -78,14 +78,14 @@ export const receivePassword = change<AccountDeps>(async (deps, ctx, session, fo
       : await changeOwnPassword(deps.services, { userId, current: form.get('current') ?? '', password, device }, visitor(ctx, deps.config));
   if ('problem' in outcome) return showAgain(deps, ctx, 'password', session, showing(outcome.problem));
   await signInAgain(deps, ctx, userId, amr, idp);
-  doneWith(ctx, 'password', 'password');
+  redirectAfterChange(ctx, 'password', 'password');
 }, 'password');
 
 /** POST /account/password/remove: the user signs in by passkey alone from now on */
 export const receivePasswordRemoval = change<AccountDeps>(async (deps, ctx, { accountId, amr, idp }) => {
-  if (!(await removeOwnPassword(deps.services, accountId, visitor(ctx, deps.config)))) return doneWith(ctx, 'password');
+  if (!(await removeOwnPassword(deps.services, accountId, visitor(ctx, deps.config)))) return redirectAfterChange(ctx, 'password');
   await signInAgain(deps, ctx, accountId, amr, idp);
-  doneWith(ctx, 'password', 'password-removed');
+  redirectAfterChange(ctx, 'password', 'password-removed');
 }, 'password');
 
 /** The session of the change has ended with the others. */

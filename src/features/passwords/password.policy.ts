@@ -29,7 +29,7 @@ export const LONGEST_HISTORY = 24;
 const SHORTEST_NAME = 4;
 
 /** Everything but length and history that a password is judged by. */
-export interface PasswordSurroundings {
+export interface PasswordContext {
   /** Login, e-mail addresses and names of the user. */
   readonly userNames: readonly string[];
   /** Names of the service. */
@@ -44,7 +44,7 @@ export type PasswordProblem = 'too-short' | 'too-long' | 'common' | 'like-user' 
 export function passwordProblem(
   { minLength }: Pick<PasswordPolicy, 'minLength'>,
   password: string,
-  { userNames, serviceNames, isCommon }: PasswordSurroundings,
+  { userNames, serviceNames, isCommon }: PasswordContext,
 ): Exclude<PasswordProblem, 'used-before' | 'breached'> | undefined {
   const length = [...password.normalize('NFC')].length;
   if (length < minLength) return 'too-short';

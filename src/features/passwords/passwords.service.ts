@@ -11,14 +11,14 @@ import { verifyImportedHash } from './imported-passwords.service.ts';
 import { PASSWORD_ELSEWHERE } from './password-hashes.resource.ts';
 
 /** A hash that no known password has, of the same cost as all others. */
-export const nobodysHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>
+export const dummyHash = ({ memoryCost, timeCost, parallelism }: HashCost = timings.passwordHash): string =>
   `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$8FpXIcqIzkuSFpVr+X3aFg$UpXiSIjSADpVpQYT9tCAED/oHEKZcsQ8AvKoELBFLPI`;
 
 /** More hashes at once than there are cores would not end sooner, but hold 19 MiB each and starve the thread pool. */
-export const HASHES_AT_ONCE = availableParallelism();
+export const MAX_CONCURRENT_HASHES = availableParallelism();
 /** For some twenty seconds: later callers would have given up before their turn. Which caller is refused does not depend on the user name. */
-export const MOST_WAITING = 500 * HASHES_AT_ONCE;
-export const inTurn = traced(createSemaphore(HASHES_AT_ONCE, MOST_WAITING));
+export const MOST_WAITING = 500 * MAX_CONCURRENT_HASHES;
+export const inTurn = traced(createSemaphore(MAX_CONCURRENT_HASHES, MOST_WAITING));
 
 /** A span for each hash, which says how long it waited for its turn. */
 function traced(turn: Semaphore): Semaphore {
@@ -52,13 +52,13 @@ export async function verifyPassword(stored: string | null, password: string, be
   if (hash === null || isArgon2(hash)) {
     const matches = await inTurn(() => {
       begins();
-      return verify(hash ?? nobodysHash(), composed(password));
+      return verify(hash ?? dummyHash(), composed(password));
     });
     return matches && hash !== null;
   }
   if (await compareImported(hash, password, begins)) return true;
   // A wrong password is refused no sooner than for a user who does not exist; no later: answer-time.ts. For a right one, hashing again takes as long.
-  await inTurn(() => verify(nobodysHash(), composed(password)));
+  await inTurn(() => verify(dummyHash(), composed(password)));
   return false;
 }
 

@@ -75,7 +75,7 @@ export interface SignInRuled {
 }
 
 /** The refused request, for simulating it today. */
-export interface JudgedRequest {
+export interface RecordedRequest {
   readonly clientId: string;
   readonly serverId: string;
   readonly grantType: AccessGrantType;
@@ -94,7 +94,7 @@ export interface JudgedRequest {
 
 export interface AccessRefused {
   readonly kind: 'access-policy';
-  readonly request: JudgedRequest;
+  readonly request: RecordedRequest;
   /** Evaluated steps in order; at most `MOST_STEPS`, including the last. */
   readonly steps: readonly KeptStep[];
   /** Steps that are not kept. */
@@ -111,10 +111,10 @@ interface KeptStep {
 
 export type RequestRefused =
   | AccessRefused
-  | { readonly kind: 'not-assigned'; readonly request: JudgedRequest }
-  | { readonly kind: 'not-a-member'; readonly request: JudgedRequest }
-  | { readonly kind: 'second-factor-needed'; readonly request: JudgedRequest; readonly demandedBy?: DemandReason }
-  | { readonly kind: 'consent-required'; readonly request: JudgedRequest; readonly scopes: readonly KeptScope[] };
+  | { readonly kind: 'not-assigned'; readonly request: RecordedRequest }
+  | { readonly kind: 'not-a-member'; readonly request: RecordedRequest }
+  | { readonly kind: 'second-factor-needed'; readonly request: RecordedRequest; readonly demandedBy?: DemandReason }
+  | { readonly kind: 'consent-required'; readonly request: RecordedRequest; readonly scopes: readonly KeptScope[] };
 
 export interface KeptScope {
   readonly scope: string;

@@ -14,7 +14,7 @@ import { findPolicy, listPoliciesNaming, listRulesNaming, updatePolicy, updatePo
 import { ruleEvent } from './policy-rules.service.ts';
 
 /** @param trx in which the user or group is locked: nobody can write its name down any more */
-export async function takeOutPerson(
+export async function removePersonFromPolicies(
   services: Services,
   trx: Executor,
   kind: 'user' | 'group',
@@ -22,10 +22,10 @@ export async function takeOutPerson(
   request: RequestContext,
 ): Promise<void> {
   await lockServers(services, trx, await listRulesNaming(trx, kind, id));
-  await takeOutOfRules(trx, kind, id, request);
+  await removeFromRules(trx, kind, id, request);
 }
 
-async function takeOutOfRules(trx: Executor, kind: NamedInRule, id: string, request: RequestContext): Promise<void> {
+async function removeFromRules(trx: Executor, kind: NamedInRule, id: string, request: RequestContext): Promise<void> {
   for (const rule of await listRulesNaming(trx, kind, id)) {
     const conditions = withoutName(rule.conditions, kind, id);
     await updatePolicyRule(trx, rule.id, { conditions, lastUpdated: present() });
@@ -40,11 +40,16 @@ async function takeOutOfRules(trx: Executor, kind: NamedInRule, id: string, requ
 }
 
 /** @param trx in which the application is locked */
-export async function takeOutClient(services: Services, trx: Executor, clientId: string, request: RequestContext): Promise<void> {
+export async function removeClientFromPolicies(
+  services: Services,
+  trx: Executor,
+  clientId: string,
+  request: RequestContext,
+): Promise<void> {
   // An application may be called so; in a policy the word means all of them.
   const listPolicies = async () => (clientId === ALL_CLIENTS ? [] : listPoliciesNaming(trx, clientId));
   await lockServers(services, trx, [...(await listPolicies()), ...(await listRulesNaming(trx, 'application', clientId))]);
-  await takeOutOfRules(trx, 'application', clientId, request);
+  await removeFromRules(trx, 'application', clientId, request);
   for (const policy of await listPolicies()) {
     const clients = policy.clients.filter((client) => client !== clientId);
     await updatePolicy(trx, policy.id, { clients, lastUpdated: present() });

@@ -13,7 +13,7 @@ const WITHOUT_PASSWORD = {
 } as const;
 
 /** Why the password grant, which cannot ask for a second factor, does not sign the user in. */
-export async function judgePassword(
+export async function evaluatePasswordGrant(
   services: Services,
   userId: string,
   applicationId: string,

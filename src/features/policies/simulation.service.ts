@@ -36,7 +36,7 @@ import { sectorOf } from '../subjects/pairwise.policy.ts';
 import { subjectFor } from '../subjects/pairwise-subjects.service.ts';
 import { findUserById, findUserByLogin } from '../users/users.store.ts';
 import { type AccessGrantType, TOKEN_EXCHANGE_GRANT } from './access-policy.policy.ts';
-import { DENIED, judgePassword } from './simulated-password.service.ts';
+import { DENIED, evaluatePasswordGrant } from './simulated-password.service.ts';
 import { isExchange, type Simulation, simulate } from './simulation.policy.ts';
 import type { SimulatedPrompt, SimulatedUser } from './simulation-facts.policy.ts';
 
@@ -146,7 +146,7 @@ export async function simulateRequest(
     organization: request.organization,
     resources: request.resources,
     prompts: request.prompts,
-    byPassword: isByPassword && user ? await judgePassword(services, user.id, application.id, signIn) : undefined,
+    byPassword: isByPassword && user ? await evaluatePasswordGrant(services, user.id, application.id, signIn) : undefined,
   });
   const heldRoles = user && (await listHeldRoles(knex, application.id, user.id));
   const requiredProvider = user && (await findRequiredProvider(knex, user.id));

@@ -10,13 +10,13 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 import { findGroup } from '../groups/groups.store.ts';
 import { type Carrier, Postponed, Undeliverable } from '../outbox/outbox.service.ts';
-import { hurryEntries } from '../outbox/outbox.store.ts';
+import { endPausesOf } from '../outbox/outbox.store.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { ProvisionedKind, ProvisioningTarget } from './provisioning.resource.ts';
-import { findProvisioned, findProvisioningTarget, markAway, markBack, saveProvisioned } from './provisioning.store.ts';
+import { findProvisioned, findProvisioningTarget, markAvailable, markUnavailable, saveProvisioned } from './provisioning.store.ts';
 import { planUser, provisioningTargets, pushGroup, pushUser } from './provisioning-push.service.ts';
-import { PROVISIONING, putLeaversFirst, queueDifferences, queueOne } from './provisioning-queue.store.ts';
-import { type ScimTarget, scimTarget, TargetAway, TargetRefusal } from './scim-target.service.ts';
+import { PROVISIONING, prioritizeRemovals, queueDifferences, queueOne } from './provisioning-queue.store.ts';
+import { type ScimTarget, scimTarget, TargetRefusal, TargetUnavailable } from './scim-target.service.ts';
 
 /** Seconds that a delivery may take: some calls of up to five seconds each. */
 const TAKEN_FOR = 90;
@@ -25,8 +25,8 @@ const TAKEN_FOR = 90;
 export async function queueAll(trx: Executor, applicationId: string): Promise<void> {
   const now = present();
   await queueDifferences(trx, applicationId, now);
-  await hurryEntries(trx, { kind: PROVISIONING, orderingKey: applicationId }, now, new Date(now.getTime() + TAKEN_FOR * 1000));
-  await putLeaversFirst(trx, applicationId, now);
+  await endPausesOf(trx, { kind: PROVISIONING, orderingKey: applicationId }, now, new Date(now.getTime() + TAKEN_FOR * 1000));
+  await prioritizeRemovals(trx, applicationId, now);
 }
 
 /** Seconds between two probes of a target that is away. */
@@ -40,9 +40,9 @@ const secondsFromNow = (seconds: number): Date => new Date(present().getTime() +
 /** Refused credentials, and too many requests, are those of everyone. */
 const OF_ALL: readonly unknown[] = [401, 404, 429];
 
-/** One user can break a target, or be out of bounds: is it away for all? @throws {TargetAway} it is @throws what it was given, or a refusal in its place */
+/** One user can break a target, or be out of bounds: is it away for all? @throws {TargetUnavailable} it is @throws what it was given, or a refusal in its place */
 async function judge(scim: ScimTarget, error: unknown): Promise<never> {
-  if (!(error instanceof TargetAway) || OF_ALL.includes(error.status)) throw error;
+  if (!(error instanceof TargetUnavailable) || OF_ALL.includes(error.status)) throw error;
   await scim.check();
   throw new TargetRefusal(error.status ?? 503, error.message);
 }
@@ -67,11 +67,11 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
     try {
       await scim.check();
     } catch (error) {
-      if (error instanceof TargetAway) throw new Postponed(error.message, error.retryAfter ?? PROBE);
+      if (error instanceof TargetUnavailable) throw new Postponed(error.message, error.retryAfter ?? PROBE);
       throw error;
     }
     await database.transaction(async (trx) => {
-      await markBack(trx, applicationId, present());
+      await markAvailable(trx, applicationId, present());
       await queueAll(trx, applicationId);
       // A running delivery is postponed when it ends, then prioritized.
       await queueOne(trx, { applicationId, kind: 'all', id: '' }, secondsFromNow(PROBE));
@@ -79,10 +79,10 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
     return 'delivered';
   }
 
-  async function goAway({ applicationId }: ProvisioningTarget, { message, retryAfter = PROBE }: TargetAway): Promise<void> {
+  async function goAway({ applicationId }: ProvisioningTarget, { message, retryAfter = PROBE }: TargetUnavailable): Promise<void> {
     await database.transaction(async (trx) => {
       // With a pause: a target that only answers the probe would be called without end.
-      if (await markAway(trx, applicationId, present(), message))
+      if (await markUnavailable(trx, applicationId, present(), message))
         await queueOne(trx, { applicationId, kind: 'probe', id: '' }, secondsFromNow(retryAfter));
     });
   }
@@ -112,7 +112,7 @@ export function provisioningDelivery(services: Services, call: Outbound): Carrie
     try {
       await (kind === 'user' ? pushUser : pushGroup)(services, scim, target, id).catch((error: unknown) => judge(scim, error));
     } catch (error) {
-      if (error instanceof TargetAway) {
+      if (error instanceof TargetUnavailable) {
         await goAway(target, error);
         throw new Postponed(error.message, WHILE_AWAY);
       }

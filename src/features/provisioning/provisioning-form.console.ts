@@ -5,7 +5,7 @@ import type { ProvisioningTarget } from './provisioning.resource.ts';
 import { type ProvisioningInput, provisioningBody } from './provisioning-fields.service.ts';
 
 export const AUTHENTICATIONS = { BEARER: 'Bearer token', OAUTH: 'OAuth client credentials' } as const;
-export const LEAVERS = { DEACTIVATE: 'Deactivate', DELETE: 'Delete' } as const;
+export const REMOVAL_ACTIONS = { DEACTIVATE: 'Deactivate', DELETE: 'Delete' } as const;
 
 export function provisioningFormFields(target?: ProvisioningTarget): readonly Field[] {
   const auth = target?.auth;
@@ -43,7 +43,7 @@ export function provisioningFormFields(target?: ProvisioningTarget): readonly Fi
       kind: 'radios',
       value: target?.leavers ?? 'DEACTIVATE',
       hint: 'Users who are deactivated, suspended or deleted here, or no longer assigned.',
-      options: Object.entries(LEAVERS).map(([value, label]) => ({ value, label })),
+      options: Object.entries(REMOVAL_ACTIONS).map(([value, label]) => ({ value, label })),
     },
     { name: 'pushGroups', label: 'Push assigned groups with their members', kind: 'check', checked: target?.pushGroups },
     {

@@ -78,7 +78,7 @@ export async function planUser({ database: { knex } }: Services, target: Provisi
   return { action, name: user?.login ?? known.name, isErased: user === undefined, known };
 }
 
-/** @throws {TargetAway} @throws {TargetRefusal} */
+/** @throws {TargetUnavailable} @throws {TargetRefusal} */
 export async function pushUser(services: Services, scim: ScimTarget, target: ProvisioningTarget, userId: string): Promise<void> {
   const { applicationId } = target;
   const plan = await planUser(services, target, userId);
@@ -202,7 +202,7 @@ async function change(scim: ScimTarget, remoteId: string, before: ScimObject, wa
   if (!isThere) throw new TargetRefusal(404, 'the user is not at the target any more');
 }
 
-/** By `externalId`, then by user name. A target may ignore a filter, so what comes is compared. @throws {TargetAway} @throws {TargetRefusal} */
+/** By `externalId`, then by user name. A target may ignore a filter, so what comes is compared. @throws {TargetUnavailable} @throws {TargetRefusal} */
 export async function findRemoteUser(
   { database: { knex } }: Services,
   scim: ScimTarget,
@@ -234,7 +234,7 @@ function noSuchFilter(error: unknown): readonly ScimObject[] {
   throw error;
 }
 
-/** Pushes a group, or takes it away from the target. @throws {TargetAway} @throws {TargetRefusal} */
+/** Pushes a group, or takes it away from the target. @throws {TargetUnavailable} @throws {TargetRefusal} */
 export async function pushGroup(services: Services, scim: ScimTarget, target: ProvisioningTarget, groupId: string): Promise<void> {
   const { applicationId } = target;
   const { knex } = services.database;

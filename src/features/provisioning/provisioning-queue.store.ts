@@ -105,7 +105,7 @@ const LEAVERS_FIRST = `UPDATE outbox SET due = :now::timestamptz - ${AHEAD}
       AND r.remote_id IS NOT NULL AND r.id NOT IN (${WANTED}))`;
 
 /** Lets those who are at the target and must not be go before all others that are due. */
-export async function putLeaversFirst(executor: Executor, applicationId: string, now: Date): Promise<void> {
+export async function prioritizeRemovals(executor: Executor, applicationId: string, now: Date): Promise<void> {
   await executor.raw(LEAVERS_FIRST, { applicationId, now });
 }
 

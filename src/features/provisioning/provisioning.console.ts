@@ -29,7 +29,7 @@ import {
   removeProvisioning,
   setProvisioning,
 } from './provisioning.service.ts';
-import { AUTHENTICATIONS, LEAVERS, provisioningFormFields, provisioningIn } from './provisioning-form.console.ts';
+import { AUTHENTICATIONS, provisioningFormFields, provisioningIn, REMOVAL_ACTIONS } from './provisioning-form.console.ts';
 
 const homeOf = ({ id }: Pick<Application, 'id'>): string => applicationTabs(id).provisioning.href;
 const crumbsOf = (application: Application) => applicationCrumbs(application, applicationTabs(application.id).provisioning);
@@ -86,7 +86,7 @@ async function settingsOf(visit: ConsoleRequest, application: Application, targe
       { label: 'Status', value: isActive ? { text: 'Active', tone: 'good' } : { text: 'Inactive', tone: 'warning' } },
       { label: 'Address', value: { text: target.baseUrl, code: true } },
       { label: 'Authentication', value: phrase(AUTHENTICATIONS[target.auth.type]) },
-      { label: 'Users who leave', value: phrase(LEAVERS[target.leavers]) },
+      { label: 'Users who leave', value: phrase(REMOVAL_ACTIONS[target.leavers]) },
       { label: 'Push groups', value: phrase(target.pushGroups ? 'Yes' : 'No') },
       { label: 'Waiting', value: waiting.count },
       ...(waiting.lastError === null ? [] : [{ label: 'Last failure', value: waiting.lastError }]),

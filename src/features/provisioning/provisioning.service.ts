@@ -32,7 +32,7 @@ import type { ProvisioningInput } from './provisioning-fields.service.ts';
 import { findRemoteUser, planUser } from './provisioning-push.service.ts';
 import { PROVISIONING, queueOne } from './provisioning-queue.store.ts';
 import { mergedRemoteUser } from './remote-user.policy.ts';
-import { scimTarget, TargetAway, TargetRefusal, targetSecretContext } from './scim-target.service.ts';
+import { scimTarget, TargetRefusal, TargetUnavailable, targetSecretContext } from './scim-target.service.ts';
 
 const receiver = (applicationId: string) => ({ kind: PROVISIONING, orderingKey: applicationId });
 
@@ -243,7 +243,7 @@ async function plannedUser(services: Services, target: ProvisioningTarget, id: s
     if (linked !== undefined) return told(mergedRemoteUser(linked, plan.wanted) === undefined ? 'NONE' : 'UPDATE', sent);
     return told((await findRemoteUser(services, scim, target, id, plan.wanted)) === undefined ? 'CREATE' : 'LINK', sent);
   } catch (error) {
-    if (error instanceof TargetAway || error instanceof TargetRefusal) return told('FAIL', sent, error.message);
+    if (error instanceof TargetUnavailable || error instanceof TargetRefusal) return told('FAIL', sent, error.message);
     throw error;
   }
 }

@@ -63,14 +63,14 @@ export const selectProvisioningTargets = (executor: Executor, window: Window): P
   readPage(executor('provisioning_targets'), TARGET, window);
 
 /** @returns false when that was known already */
-export async function markAway(trx: Executor, applicationId: string, since: Date, reason: string): Promise<boolean> {
+export async function markUnavailable(trx: Executor, applicationId: string, since: Date, reason: string): Promise<boolean> {
   const isAgain = trx.raw("CASE WHEN outage_until > ?::timestamptz - interval '1 hour' THEN outages_in_a_row + 1 ELSE 1 END", [since]);
   const changes = { away_since: since, away_reason: reason, outages_in_a_row: isAgain };
   return (await trx('provisioning_targets').where(at(applicationId)).whereNull('away_since').update(changes)) === 1;
 }
 
 /** Keeps when and why it was away. @returns false when that was known already */
-export async function markBack(trx: Executor, applicationId: string, now: Date): Promise<boolean> {
+export async function markAvailable(trx: Executor, applicationId: string, now: Date): Promise<boolean> {
   const outage = { outage_since: trx.ref('away_since'), outage_until: now, outage_reason: trx.ref('away_reason') };
   const changes = { ...outage, away_since: null, away_reason: null };
   return (await trx('provisioning_targets').where(at(applicationId)).whereNotNull('away_since').update(changes)) === 1;

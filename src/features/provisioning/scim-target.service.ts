@@ -20,8 +20,8 @@ interface Failure {
 }
 
 /** The target does not work: it is away or busy, or does not let us in. */
-export class TargetAway extends Error {
-  override readonly name = 'TargetAway';
+export class TargetUnavailable extends Error {
+  override readonly name = 'TargetUnavailable';
   readonly status: number | undefined;
   readonly retryAfter: number | undefined;
   constructor(message: string, { status, retryAfter }: Failure = {}) {
@@ -51,17 +51,17 @@ const LONGEST_TOKEN = 3600;
 export const targetSecretContext = (applicationId: string): string => `provisioning:${applicationId}`;
 
 export interface ScimTarget {
-  /** Does it answer at all, with these credentials? Asked where a failure may be about one resource. @throws {TargetAway} it does not */
+  /** Does it answer at all, with these credentials? Asked where a failure may be about one resource. @throws {TargetUnavailable} it does not */
   check(): Promise<void>;
-  /** @returns undefined where it is not @throws {TargetAway} @throws {TargetRefusal} */
+  /** @returns undefined where it is not @throws {TargetUnavailable} @throws {TargetRefusal} */
   read(path: string): Promise<ScimObject | undefined>;
-  /** The resources that a filter finds; those that do not match are left out by the caller. @throws {TargetAway} @throws {TargetRefusal} */
+  /** The resources that a filter finds; those that do not match are left out by the caller. @throws {TargetUnavailable} @throws {TargetRefusal} */
   find(type: 'Users' | 'Groups', filter: string): Promise<readonly ScimObject[]>;
-  /** @returns its ID @throws {TargetAway} @throws {TargetRefusal} 409: there is one already */
+  /** @returns its ID @throws {TargetUnavailable} @throws {TargetRefusal} 409: there is one already */
   create(type: 'Users' | 'Groups', resource: ScimObject): Promise<string>;
-  /** @returns false when it is not there any more @throws {TargetAway} @throws {TargetRefusal} */
+  /** @returns false when it is not there any more @throws {TargetUnavailable} @throws {TargetRefusal} */
   replace(path: string, resource: ScimObject): Promise<boolean>;
-  /** @returns false when it is not there @throws {TargetAway} @throws {TargetRefusal} */
+  /** @returns false when it is not there @throws {TargetUnavailable} @throws {TargetRefusal} */
   remove(path: string): Promise<boolean>;
 }
 
@@ -118,7 +118,8 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
       authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
     });
     const parsed = status === 200 ? tokenResponse.safeParse(jsonIn(text)) : undefined;
-    if (parsed?.success !== true) throw new TargetAway(`the token endpoint answered ${status}${told(text)}`, { status: 401, retryAfter });
+    if (parsed?.success !== true)
+      throw new TargetUnavailable(`the token endpoint answered ${status}${told(text)}`, { status: 401, retryAfter });
     const lifetime = Math.min(parsed.data.expires_in, LONGEST_TOKEN) - 30;
     tokens.set(applicationId, { value: parsed.data.access_token, until: present().getTime() + lifetime * 1000, of: version });
     return parsed.data.access_token;
@@ -130,7 +131,7 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
       const retryAfter = retryAfterIn(answer.headers.get('retry-after'));
       return { status: answer.status, retryAfter, text: await answer.text().catch(tooLarge) };
     } catch (error) {
-      throw new TargetAway(reasonOf(error));
+      throw new TargetUnavailable(reasonOf(error));
     }
   }
 
@@ -146,7 +147,7 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
       return request(method, path, body, true);
     }
     if (AWAY.has(answer.status))
-      throw new TargetAway(`${method} ${path.replace(/\?.*/, '')} was answered with ${answer.status}${told(answer.text)}`, answer);
+      throw new TargetUnavailable(`${method} ${path.replace(/\?.*/, '')} was answered with ${answer.status}${told(answer.text)}`, answer);
     return answer;
   }
 
@@ -159,7 +160,7 @@ export function scimTarget(keyring: Keyring, call: Outbound, target: Provisionin
   return {
     async check() {
       const { status } = await request('GET', `/Users?${new URLSearchParams({ filter: 'userName eq "gatehouse"', count: '1' })}`);
-      if (status === 404) throw new TargetAway(`${baseUrl}/Users is not there`, { status });
+      if (status === 404) throw new TargetUnavailable(`${baseUrl}/Users is not there`, { status });
     },
     async read(path) {
       const answer = await request('GET', path);

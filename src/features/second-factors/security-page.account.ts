@@ -4,7 +4,7 @@
  */
 import type Koa from 'koa';
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith, draw, framedOn, ownPage, times } from '../../pages/account/page.ts';
+import { draw, framedOn, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
 import { SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { seeOther } from '../../platform/http/forms.ts';
@@ -86,7 +86,7 @@ export const confirmApp = change<AccountDeps>(async (deps, ctx, session, form) =
     await abandonStep(deps.services, stateToken);
     // Just verified: the session must not require it again.
     if (!isMultiFactor(amr)) await deps.sessions.strengthen(ctx.req, ctx.res, withSecondFactor(amr, ['otp']));
-    if (codes.length === 0) return doneWith(ctx, 'security', 'factor-added');
+    if (codes.length === 0) return redirectAfterChange(ctx, 'security', 'factor-added');
     await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), codes);
   } catch (error) {
     if (!(error instanceof StepGone)) throw error;
@@ -104,5 +104,5 @@ export const newCodes = change<AccountDeps>(async (deps, ctx, session) => {
 /** POST /account/security/remove */
 export const removeApp = change<AccountDeps>(async (deps, ctx, { accountId: userId }, form) => {
   const removed = await removeOwnFactor(deps.services, userId, form.get('factorId') ?? '', visitor(ctx, deps.config));
-  doneWith(ctx, 'security', removed ? 'factor-removed' : 'factor-gone');
+  redirectAfterChange(ctx, 'security', removed ? 'factor-removed' : 'factor-gone');
 });

@@ -63,7 +63,7 @@ const TAKE = {
 };
 
 /** Uses a token up: of many at once one succeeds. @returns undefined when it is unknown, used or expired, or its user is not active */
-export async function takeSessionToken(pool: pg.Pool, id: string, now: number): Promise<SessionToken | undefined> {
+export async function consumeSessionToken(pool: pg.Pool, id: string, now: number): Promise<SessionToken | undefined> {
   const { rows } = await pool.query<{ account_id: string; payload: { amr: string[]; authenticatedAt: number } }>({
     ...TAKE,
     values: [id, now],

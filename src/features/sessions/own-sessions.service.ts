@@ -6,7 +6,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { endBrowserSession, endSignIns } from '../users/account-state.store.ts';
-import { deleteWishOf } from '../users/email-verifications.store.ts';
+import { deletePendingAddress } from '../users/email-verifications.store.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
 import { lockUser } from '../users/users.store.ts';
 import { type BrowserSession, listBrowserSessions } from './browser-sessions.store.ts';
@@ -33,7 +33,7 @@ export async function endOwnOtherSession({ database }: Services, userId: string,
     const found = (await listBrowserSessions(trx, userId, present())).find(({ uid }) => sessionId(uid) === id);
     if (user === undefined || found === undefined || !(await endBrowserSession(trx, found.uid))) return false;
     // A user of that session may have requested another address.
-    await deleteWishOf(trx, userId);
+    await deletePendingAddress(trx, userId);
     await recordEvent(trx, {
       eventType: 'user.session.end',
       displayMessage: 'User ended one of their sessions',
@@ -59,7 +59,7 @@ export async function endOwnOtherSessions({ database }: Services, userId: string
     const user = await lockUser(trx, userId);
     if (user === undefined) return 0;
     const count = await endOthers(trx);
-    await deleteWishOf(trx, userId);
+    await deletePendingAddress(trx, userId);
     if (count === 0) return 0;
     await recordEvent(trx, {
       eventType: 'user.session.clear',

@@ -36,7 +36,7 @@ import {
 import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
-import { insertSessionToken, type SessionToken, takeSessionToken } from './browser-sessions.store.ts';
+import { consumeSessionToken, insertSessionToken, type SessionToken } from './browser-sessions.store.ts';
 
 interface IssuedSessionToken {
   readonly status: 'SUCCESS';
@@ -171,4 +171,4 @@ async function told(services: Services, userId: string, step: SignInStep): Promi
 
 /** Uses a session token up: of many at once one succeeds. @returns undefined when it is unknown, used or expired, or its user is not active */
 export const useSessionToken = (pool: Database['pool'], value: string): Promise<SessionToken | undefined> =>
-  takeSessionToken(pool, digest(value), epochSeconds());
+  consumeSessionToken(pool, digest(value), epochSeconds());

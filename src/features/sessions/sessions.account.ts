@@ -1,7 +1,7 @@
 /** `/account/sessions`: the browsers that the user is signed in with. Users end a browser here that they do not know; its applications are notified as by a sign-out. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith, draw, ownPage, times } from '../../pages/account/page.ts';
+import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findApplication } from '../applications/application-lists.service.ts';
@@ -36,11 +36,11 @@ async function labelsOf({ services }: AccountDeps, ids: ReadonlySet<string>): Pr
 /** POST /account/sessions/end: one of their own; the id of another's names none. */
 export const receiveEndSession = ownChange<AccountDeps>(async (deps, ctx, session, form) => {
   const ended = await endOwnOtherSession(deps.services, session.accountId, form.get('session') ?? '', visitor(ctx, deps.config));
-  doneWith(ctx, 'sessions', ended ? 'session-ended' : 'session-gone');
+  redirectAfterChange(ctx, 'sessions', ended ? 'session-ended' : 'session-gone');
 }, 'sessions');
 
 /** POST /account/sessions/end-others */
 export const endOtherSessions = ownChange<AccountDeps>(async (deps, ctx, session) => {
   await endOwnOtherSessions(deps.services, session.accountId, session.uid, visitor(ctx, deps.config));
-  doneWith(ctx, 'sessions', 'sessions-ended');
+  redirectAfterChange(ctx, 'sessions', 'sessions-ended');
 }, 'sessions');

@@ -8,7 +8,7 @@ import { notFound } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { endBrowserSession, endBrowserSessions, endOAuthTokens } from '../users/account-state.store.ts';
-import { deleteWishOf } from '../users/email-verifications.store.ts';
+import { deletePendingAddress } from '../users/email-verifications.store.ts';
 import { findCloselyVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import { type BrowserSession, listBrowserSessions } from './browser-sessions.store.ts';
 
@@ -46,7 +46,7 @@ export async function endSession(services: Services, idOrLogin: string, id: stri
     const user = await lockChangeableUser(trx, idOrLogin, request);
     const found = (await listBrowserSessions(trx, user.id, present())).find(({ uid }) => sessionId(uid) === id);
     if (found === undefined || !(await endBrowserSession(trx, found.uid))) throw notFound(id, 'Session');
-    await deleteWishOf(trx, user.id);
+    await deletePendingAddress(trx, user.id);
     await recordEvent(trx, {
       eventType: 'user.session.clear',
       displayMessage: 'End user session',

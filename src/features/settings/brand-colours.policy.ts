@@ -6,7 +6,7 @@
 export type Scheme = 'light' | 'dark';
 
 /** Colors in views/public/gatehouse.css next to a brand color, for each scheme. */
-export interface Surroundings {
+export interface ColourScheme {
   readonly card: string;
   readonly ground: string;
   /** Behind notices, and behind what the pointer is on. */
@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly edge: string;
 }
 
-export const SURROUNDINGS: Readonly<Record<Scheme, Surroundings>> = {
+export const SCHEME_COLOURS: Readonly<Record<Scheme, ColourScheme>> = {
   light: {
     ...{ card: '#ffffff', ground: '#f2f5f4', tint: '#eaf2f0', ink: '#16211f', soft: '#55625f', line: '#d5dddb', edge: '#7c8a87' },
     ...{ accent: '#0f5c5c', away: '#000000', on: '#ffffff' },
@@ -80,7 +80,7 @@ export interface ContrastCheck {
 }
 
 /** Checks contrast with all page elements next to a brand color. @param around colors of the pages; absent: the product's own */
-export function checkContrast(scheme: Scheme, colour: string, around: Surroundings = SURROUNDINGS[scheme]): readonly ContrastCheck[] {
+export function checkContrast(scheme: Scheme, colour: string, around: ColourScheme = SCHEME_COLOURS[scheme]): readonly ContrastCheck[] {
   const { card, ground, tint, on } = around;
   const check = (what: string, criterion: ContrastCheck['criterion'], against: string): ContrastCheck => {
     const needed = criterion === '1.4.3' ? TEXT : CONTROL;
@@ -96,17 +96,17 @@ export function checkContrast(scheme: Scheme, colour: string, around: Surroundin
   ];
 }
 
-export const isReadable = (scheme: Scheme, colour: string, around?: Surroundings): boolean =>
+export const isReadable = (scheme: Scheme, colour: string, around?: ColourScheme): boolean =>
   checkContrast(scheme, colour, around).every(({ passes }) => passes);
 
 /** @returns the colour itself where it passes, else the first that does on its way to black (in light) or white (in dark) */
-export function nearestReadable(scheme: Scheme, colour: string, around?: Surroundings): string {
-  const steps = Array.from({ length: 101 }, (_, step) => mix(colour, SURROUNDINGS[scheme].away, step / 100));
-  return (steps.find((step) => isReadable(scheme, step, around)) ?? SURROUNDINGS[scheme].away).toLowerCase();
+export function nearestReadable(scheme: Scheme, colour: string, around?: ColourScheme): string {
+  const steps = Array.from({ length: 101 }, (_, step) => mix(colour, SCHEME_COLOURS[scheme].away, step / 100));
+  return (steps.find((step) => isReadable(scheme, step, around)) ?? SCHEME_COLOURS[scheme].away).toLowerCase();
 }
 
 /** @returns what is wrong with a colour that is to be the brand's; undefined: nothing */
-export function colourProblem(scheme: Scheme, colour: string, around?: Surroundings): string | undefined {
+export function colourProblem(scheme: Scheme, colour: string, around?: ColourScheme): string | undefined {
   const failed = checkContrast(scheme, colour, around)
     .filter(({ passes }) => !passes)
     .sort((a, b) => a.ratio - a.needed - (b.ratio - b.needed))[0];
@@ -125,7 +125,10 @@ export interface BrandColours {
 /** @returns both, the dark one made from the light one where only that is given; undefined where none is */
 export function completeColours(light: string | null | undefined, dark?: string | null): BrandColours | undefined {
   if (!light && !dark) return undefined;
-  return { light: light || SURROUNDINGS.light.accent, dark: dark || (light ? nearestReadable('dark', light) : SURROUNDINGS.dark.accent) };
+  return {
+    light: light || SCHEME_COLOURS.light.accent,
+    dark: dark || (light ? nearestReadable('dark', light) : SCHEME_COLOURS.dark.accent),
+  };
 }
 
 /** Stylesheet colors of one scheme: the brand color, its text color, and the hover color with more contrast. */
@@ -133,6 +136,6 @@ export function paletteOf(
   scheme: Scheme,
   colour: string,
 ): { readonly accent: string; readonly accentStrong: string; readonly onAccent: string } {
-  const { away, on } = SURROUNDINGS[scheme];
+  const { away, on } = SCHEME_COLOURS[scheme];
   return { accent: colour.toLowerCase(), accentStrong: mix(colour, away, 0.25), onAccent: on };
 }

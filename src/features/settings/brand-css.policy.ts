@@ -4,11 +4,11 @@
  */
 import {
   type BrandColours,
+  type ColourScheme,
   checkContrast,
   contrastRatio,
+  SCHEME_COLOURS,
   type Scheme,
-  SURROUNDINGS,
-  type Surroundings,
   writeRatio,
 } from './brand-colours.policy.ts';
 
@@ -59,8 +59,8 @@ const MESSAGES: Readonly<Record<Scheme, readonly string[]>> = {
 const FOCUS: Readonly<Record<Scheme, string>> = { light: '#1f6feb', dark: '#8ab8ff' };
 
 /** @returns all colours of a scheme: those of the brand, else the product's own */
-export const surroundingsOf = (scheme: Scheme, css: BrandCss | null | undefined): Surroundings => ({
-  ...SURROUNDINGS[scheme],
+export const schemeColours = (scheme: Scheme, css: BrandCss | null | undefined): ColourScheme => ({
+  ...SCHEME_COLOURS[scheme],
   ...css?.[scheme],
 });
 
@@ -72,7 +72,7 @@ interface Problem {
 
 /** @returns each colour of a scheme that people could not read by */
 function schemeProblems(scheme: Scheme, css: BrandCss): readonly Problem[] {
-  const around = surroundingsOf(scheme, css);
+  const around = schemeColours(scheme, css);
   const { card, ground, tint, ink, soft, edge } = around;
   const pairs: readonly (readonly [set: readonly CssColour[], what: string, front: string, behind: string, needed: number])[] = [
     [['ink', 'card'], 'text on the card', ink, card, 4.5],
@@ -103,7 +103,7 @@ export function cssProblems(css: BrandCss, accents: BrandColours): readonly Prob
   const schemes: readonly Scheme[] = ['light', 'dark'];
   return schemes.flatMap((scheme) => {
     const own = schemeProblems(scheme, css);
-    const failed = checkContrast(scheme, accents[scheme], surroundingsOf(scheme, css)).find(({ passes }) => !passes);
+    const failed = checkContrast(scheme, accents[scheme], schemeColours(scheme, css)).find(({ passes }) => !passes);
     const field = (['card', 'ground', 'tint'] as const).find((name) => css[scheme]?.[name] !== undefined);
     if (own.length > 0 || failed === undefined || field === undefined) return own;
     const { what, ratio, needed } = failed;

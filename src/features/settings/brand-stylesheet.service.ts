@@ -11,10 +11,10 @@ import {
   isReadable,
   nearestReadable,
   paletteOf,
+  SCHEME_COLOURS,
   type Scheme,
-  SURROUNDINGS,
 } from './brand-colours.policy.ts';
-import { type BrandCss, cssDeclarations, cssProblems, surroundingsOf } from './brand-css.policy.ts';
+import { type BrandCss, cssDeclarations, cssProblems, schemeColours } from './brand-css.policy.ts';
 import { brandCss, footLinks } from './branding.resource.ts';
 import type { Branding } from './settings.service.ts';
 
@@ -31,11 +31,11 @@ function coloursFor(
 ): BrandColours | undefined {
   const set = own === undefined ? completeColours(primaryColorHex, primaryColorDarkHex) : completeColours(own);
   if (set === undefined && css === null && backgroundUrl === null) return undefined;
-  const { light, dark } = set ?? { light: SURROUNDINGS.light.accent, dark: SURROUNDINGS.dark.accent };
+  const { light, dark } = set ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
   // An application's colour was judged without the service's surroundings, and a dark colour may have been made from the light one.
   return {
-    light: nearestReadable('light', light, surroundingsOf('light', css)),
-    dark: nearestReadable('dark', dark, surroundingsOf('dark', css)),
+    light: nearestReadable('light', light, schemeColours('light', css)),
+    dark: nearestReadable('dark', dark, schemeColours('dark', css)),
   };
 }
 
@@ -48,7 +48,7 @@ function addressOf(path: string, { light, dark }: BrandColours, { css, backgroun
 
 /** @param own colour of the application that a page is about @returns the colours of links and buttons, the pages' own where no brand has any */
 export const accentsOf = (looks: Looks, own: string | undefined): BrandColours =>
-  coloursFor(looks, own) ?? { light: SURROUNDINGS.light.accent, dark: SURROUNDINGS.dark.accent };
+  coloursFor(looks, own) ?? { light: SCHEME_COLOURS.light.accent, dark: SCHEME_COLOURS.dark.accent };
 
 /** @param own colour of the application that is pictured @returns the address of the stylesheet for `.preview-light` and `.preview-dark` */
 export const previewStylesheet = (looks: Looks, own?: string): string => addressOf(PREVIEW_PATH, accentsOf(looks, own), looks);
@@ -80,7 +80,7 @@ function backgroundRules(selector: string, parts: readonly string[], background:
 
 const colourIn = (query: URLSearchParams, scheme: Scheme, css: BrandCss | undefined): string | undefined => {
   const colour = `#${query.get(scheme) ?? ''}`;
-  return isColour(colour) && isReadable(scheme, colour, surroundingsOf(scheme, css)) ? colour : undefined;
+  return isColour(colour) && isReadable(scheme, colour, schemeColours(scheme, css)) ? colour : undefined;
 };
 
 /** A longer address is none of ours. */

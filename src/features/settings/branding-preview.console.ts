@@ -7,7 +7,7 @@ import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { renderMail } from '../mail/templates.ts';
 import { checkContrast, type Scheme, writeRatio } from './brand-colours.policy.ts';
-import { surroundingsOf } from './brand-css.policy.ts';
+import { schemeColours } from './brand-css.policy.ts';
 import { accentsOf, previewStylesheet } from './brand-stylesheet.service.ts';
 import { footLinks } from './branding.resource.ts';
 import type { Branding } from './settings.service.ts';
@@ -65,7 +65,7 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
         label,
         colour: colours[scheme],
         lowest: writeRatio(
-          Math.min(...checkContrast(scheme, colours[scheme], surroundingsOf(scheme, branding.css)).map(({ ratio }) => ratio)),
+          Math.min(...checkContrast(scheme, colours[scheme], schemeColours(scheme, branding.css)).map(({ ratio }) => ratio)),
         ),
       })),
       service: branding.name,
@@ -83,14 +83,14 @@ export function previewPage(page: Omit<Drawn, 'view' | 'locals' | 'images'>, pic
 /** Contrast with the surrounding colors. */
 export function contrastTable(branding: Branding): TablePart {
   const { light, dark } = coloursOf({ branding });
-  const inDark = checkContrast('dark', dark, surroundingsOf('dark', branding.css));
+  const inDark = checkContrast('dark', dark, schemeColours('dark', branding.css));
   return {
     kind: 'table',
     title: 'Contrast',
     lead: 'As WCAG 2.2 measures it, from 1:1 to 21:1. A colour with too little contrast is refused.',
     name: 'contrasts',
     columns: ['What', 'Needed', phrase('Light, {light}', { light }), phrase('Dark, {dark}', { dark })],
-    rows: checkContrast('light', light, surroundingsOf('light', branding.css)).map(({ what, criterion, needed, ratio, passes }, at) => {
+    rows: checkContrast('light', light, schemeColours('light', branding.css)).map(({ what, criterion, needed, ratio, passes }, at) => {
       const other = inDark[at];
       return {
         cells: [

@@ -5,7 +5,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ConsolePage, Typed } from '../../pages/console/page.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
+import { SCHEME_COLOURS, type Scheme } from './brand-colours.policy.ts';
 import { type BrandCss, CSS_COLOUR_NAMES, CSS_COLOURS, CSS_FONTS, CSS_VERSION, type CssFont, MOST_RADIUS } from './brand-css.policy.ts';
 import { CRUMBS, HOME, mayWrite, SETTINGS, TABS } from './branding-preview.console.ts';
 import { type Branding, readSettings, replaceSettings } from './settings.service.ts';
@@ -20,7 +20,7 @@ const FONTS: Readonly<Record<CssFont, string>> = { SYSTEM: 'System', SERIF: 'Ser
 
 const colourContent = (scheme: Scheme, name: (typeof CSS_COLOUR_NAMES)[number], css: BrandCss | null): Content => {
   const own = css?.[scheme]?.[name];
-  return own === undefined ? { text: verbatim(SURROUNDINGS[scheme][name]), soft: true } : { text: own, code: true };
+  return own === undefined ? { text: verbatim(SCHEME_COLOURS[scheme][name]), soft: true } : { text: own, code: true };
 };
 
 const show: ConsolePage = {
@@ -71,7 +71,7 @@ function fieldsOf(css: BrandCss | null): readonly Field[] {
         kind: 'colour',
         group,
         value: css?.[scheme]?.[name] ?? '',
-        hint: phrase('Empty: {value}.', { value: SURROUNDINGS[scheme][name] }),
+        hint: phrase('Empty: {value}.', { value: SCHEME_COLOURS[scheme][name] }),
       }),
     ),
   );

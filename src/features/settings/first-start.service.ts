@@ -20,7 +20,7 @@ import type { User } from '../users/users.resource.ts';
 import { createUser } from '../users/users.service.ts';
 import { findUserByLogin, updatePasswordHash } from '../users/users.store.ts';
 import { changeSettings } from './settings.service.ts';
-import { alone, isFirstStartDone, markFirstStartDone } from './settings.store.ts';
+import { isFirstStartDone, markFirstStartDone, withSettingsLock } from './settings.store.ts';
 
 /** Credentials of the first administrator, shown once. */
 export interface FirstAdministrator {
@@ -36,7 +36,7 @@ export interface FirstAdministrator {
 export async function firstStart(services: Services, tell: (administrator: FirstAdministrator) => void): Promise<void> {
   const { database, config } = services;
   if (await isFirstStartDone(database.knex)) return;
-  await alone(database, async () => {
+  await withSettingsLock(database, async () => {
     if (await isFirstStartDone(database.knex)) return;
     for (const seed of AUTHORIZATION_SERVERS) {
       if ((await findServer(database.knex, seed.id)) !== undefined) continue;

@@ -9,8 +9,8 @@ import { BREACHED_POLICIES, LONGEST_HISTORY } from '../passwords/password.policy
 import { MFA_POLICIES } from '../second-factors/second-factor.policy.ts';
 import { signInRules } from '../sign-in-rules/sign-in-rules.resource.ts';
 import { LONGEST_TRUST } from '../trusted-browsers/trusted-browsers.policy.ts';
-import { colourProblem, completeColours, isColour, nearestReadable, type Scheme, SURROUNDINGS } from './brand-colours.policy.ts';
-import { type BrandCss, cssProblems, surroundingsOf } from './brand-css.policy.ts';
+import { colourProblem, completeColours, isColour, nearestReadable, SCHEME_COLOURS, type Scheme } from './brand-colours.policy.ts';
+import { type BrandCss, cssProblems, schemeColours } from './brand-css.policy.ts';
 import { brandCss, footerLinksField } from './branding.resource.ts';
 import { type Branding, type Settings, type SettingsName, SIGN_IN_METHODS } from './settings.service.ts';
 
@@ -35,20 +35,20 @@ function checkBranding(
     if (message !== undefined) ctx.addIssue({ code: 'custom', path: path.split('.'), message });
   };
   const accents = completeColours(primaryColorHex, primaryColorDarkHex) ?? {
-    light: SURROUNDINGS.light.accent,
-    dark: SURROUNDINGS.dark.accent,
+    light: SCHEME_COLOURS.light.accent,
+    dark: SCHEME_COLOURS.dark.accent,
   };
   const own: readonly (readonly [string, Scheme, string | null | undefined])[] = [
     ['primaryColorHex', 'light', primaryColorHex],
     ['primaryColorDarkHex', 'dark', primaryColorDarkHex],
   ];
   for (const [field, scheme, value] of own) {
-    if (value) problem(field, colourProblem(scheme, value, surroundingsOf(scheme, css)));
+    if (value) problem(field, colourProblem(scheme, value, schemeColours(scheme, css)));
   }
   if (css === null) return;
   // Problems with given colors are reported above; generated ones are generated again for the new surroundings.
   const made = (scheme: Scheme, set: string | null | undefined) =>
-    set ? accents[scheme] : nearestReadable(scheme, accents[scheme], surroundingsOf(scheme, css));
+    set ? accents[scheme] : nearestReadable(scheme, accents[scheme], schemeColours(scheme, css));
   for (const { field, message } of cssProblems(css, { light: made('light', primaryColorHex), dark: made('dark', primaryColorDarkHex) }))
     problem(`css.${field}`, message);
 }

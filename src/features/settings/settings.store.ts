@@ -40,7 +40,7 @@ const LOCK = 0x66697273;
 const MARK = 'first-start';
 
 /** Runs `work` while no other process runs any. */
-export const alone = <T>({ pool }: Database, work: () => Promise<T>): Promise<T> => whileLocked(pool, LOCK, work);
+export const withSettingsLock = <T>({ pool }: Database, work: () => Promise<T>): Promise<T> => whileLocked(pool, LOCK, work);
 
 export async function isFirstStartDone(executor: Executor): Promise<boolean> {
   return (await executor('settings').where({ name: MARK }).first('name')) !== undefined;

@@ -29,7 +29,7 @@ export async function zonesAround(services: Services, address: string | undefine
 export const hasSignInRules = async (services: Services): Promise<boolean> => (await currentSettings(services, 'sign-in')).rules.length > 0;
 
 /** Only what a rule asks for is read. A request without a device cookie comes from a new browser. */
-async function judgeSignIn(
+async function evaluateSignIn(
   services: Services,
   user: Pick<User, 'id'>,
   { ipAddress, device }: Pick<RequestContext, 'ipAddress' | 'device'>,
@@ -61,7 +61,7 @@ export async function admitSignIn(
   { canProve }: { readonly canProve: boolean },
   request: RequestContext,
 ): Promise<boolean> {
-  const { action, rule, steps } = await judgeSignIn(services, user, request);
+  const { action, rule, steps } = await evaluateSignIn(services, user, request);
   if (action === 'ALLOW' || rule === undefined) return false;
   const isDenied = action === 'DENY' || !canProve;
   await recordEvent(services.database.knex, {

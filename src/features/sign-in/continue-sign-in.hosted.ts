@@ -1,6 +1,6 @@
 /** Continues after a proof of identity: the next step, or the end of the sign-in. */
 import type Koa from 'koa';
-import { beginningAt, carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { beginningAt, withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { browserDevice, keepDevice, keepTrustToken } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
@@ -18,7 +18,7 @@ import { afterFirstStep, byPassword, keepFirstStep, type SignInStep, StepGone } 
  * Target after a sign-in without an application: always a page of this service, never an address from the query (open redirect, RFC 9700 section
  * 4.11).
  */
-export async function afterwards(deps: SignInDeps, ctx: Koa.Context, userId: string): Promise<string> {
+export async function targetAfterSignIn(deps: SignInDeps, ctx: Koa.Context, userId: string): Promise<string> {
   const page = pageAfterSignIn(deps, ctx);
   if (page === undefined) return (await isAdministrator(deps.services, userId)) ? '/admin' : addressOfPage('');
   forgetPageAfterSignIn(deps, ctx);
@@ -28,19 +28,19 @@ export async function afterwards(deps: SignInDeps, ctx: Koa.Context, userId: str
 /** Leads on from the first step: to the next page, or to the end of the sign-in. */
 export async function continueSignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, first: FirstStep): Promise<void> {
   const isFresh = place === 'standalone' && pageAfterSignIn(deps, ctx) !== undefined;
-  await orAtProvider(ctx, place, async () =>
-    goOn(deps, ctx, place, await afterFirstStep(deps.services, first, { ...demandOf(place), isFresh }, visitor(ctx, deps.config))),
+  await orRedirectToProvider(ctx, place, async () =>
+    showNextStep(deps, ctx, place, await afterFirstStep(deps.services, first, { ...demandOf(place), isFresh }, visitor(ctx, deps.config))),
   );
 }
 
 /** Somebody who has proved who they are, but not by the provider that is required of them, is sent there. */
-export async function orAtProvider(ctx: Koa.Context, place: SignInPlace, run: () => Promise<void>): Promise<void> {
+export async function orRedirectToProvider(ctx: Koa.Context, place: SignInPlace, run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
     if (!(error instanceof ProviderRequired)) throw error;
     const { id, domain } = error.provider;
-    seeOther(ctx, carryOn(ctx, beginningAt(`${pathOfPlace(place)}/upstream/${id}`, domain)));
+    seeOther(ctx, withCarriedParameters(ctx, beginningAt(`${pathOfPlace(place)}/upstream/${id}`, domain)));
   }
 }
 
@@ -60,7 +60,7 @@ export async function continueByPassword(
   }
 }
 
-export async function goOn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step: SignInStep): Promise<void> {
+export async function showNextStep(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, step: SignInStep): Promise<void> {
   if (step.kind === 'done') {
     const offer = await offerPasskey(deps.services, step, pathOfPlace(place), visitor(ctx, deps.config));
     if (offer === undefined) return endHostedSignIn(deps, ctx, place, step);
@@ -74,7 +74,7 @@ function waitFor(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateTo
   // Continues in this browser only.
   keepDevice(ctx, deps.config, browserDevice(ctx, deps.config));
   keepStateToken(deps, ctx, pathOfPlace(place), stateToken);
-  seeOther(ctx, carryOn(ctx, pathOfPlace(place)));
+  seeOther(ctx, withCarriedParameters(ctx, pathOfPlace(place)));
 }
 
 export async function endHostedSignIn(
@@ -90,10 +90,10 @@ export async function endHostedSignIn(
   if (stateTokenOf(deps, ctx) !== '') keepStateToken(deps, ctx, pathOfPlace(place), undefined);
   if (place === 'standalone') {
     await deps.sessions.signIn(ctx.req, ctx.res, accountId, amr, idp);
-    return seeOther(ctx, await afterwards(deps, ctx, accountId));
+    return seeOther(ctx, await targetAfterSignIn(deps, ctx, accountId));
   }
   const result = { login: { accountId, amr, ...(authenticatedAt && { authenticatedAt }), ...(idp !== undefined && { idp }) } };
-  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, place.serverId, place.uid, result)));
+  seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, place.serverId, place.uid, result)));
 }
 
 /** Redirects to the place that continues a sign-in whose first step was on this page. @param address path and query of this service */

@@ -4,7 +4,7 @@
  */
 
 import type { Executor } from '../../platform/database/database.ts';
-import { type Gain, risesAbove } from '../administrators/administration.policy.ts';
+import { type Gain, gainsBeyondReach } from '../administrators/administration.policy.ts';
 import { findRights } from '../administrators/roles.store.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { recordLink } from '../identity-providers/identity-provider-links.service.ts';
@@ -59,7 +59,7 @@ async function endWhatOthersMayHold(executor: Executor, userId: string, request:
 
 /** Would this role or organization open more to the user than to the administrators who can change the user, or could before? */
 export const gainsRights = async (executor: Executor, userId: string, gain: Gain): Promise<boolean> =>
-  risesAbove(
+  gainsBeyondReach(
     {
       orgIds: await findOrgIds(executor, userId),
       orgIdsEver: await findOrgIdsEver(executor, userId),

@@ -103,7 +103,7 @@ export async function countFailedSignIn({ config, database }: Parts, address: st
 }
 
 /** Always counts, for equal timing, but does not block known browsers. @throws {TooManyFailures} */
-export async function unlessHeard(isHeard: boolean, limit: Promise<void>): Promise<void> {
+export async function limitUnlessKnown(isHeard: boolean, limit: Promise<void>): Promise<void> {
   try {
     await limit;
   } catch (error) {

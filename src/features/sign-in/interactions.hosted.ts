@@ -21,7 +21,7 @@ interface ConsentScope {
   readonly optional: boolean;
 }
 
-interface UpstreamWishes {
+interface ProviderPreferences {
   /** Go straight to this one. */
   readonly idp?: string;
   /** Additional scopes for the provider, space-separated. */
@@ -63,7 +63,7 @@ export interface InteractionDetails {
   readonly display?: string;
   readonly uiLocales?: string;
   /** Identity provider preferences of the application. */
-  readonly upstream?: UpstreamWishes;
+  readonly upstream?: ProviderPreferences;
   /** Requested authentication context classes, the best first. */
   readonly acrValues?: readonly string[];
   /** The user is signed in and needs only a second factor. */

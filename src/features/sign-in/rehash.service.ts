@@ -8,7 +8,7 @@ import { hashPassword, isOutdated } from '../passwords/passwords.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { replacePasswordHash } from '../users/users.store.ts';
-import { asHimself } from './sign-in-events.service.ts';
+import { asSignedInUser } from './sign-in-events.service.ts';
 
 export interface Rehashed {
   readonly compared: string;
@@ -19,7 +19,7 @@ export interface Rehashed {
  * The password is known only at this moment.
  * @returns undefined if its hash is current, or too many are waiting: a refusal must not reveal that the password is correct
  */
-export async function hashAnew(user: User | undefined, password: string): Promise<Rehashed | undefined> {
+export async function rehashPassword(user: User | undefined, password: string): Promise<Rehashed | undefined> {
   const compared = user?.passwordHash ?? null;
   if (compared === null || !isOutdated(compared)) return undefined;
   const anew = await hashPassword(password).catch((error: unknown) => {
@@ -29,14 +29,14 @@ export async function hashAnew(user: User | undefined, password: string): Promis
 }
 
 /** For an imported password, also records that it is now verified locally. */
-export async function keepAnew(trx: Executor, user: User, { compared, anew }: Rehashed, request: RequestContext): Promise<void> {
+export async function storeRehash(trx: Executor, user: User, { compared, anew }: Rehashed, request: RequestContext): Promise<void> {
   const isKept = await replacePasswordHash(trx, user.id, compared, anew);
   if (!isKept || compared !== PASSWORD_ELSEWHERE) return;
   const displayMessage = 'Import password of user by inline hook';
   await recordEvent(trx, {
     eventType: 'user.import.password',
     displayMessage,
-    request: asHimself(user, request),
+    request: asSignedInUser(user, request),
     targets: [userTarget(user)],
   });
 }

@@ -1,17 +1,17 @@
 /** Routes of the hosted pages for end users, with their middleware. */
 import Router, { type RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn, SECURITY_PAGE } from '../../pages/hosted/carried-parameters.ts';
+import { SECURITY_PAGE, withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { refuseCrossSite } from '../../platform/http/csrf.ts';
 import { seeOther } from '../../platform/http/forms.ts';
-import { returnNotAssigned, tellNotAssigned } from '../applications/not-assigned.hosted.ts';
+import { returnNotAssigned, showNotAssigned } from '../applications/not-assigned.hosted.ts';
 import { askForConsent, receiveConsent } from '../consents/consent.hosted.ts';
 import { activatePage } from '../device-requests/activate.hosted.ts';
 import { followCodeLink, receiveCode, receiveCodeAgain } from '../email-codes/email-code.hosted.ts';
 import { beginUpstream, finishUpstream, receiveUpstream } from '../identity-providers/social.hosted.ts';
 import { inboxMailHtml, inboxMailPage, inboxPage } from '../mail/dev-inbox.hosted.ts';
 import { receiveFactorSend, receiveFirstCode, receiveMessageEnrolment, receiveOtherWay } from '../message-factors/message-steps.hosted.ts';
-import { findOrganizationLook, showOrganization } from '../organization-branding/organization-branding.service.ts';
+import { findDesignOfOrganization, showOrganization } from '../organization-branding/organization-branding.service.ts';
 import { backToInvitation, INVITATION_PAGE, invitationPage, receiveInvitation } from '../organization-invitations/invitation.hosted.ts';
 import { beginBySetupLink, finishSetupTest, receiveSetup, SETUP_PAGE, setupLink, setupPage } from '../organization-setup/setup.hosted.ts';
 import { askForOrganization, receiveOrganization } from '../organizations/choose-organization.hosted.ts';
@@ -31,7 +31,7 @@ import {
   receivePasskeyEnrolment,
   receiveRestart,
 } from './second-step.hosted.ts';
-import { askAnew, askToSignIn, askToSignUp, cancelSignIn, nextStep, receiveAccount, receiveSignIn } from './sign-in.hosted.ts';
+import { askToSignIn, askToSignUp, cancelSignIn, nextStep, receiveAccount, receiveSignIn, showSignInForm } from './sign-in.hosted.ts';
 import { homePage, receiveStandaloneSignIn, signInPage, standaloneStep } from './standalone.hosted.ts';
 
 type Step = (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails) => Promise<void>;
@@ -40,7 +40,7 @@ const INTERACTION = '/interaction/:server/:uid';
 const UPSTREAM_CALLBACK = '/interaction/upstream/:idp/callback';
 
 /** Shows what the interaction asks for next. */
-const PAGES = { login: askToSignIn, assignment: tellNotAssigned, organization: askForOrganization, consent: askForConsent } as const;
+const PAGES = { login: askToSignIn, assignment: showNotAssigned, organization: askForOrganization, consent: askForConsent } as const;
 const show: Step = (deps, ctx, details) => PAGES[details.prompt](deps, ctx, details);
 
 /** @returns middleware for the hosted pages; other addresses go to the next one */
@@ -55,7 +55,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       const details = await interactions.details(ctx.req, ctx.res, server, uid);
       if (details.uid !== uid || details.serverId !== server) throw new InteractionGone('other-browser');
       ctx.state.brandColor = details.application.brandColor;
-      if (details.signsInFor !== undefined) showOrganization(ctx, await findOrganizationLook(deps.services, details.signsInFor));
+      if (details.signsInFor !== undefined) showOrganization(ctx, await findDesignOfOrganization(deps.services, details.signsInFor));
       // A form in another tab of an interaction that has continued: show its current step.
       await (prompt === undefined || details.prompt === prompt ? run : show)(deps, ctx, details);
     };
@@ -63,7 +63,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
   /** A form's address opened directly, e.g. from the address bar: redirect to its page. */
   const backToInteraction = (ctx: RouterContext): void => {
     const { server = '', uid = '' } = ctx.params;
-    seeOther(ctx, carryOn(ctx, `/interaction/${encodeURIComponent(server)}/${encodeURIComponent(uid)}`));
+    seeOther(ctx, withCarriedParameters(ctx, `/interaction/${encodeURIComponent(server)}/${encodeURIComponent(uid)}`));
   };
 
   // Posts of other sites: the providers' (OAuth 2.0 Form Post Response Mode). They change nothing.
@@ -81,7 +81,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .get('/signin/upstream', (ctx) => finishUpstream(deps, ctx, 'standalone'))
     .get('/signin/upstream/:idp', (ctx) => beginUpstream(deps, ctx, 'standalone'))
     .post('/signin/passkey', (ctx) => receivePasskeySignIn(deps, ctx, 'standalone'))
-    .get('/signin/:step', (ctx) => seeOther(ctx, carryOn(ctx, '/signin')))
+    .get('/signin/:step', (ctx) => seeOther(ctx, withCarriedParameters(ctx, '/signin')))
     .post('/signin/factor', (ctx) => standaloneStep(deps, ctx, receiveFactor, 'factor.gone'))
     .post('/signin/enroll', (ctx) => standaloneStep(deps, ctx, receiveEnrolment, 'factor.gone'))
     .post('/signin/enroll-passkey', (ctx) => standaloneStep(deps, ctx, receivePasskeyEnrolment, 'factor.gone'))
@@ -138,7 +138,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       step((_house, ctx, details) => beginUpstream(deps, ctx as RouterContext, details), 'login'),
     )
     .get(`${INTERACTION}/signup`, step(askToSignUp, 'login'))
-    .get(`${INTERACTION}/signin`, step(askAnew, 'login'))
+    .get(`${INTERACTION}/signin`, step(showSignInForm, 'login'))
     .get(`${INTERACTION}/:step`, backToInteraction)
     .post(`${INTERACTION}/login`, step(receiveSignIn, 'login'))
     .post(`${INTERACTION}/signup`, step(receiveAccount, 'login'))

@@ -28,11 +28,11 @@ import {
 import type { Proof } from '../second-factors/factor-proofs.service.ts';
 import { readPasswordPolicy, readSettings } from '../settings/settings.service.ts';
 import { daysOfTrust } from '../trusted-browsers/trusted-browsers.service.ts';
-import { endHostedSignIn, goOn, orAtProvider } from './continue-sign-in.hosted.ts';
+import { endHostedSignIn, orRedirectToProvider, showNextStep } from './continue-sign-in.hosted.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
-import { abandonStep, type PendingStep, readStep, StepGone, takeFirstStep, verifyFactor } from './sign-in-steps.service.ts';
+import { abandonStep, consumeFirstStep, type PendingStep, readStep, StepGone, verifyFactor } from './sign-in-steps.service.ts';
 
 /** The step that this browser waits for at the place. */
 export const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
@@ -57,8 +57,8 @@ export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place:
 /** @returns false when another window went on with it */
 async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<boolean> {
   try {
-    await orAtProvider(ctx, place, async () =>
-      goOn(deps, ctx, place, await takeFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config))),
+    await orRedirectToProvider(ctx, place, async () =>
+      showNextStep(deps, ctx, place, await consumeFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config))),
     );
     return true;
   } catch (error) {
@@ -147,7 +147,7 @@ export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, for
   const proof = await proofIn(deps, ctx, place, form);
   const trusts = form.has(TRUST_FIELD);
   const done = await verifyFactor(deps.services, stateToken, proof, demandOf(place), visitor(ctx, deps.config), { trusts });
-  if (done !== undefined) return goOn(deps, ctx, place, done);
+  if (done !== undefined) return showNextStep(deps, ctx, place, done);
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
   await showStep(deps, ctx, place, step, proof.kind === 'passkey' ? 'passkey' : form.has('factorId') ? 'message' : true);
@@ -224,7 +224,7 @@ export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place
     password === ''
       ? ({ problem: 'missing' } as const)
       : await replaceExpiredPassword(deps.services, { stateToken, password }, demandOf(place), request);
-  if (!('problem' in outcome)) return goOn(deps, ctx, place, outcome);
+  if (!('problem' in outcome)) return showNextStep(deps, ctx, place, outcome);
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step?.next !== 'PASSWORD') throw new StepGone();
   await showNewPassword(deps, ctx, place, step, outcome.problem);

@@ -10,7 +10,7 @@ import type { AttemptDecision } from './lockout.policy.ts';
 import { SIGN_IN_EVENT, type SignInCandidate } from './sign-ins.store.ts';
 
 /** The request, made by who has proved themselves meanwhile. */
-export const asHimself = ({ id, login }: Pick<User, 'id' | 'login'>, request: RequestContext): RequestContext => ({
+export const asSignedInUser = ({ id, login }: Pick<User, 'id' | 'login'>, request: RequestContext): RequestContext => ({
   ...request,
   actor: { id, type: 'User', displayName: login },
 });

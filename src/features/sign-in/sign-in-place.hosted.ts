@@ -1,7 +1,7 @@
 /** Place of a sign-in: an authorization request, or standalone. A cookie of the place carries the state token between steps. */
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import type { StepFrame } from '../second-factors/factor-pages.hosted.ts';
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
@@ -29,7 +29,7 @@ export const demandOf = (place: SignInPlace) => ({ place: pathOfPlace(place), en
 /** Frame of the pages after the first one. */
 export const signInFrame = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): StepFrame => {
   const path = pathOfPlace(place);
-  const action = (step: string) => carryOn(ctx, `${path}/${step}`);
+  const action = (step: string) => withCarriedParameters(ctx, `${path}/${step}`);
   const common = { action, hidden: deps.formTokens.field(ctx) };
   if (place === 'standalone') return common;
   const { application, organizationDemands, redirectOrigins, uiLocales } = place;

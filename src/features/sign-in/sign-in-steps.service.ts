@@ -22,7 +22,7 @@ import { type GivenTrust, trustBrowser, useTrust } from '../trusted-browsers/tru
 import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, lockUser } from '../users/users.store.ts';
 import { isKnownDevice } from './failed-sign-ins.store.ts';
-import { countFailedSignIn, refuseBarredAddress, unlessHeard } from './failure-limits.service.ts';
+import { countFailedSignIn, limitUnlessKnown, refuseBarredAddress } from './failure-limits.service.ts';
 import { type FirstStep, isExpired, noteSignIn, PASSWORD_AMR, type PasswordCheck } from './sign-in.service.ts';
 import { deleteState, deleteStatesOf, findState, insertState, lockState, type SignInState, updateState } from './sign-in-states.store.ts';
 
@@ -143,7 +143,12 @@ export const keepFirstStep = async (services: Services, first: FirstStep, place:
   (await wait(services, first, place, 'GO_ON', request)).stateToken;
 
 /** Goes on from a first step that was made on another page, once. @throws {StepGone} */
-export async function takeFirstStep(services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> {
+export async function consumeFirstStep(
+  services: Services,
+  stateToken: string,
+  demand: Demand,
+  request: RequestContext,
+): Promise<SignInStep> {
   const first = await inStep(services, stateToken, { ...request, place: demand.place }, 'GO_ON', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
     return { user, amr: state.amr, authenticatedAt: state.authenticatedAt, idp: state.idp };
@@ -222,7 +227,7 @@ export async function verifyFactor(
   { trusts = false }: { readonly trusts?: boolean } = {},
 ): Promise<SignInStep | undefined> {
   const isKnown = await isInKnownBrowser(services, stateToken, demand, request);
-  await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
+  await limitUnlessKnown(isKnown, refuseBarredAddress(services, request.ipAddress));
   const step = await inStep(
     services,
     stateToken,
@@ -250,7 +255,7 @@ export async function verifyFactor(
       return undefined;
     },
   );
-  if (step === undefined) await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
+  if (step === undefined) await limitUnlessKnown(isKnown, countFailedSignIn(services, request.ipAddress));
   return step;
 }
 

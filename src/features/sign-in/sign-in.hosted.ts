@@ -3,11 +3,11 @@
  * application's behalf, and reports who signed in, or that nobody did.
  */
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { beginSignInByCode } from '../email-codes/email-code.hosted.ts';
-import { goHome, goStraight } from '../identity-providers/social.hosted.ts';
+import { redirectToHomeProvider, redirectToNamedProvider } from '../identity-providers/social.hosted.ts';
 import { stillChoosing } from '../identity-providers/upstream-problem.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-redirect.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
@@ -24,8 +24,8 @@ import { rememberSignIn } from './suspended-sign-in.hosted.ts';
 const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<SignInForm> => {
   const { serverId, uid, application, loginHint, stepUp, redirectOrigins, uiLocales } = details;
   return {
-    action: stillChoosing(ctx, carryOn(ctx, `/interaction/${serverId}/${uid}/login`)),
-    cancel: carryOn(ctx, `/interaction/${serverId}/${uid}/cancel`),
+    action: stillChoosing(ctx, withCarriedParameters(ctx, `/interaction/${serverId}/${uid}/login`)),
+    cancel: withCarriedParameters(ctx, `/interaction/${serverId}/${uid}/cancel`),
     application,
     redirectOrigins,
     username: loginHint ?? stepUp?.user.login,
@@ -35,7 +35,7 @@ const formFor = async (deps: SignInDeps, ctx: Koa.Context, details: InteractionD
     providers: await providerLinks(deps.services, ctx, details),
     passkey: await signInForm(deps, ctx, {
       place: `/interaction/${serverId}/${uid}`,
-      action: carryOn(ctx, `/interaction/${serverId}/${uid}/passkey`),
+      action: withCarriedParameters(ctx, `/interaction/${serverId}/${uid}/passkey`),
     }),
   };
 };
@@ -45,22 +45,22 @@ export async function askToSignIn(deps: SignInDeps, ctx: Koa.Context, details: I
   const { stepUp } = details;
   if (stepUp !== undefined && (await mayStepUp(deps, stepUp))) return continueSignIn(deps, ctx, details, { ...stepUp, stepsUp: true });
   if (details.creates && (await showSignUp(deps, ctx, details))) return;
-  if (await goStraight(deps, ctx, details)) return;
-  await askAnew(deps, ctx, details);
+  if (await redirectToNamedProvider(deps, ctx, details)) return;
+  await showSignInForm(deps, ctx, details);
 }
 
 /** The page on which an account is created for the application; where nobody may, the one on which users sign in. */
 export async function askToSignUp(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  if (!(await showSignUp(deps, ctx, details))) await askAnew(deps, ctx, details);
+  if (!(await showSignUp(deps, ctx, details))) await showSignInForm(deps, ctx, details);
 }
 
 /** POST …/signup @throws {TooManyFailures} */
 export async function receiveAccount(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  if (!(await receiveSignUp(deps, ctx, details))) await askAnew(deps, ctx, details);
+  if (!(await receiveSignUp(deps, ctx, details))) await showSignInForm(deps, ctx, details);
 }
 
 /** Asks for user name and password, no matter who is signed in. */
-export const askAnew = async (
+export const showSignInForm = async (
   deps: SignInDeps,
   ctx: Koa.Context,
   details: InteractionDetails,
@@ -76,23 +76,23 @@ export const askAnew = async (
 export const nextStep =
   (receive: StepReceiver, notice?: MessageKey) =>
   (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> =>
-    receive(deps, ctx, details, () => askAnew(deps, ctx, details, notice));
+    receive(deps, ctx, details, () => showSignInForm(deps, ctx, details, notice));
 
 /** Checks what was typed; asks again when it is wrong. */
 export async function receiveSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const posted = await readForm(ctx);
-  const home = await goHome(deps, ctx, details, usernameIn(posted));
+  const home = await redirectToHomeProvider(deps, ctx, details, usernameIn(posted));
   if (home === undefined) return;
   if (await beginSignInByCode(deps, ctx, details, posted)) return;
   const form = { ...(await formFor(deps, ctx, details)), home };
   const checked = await submitSignIn(deps, ctx, form, posted, purposeOf(details));
   if (checked === undefined) return;
-  await continueByPassword(deps, ctx, details, checked, () => askAnew(deps, ctx, details, 'sign-in.begin-again'));
+  await continueByPassword(deps, ctx, details, checked, () => showSignInForm(deps, ctx, details, 'sign-in.begin-again'));
 }
 
 /** The user returns to the application without signing in. */
 export async function cancelSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   // Not a text of the page: it goes to the application, in the ASCII that RFC 6749 section 4.1.2.1 allows.
   const result = { error: 'access_denied', error_description: 'The user did not sign in' } as const;
-  seeOther(ctx, carryOn(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
+  seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
 }

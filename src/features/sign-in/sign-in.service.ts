@@ -23,11 +23,11 @@ import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, touchLastLogin } from '../users/users.store.ts';
 import { untilEven } from './answer-time.service.ts';
 import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } from './failed-sign-ins.store.ts';
-import { countFailedSignIn, refuseBarredAddress, signInsFrom, TooManyFailures, unlessHeard } from './failure-limits.service.ts';
+import { countFailedSignIn, limitUnlessKnown, refuseBarredAddress, signInsFrom, TooManyFailures } from './failure-limits.service.ts';
 import { decideAttempt, NO_FAILURES } from './lockout.policy.ts';
 import { comparePassword, isKnownTo, isLockedNow } from './password-comparison.service.ts';
-import { hashAnew, keepAnew, type Rehashed } from './rehash.service.ts';
-import { asHimself, recordFailure, recordNoPasswords, sessionBegun } from './sign-in-events.service.ts';
+import { type Rehashed, rehashPassword, storeRehash } from './rehash.service.ts';
+import { asSignedInUser, recordFailure, recordNoPasswords, sessionBegun } from './sign-in-events.service.ts';
 import { findCandidate, type SignInCandidate, signInPlainly } from './sign-ins.store.ts';
 
 export interface PasswordCredentials {
@@ -114,7 +114,7 @@ export async function checkPassword(
   request: RequestContext,
   purpose?: Purpose,
 ): Promise<PasswordCheck | undefined> {
-  const checked = await tellPassword(services, credentials, request, purpose);
+  const checked = await confirmPassword(services, credentials, request, purpose);
   return checked?.kind === 'inactive' ? refuseAlike(checked) : checked;
 }
 
@@ -124,7 +124,7 @@ function refuseAlike({ isOverloaded }: Outcome): undefined {
 }
 
 /** Like `checkPassword`, but also confirms a correct password of an inactive user. Attempts are limited as for active users. */
-export async function tellPassword(
+export async function confirmPassword(
   services: Services,
   credentials: PasswordCredentials,
   request: RequestContext,
@@ -136,7 +136,7 @@ export async function tellPassword(
   const { matches, begun, isOverloaded, isSkipped } = await comparePassword(services, user, credentials.password, request);
   // If an identity provider is required, every password is refused, after a comparison that takes the same time.
   const right = matches && user?.requiredProvider === null;
-  const rehashed = right ? await hashAnew(user, credentials.password) : undefined;
+  const rehashed = right ? await rehashPassword(user, credentials.password) : undefined;
   const policy = await currentSettings(services, 'password');
   // A right password that is refused all the same takes as long as a wrong one.
   const isAdmitted = right && user?.status === 'ACTIVE' && !isExpired(user, policy, present()) && !isLockedNow(user, present());
@@ -147,11 +147,11 @@ export async function tellPassword(
   }
   const isKnown = isKnownTo(user, present());
   // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
-  await unlessHeard(isKnown, refuseBarredAddress(services, request.ipAddress));
+  await limitUnlessKnown(isKnown, refuseBarredAddress(services, request.ipAddress));
 
   const attempt = { user, right, isOverloaded, isSkipped, rehashed, deviceHash, policy };
   const checked = await services.database.transaction((trx) => decide(trx, attempt, request));
-  if (checked === undefined || checked.kind === 'inactive') await unlessHeard(isKnown, countFailedSignIn(services, request.ipAddress));
+  if (checked === undefined || checked.kind === 'inactive') await limitUnlessKnown(isKnown, countFailedSignIn(services, request.ipAddress));
   // Attempts still count. Otherwise passwords could be guessed without a limit while the queue is full.
   if (checked === undefined && isOverloaded) throw new Overloaded();
   return checked;
@@ -194,7 +194,7 @@ async function decide(
   if (stands && deviceHash !== undefined) await rememberDevice(trx, candidate.id, deviceHash, afterAYear(now));
   if (stands && !expired) {
     await saveFailedAttempts(trx, { ...counted, attempts: decision.remembered });
-    if (rehashed !== undefined) await keepAnew(trx, candidate, rehashed, request);
+    if (rehashed !== undefined) await storeRehash(trx, candidate, rehashed, request);
     return rightPassword(candidate, now, false);
   }
   // Written whether it changes anything or not: it takes the same time.
@@ -228,7 +228,7 @@ async function endPlainly(
     // Countries are noted by `noteSignIn`.
     hasCountries(services);
   if (inTheWay || (await hasSignInRules(services)) || (await isSecondFactorDemanded(services, user.id, purpose))) return undefined;
-  const himself = asHimself(user, request);
+  const himself = asSignedInUser(user, request);
   const signedIn = await signInPlainly(services.database.pool, {
     ...{ user, deviceHash, now, deviceExpires: afterAYear(now) },
     address: isKnownTo(user, now) ? undefined : signInsFrom(services, request.ipAddress),
@@ -272,7 +272,7 @@ export async function noteSignIn(
   const now = present();
   const before = await findUserById(trx, user.id);
   if (!(await touchLastLogin(trx, user.id, now))) return;
-  const himself = asHimself(user, request);
+  const himself = asSignedInUser(user, request);
   const secondFactor = { ...(await secondFactorFacts(trx, user.id, purpose, amr)), ...(trustedBrowser && { trustedBrowser }) };
   await recordEvent(trx, sessionBegun(user, amr, secondFactor, himself));
   await noteCountry(trx, services, user.id, request.ipAddress, now);

@@ -3,12 +3,12 @@ import type Koa from 'koa';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { beginSignInByCode } from '../email-codes/email-code.hosted.ts';
-import { goHome } from '../identity-providers/social.hosted.ts';
+import { redirectToHomeProvider } from '../identity-providers/social.hosted.ts';
 import { stillChoosing } from '../identity-providers/upstream-problem.hosted.ts';
 import { providerLinks } from '../identity-providers/upstream-redirect.hosted.ts';
 import { signInForm } from '../passkeys/passkey-ceremonies.hosted.ts';
 import { signUpPath } from '../sign-up/sign-up.hosted.ts';
-import { afterwards, continueByPassword } from './continue-sign-in.hosted.ts';
+import { continueByPassword, targetAfterSignIn } from './continue-sign-in.hosted.ts';
 import { ACCOUNT, pageAfterSignIn, reauthentication } from './fresh-sign-in.hosted.ts';
 import { isFreshSignIn } from './fresh-sign-in.service.ts';
 import type { SignInDeps } from './interactions.hosted.ts';
@@ -40,14 +40,14 @@ export async function signInPage(deps: SignInDeps, ctx: Koa.Context): Promise<vo
   if (session === undefined || (afresh && !(await isFreshSignIn(deps, session)))) {
     return showSignIn(deps.pages, ctx, await formFor(deps, ctx));
   }
-  seeOther(ctx, await afterwards(deps, ctx, session.accountId));
+  seeOther(ctx, await targetAfterSignIn(deps, ctx, session.accountId));
 }
 
 /** POST /signin */
 export async function receiveStandaloneSignIn(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
-  const home = await goHome(deps, ctx, 'standalone', usernameIn(form));
+  const home = await redirectToHomeProvider(deps, ctx, 'standalone', usernameIn(form));
   if (home === undefined) return;
   if (await beginSignInByCode(deps, ctx, 'standalone', form)) return;
   const shown = { ...(await formFor(deps, ctx)), home };

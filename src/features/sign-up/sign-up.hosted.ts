@@ -4,7 +4,7 @@
  */
 import type { RouterContext } from '@koa/router';
 import type Koa from 'koa';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { type FormProblem, logoOf } from '../../pages/hosted/page-models.ts';
 import { readForm } from '../../platform/http/forms.ts';
@@ -39,7 +39,7 @@ const pathOf = (place: SignInPlace): string => (place === 'standalone' ? '/signu
 
 /** @returns the page's path, for the sign-in page; undefined where nobody creates an account themselves */
 export const signUpPath = async (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<string | undefined> =>
-  (await settingsAt(deps, ctx, place)) === undefined ? undefined : carryOn(ctx, pathOf(place));
+  (await settingsAt(deps, ctx, place)) === undefined ? undefined : withCarriedParameters(ctx, pathOf(place));
 
 interface Typed {
   readonly email: string;
@@ -92,8 +92,8 @@ async function show(
     application: application?.label,
     cancel,
     hidden,
-    action: carryOn(ctx, pathOf(place)),
-    signIn: carryOn(ctx, place === 'standalone' ? '/signin' : `${pathOfPlace(place)}/signin`),
+    action: withCarriedParameters(ctx, pathOf(place)),
+    signIn: withCarriedParameters(ctx, place === 'standalone' ? '/signin' : `${pathOfPlace(place)}/signin`),
     email: typed.email,
     fields: (await fieldsOf(deps, settings)).map((field) => ({
       ...field,

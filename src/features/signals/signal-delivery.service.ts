@@ -14,7 +14,7 @@ import { SYSTEM } from '../audit/audit-event.policy.ts';
 import { pauseBeforeNext, pausesOf } from '../event-hooks/event-hook-retries.policy.ts';
 import { type Carrier, Postponed, reasonOf, Undeliverable } from '../outbox/outbox.service.ts';
 import { removeEntriesOf } from '../outbox/outbox.store.ts';
-import { insertSignalSets, SIGNAL, SIGNAL_TAKEN_FOR } from './signal-sets.store.ts';
+import { insertSignalSets, SIGNAL, SIGNAL_LEASE_SECONDS } from './signal-sets.store.ts';
 import {
   RECEIVER_GONE,
   type SecurityEvent,
@@ -23,7 +23,7 @@ import {
   STREAM_UPDATED,
   VERIFICATION,
 } from './signal-streams.resource.ts';
-import { hurryStream, SIGNAL_KEPT, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
+import { endStreamPauses, SIGNAL_KEPT, streamAuthorizationContext, streamEvent } from './signal-streams.service.ts';
 import { findRemovedSubjects, findSignalStream, isPolled, lockSignalStream, updateSignalStreamRow } from './signal-streams.store.ts';
 import { signalsOf } from './signals.policy.ts';
 
@@ -154,13 +154,13 @@ export function signalDelivery(services: Services, call: Outbound, sign: SignSec
   }
 
   return {
-    takenFor: SIGNAL_TAKEN_FOR,
+    takenFor: SIGNAL_LEASE_SECONDS,
     async deliver(payload) {
       const { streamId, eventId, notice: about, hurry = false } = entry.parse(payload);
       const stream = await findSignalStream(database.knex, streamId);
       if (stream === undefined) return 'dropped';
       if (hurry) {
-        if (stream.status === 'ENABLED') await hurryStream(database.knex, streamId);
+        if (stream.status === 'ENABLED') await endStreamPauses(database.knex, streamId);
         return 'delivered';
       }
       // The notice that a stream stops is sent after it has stopped.

@@ -72,7 +72,7 @@ export async function deleteUnwantedSets(
 export const SIGNAL = 'signal';
 
 /** Seconds that a delivery is left to the process that took it: one entry may be several pushes, of seconds each. */
-export const SIGNAL_TAKEN_FOR = 60;
+export const SIGNAL_LEASE_SECONDS = 60;
 
 /** Part of the statement that writes an event (features/audit/audit.store.ts). In order for each user; a stream that is paused gets them later. */
 export const SIGNAL_NEWS = `signals AS (INSERT INTO outbox (kind, ordering_key, object_key, payload, created, due)

@@ -11,9 +11,16 @@ import { getApplication } from '../applications/applications.service.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { EventType } from '../audit/event-types.policy.ts';
-import { deleteSurplusEntries, hurryEntries, insertEntry, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
+import { deleteSurplusEntries, endPausesOf, insertEntry, removeEntriesOf, type Waiting, waitingFor } from '../outbox/outbox.store.ts';
 import type { GivenDelivery } from './signal-fields.service.ts';
-import { deleteUnwantedSets, removeSignalSetsOf, requeueSignalSets, SIGNAL, SIGNAL_TAKEN_FOR, waitingSets } from './signal-sets.store.ts';
+import {
+  deleteUnwantedSets,
+  removeSignalSetsOf,
+  requeueSignalSets,
+  SIGNAL,
+  SIGNAL_LEASE_SECONDS,
+  waitingSets,
+} from './signal-sets.store.ts';
 import type { SignalStream, StreamStatus } from './signal-streams.resource.ts';
 import {
   countSignalStreams,
@@ -129,7 +136,7 @@ export async function updateSignalStream(
     await updateSignalStreamRow(trx, id, changes);
     const after = { ...before, ...changes };
     if (before.method === 'POLL' && after.method === 'PUSH') await requeueSignalSets(trx, id);
-    await hurryStream(trx, id);
+    await endStreamPauses(trx, id);
     const event = streamEvent('system.signal_stream.update', 'Update signal stream', after, request);
     await recordEvent(trx, { ...event, before: described(before), after: described(after) });
     return after;
@@ -147,8 +154,8 @@ const HURRIED_AGAIN = 10;
 const hurriedAgain = (): Date => new Date(present().getTime() + HURRIED_AGAIN * 1000);
 
 /** Makes waiting entries due at once; entries in progress are not changed. */
-export const hurryStream = (trx: Executor, id: string): Promise<void> =>
-  hurryEntries(trx, receiver(id), present(), new Date(present().getTime() + SIGNAL_TAKEN_FOR * 1000));
+export const endStreamPauses = (trx: Executor, id: string): Promise<void> =>
+  endPausesOf(trx, receiver(id), present(), new Date(present().getTime() + SIGNAL_LEASE_SECONDS * 1000));
 
 /**
  * Events of a paused stream wait; those of a disabled one are dropped.
@@ -169,7 +176,7 @@ export async function setStreamStatus(
     if (status === 'DISABLED') await forget(trx, id);
     if (tell && before.status !== status) await queueNotice(trx, id, { type: 'stream-updated', status, reason });
     if (status === 'ENABLED') {
-      await hurryStream(trx, id);
+      await endStreamPauses(trx, id);
       await insertEntry(trx, { ...receiver(id), objectKey: null, payload: { streamId: id, hurry: true }, created: hurriedAgain() });
     }
     const event = streamEvent('system.signal_stream.status', 'Change status of signal stream', before, request);

@@ -1,6 +1,6 @@
 /** The browsers that a user trusts, on `/account/security`: seen and ended by the user. */
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith } from '../../pages/account/page.ts';
+import { redirectAfterChange } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import type { Language } from '../../platform/i18n/messages.ts';
 import { browserName } from '../sessions/browser-name.policy.ts';
@@ -24,5 +24,5 @@ export async function trustedBrowsersOn({ services }: AccountDeps, { text }: Lan
 /** POST /account/security/end-trust: one of the user's own. It removes access, so no fresh sign-in is required. */
 export const endTrust = ownChange<AccountDeps>(async (deps, ctx, { accountId }, form) => {
   const ended = await endOwnTrust(deps.services, accountId, form.get('browser') ?? '', visitor(ctx, deps.config));
-  doneWith(ctx, 'security', ended ? 'trust-ended' : 'trust-gone');
+  redirectAfterChange(ctx, 'security', ended ? 'trust-ended' : 'trust-gone');
 }, 'security');

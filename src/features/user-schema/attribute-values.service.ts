@@ -128,7 +128,7 @@ export const addedValues = <V>(profile: Readonly<Record<string, V>>): Readonly<R
  * @returns the schema, for `claimAttributes`
  * @throws {ApiError} validation
  */
-export async function judgeAttributes(
+export async function validateAttributes(
   trx: Executor,
   after: Pick<User, 'profile'>,
   given: GivenValues,
@@ -143,7 +143,7 @@ export async function judgeAttributes(
 }
 
 /** Once the user is written: makes their unique values theirs alone. @returns the attribute whose value another user has; undefined: none */
-export async function takenAttribute(
+export async function findTakenAttribute(
   trx: Executor,
   { attributes }: UserSchema,
   { id, profile }: Pick<User, 'id' | 'profile'>,
@@ -155,8 +155,8 @@ export async function takenAttribute(
   return taken;
 }
 
-/** Like `takenAttribute`. @throws {ApiError} conflict when another user has a value that must be unique */
+/** Like `findTakenAttribute`. @throws {ApiError} conflict when another user has a value that must be unique */
 export async function claimAttributes(trx: Executor, schema: UserSchema, user: Pick<User, 'id' | 'profile'>): Promise<void> {
-  const taken = await takenAttribute(trx, schema, user);
+  const taken = await findTakenAttribute(trx, schema, user);
   if (taken !== undefined) throw conflict({ field: `profile.${taken}`, message: 'another user has this value. Choose another one' });
 }

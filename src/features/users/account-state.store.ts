@@ -9,7 +9,7 @@ import type { ConsentKey } from '../consents/consents.resource.ts';
 import { deleteCodesOf } from '../email-codes/email-codes.store.ts';
 import { deleteStatesOf } from '../sign-in/sign-in-states.store.ts';
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
-import { deleteWishOf } from './email-verifications.store.ts';
+import { deletePendingAddress } from './email-verifications.store.ts';
 
 const LOCK_SESSIONS = lockingSessions('account_id = ?');
 const LOCK_SESSION = lockingSessions('uid = ?');
@@ -29,7 +29,7 @@ export async function endBrowserSessions(executor: Executor, userId: string): Pr
     }
   });
   await endSignIns(executor, userId);
-  await deleteWishOf(executor, userId);
+  await deletePendingAddress(executor, userId);
   await deleteTrustedBrowsersOf(executor, userId);
 }
 

@@ -15,7 +15,7 @@ import { INVISIBLE } from '../../platform/validation/text.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { isMailable } from '../mail/mail.policy.ts';
-import { hasMailAddress, queueMail, tellFormerAddress } from '../mail/mail.service.ts';
+import { hasMailAddress, notifyFormerAddress, queueMail } from '../mail/mail.service.ts';
 import { isMailPossible } from '../mail/mail-route.service.ts';
 import { findRequiredProvider } from '../organization-providers/home-realm.store.ts';
 import { mayMailAgain } from '../sign-in/failure-limits.service.ts';
@@ -157,7 +157,7 @@ export async function confirmEmail(services: Services, token: string, request: R
     });
     if (isNew) {
       await deleteLinksOf(trx, before.id);
-      await tellFormerAddress(trx, before, email, himself);
+      await notifyFormerAddress(trx, before, email, himself);
     }
     return { user: { ...before, email, emailVerified: true }, email };
   });

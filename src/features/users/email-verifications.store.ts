@@ -23,7 +23,7 @@ export async function replaceVerification(trx: Executor, verification: EmailVeri
 }
 
 /** Ends a pending change of the address: it may have been requested by another person. A link for the current address stays. */
-export async function deleteWishOf(executor: Executor, userId: string): Promise<void> {
+export async function deletePendingAddress(executor: Executor, userId: string): Promise<void> {
   const present = executor('users').where({ id: userId }).whereRaw('users.email = email_verifications.email');
   await executor('email_verifications').where({ user_id: userId }).whereNotExists(present).delete();
 }

@@ -5,7 +5,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { addedValues, isEmptyValue, sizeProblem, takenAttribute, valueProblems } from '../user-schema/attribute-values.service.ts';
+import { addedValues, findTakenAttribute, isEmptyValue, sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { holdUserSchema } from '../user-schema/user-schema.store.ts';
@@ -163,7 +163,7 @@ async function change(
     const after: User = { ...before, profile: profile as User['profile'], lastUpdated: present() };
     refuseValues(schema, own, values, after);
     await updateUser(trx, userId, { profile: after.profile, lastUpdated: after.lastUpdated });
-    const taken = await takenAttribute(trx, schema, after);
+    const taken = await findTakenAttribute(trx, schema, after);
     if (taken !== undefined) throw new NotGood(new Map([[taken, 'taken']]));
     await recordEvent(trx, {
       eventType: 'user.account.update_profile',

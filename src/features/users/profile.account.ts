@@ -1,7 +1,7 @@
 /** `/account/profile`: what the user says of themselves, their e-mail address, and the language of the pages. What an organization says of them it changes itself. */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
-import { doneWith, draw, type FormProblem, ownPage, type Show, showAgain } from '../../pages/account/page.ts';
+import { draw, type FormProblem, ownPage, redirectAfterChange, type Show, showAgain } from '../../pages/account/page.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { LANGUAGES } from '../../platform/i18n/messages.ts';
 import { keepLanguage, languageOfProfile, pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -112,7 +112,7 @@ export const receiveProfile = ownChange<AccountDeps>(async (deps, ctx, session, 
   if (problems.wrong.length + problems.added.size > 0) {
     return showAgain(deps, ctx, 'profile', session, showing({ profile, added, problems }));
   }
-  doneWith(ctx, 'profile', 'profile');
+  redirectAfterChange(ctx, 'profile', 'profile');
 }, 'profile');
 
 /** POST /account/email: the new address, or the present one that is not verified yet. It changes when its link is used. */
@@ -120,7 +120,7 @@ export const receiveEmail = change<AccountDeps>(async (deps, ctx, session, form)
   const email = form.get('email')?.trim() ?? '';
   const outcome = await requestVerification(deps.services, session.accountId, email, visitor(ctx, deps.config));
   if (outcome !== 'sent') return showAgain(deps, ctx, 'profile', session, showing({ email, emailProblem: outcome }));
-  doneWith(ctx, 'profile', 'email-sent');
+  redirectAfterChange(ctx, 'profile', 'email-sent');
 }, 'profile');
 
 /** POST /account/language */
@@ -128,5 +128,5 @@ export const receiveLanguage = ownChange<AccountDeps>(async (deps, ctx, session,
   const chosen = LANGUAGES.find(({ lang }) => lang === form.get('language'));
   await changeOwnLanguage(deps.services, session.accountId, chosen?.lang, visitor(ctx, deps.config));
   keepLanguage(ctx, chosen);
-  doneWith(ctx, 'profile', 'language');
+  redirectAfterChange(ctx, 'profile', 'language');
 }, 'profile');

@@ -14,7 +14,7 @@ import type { EventType } from '../audit/event-types.policy.ts';
 import { hasMailAddress, queueMail } from '../mail/mail.service.ts';
 import { isMailPossible, requireMail } from '../mail/mail-route.service.ts';
 import { rememberReplaced } from '../passwords/password-policy.service.ts';
-import { takeOutPerson } from '../policies/policy-names.service.ts';
+import { removePersonFromPolicies } from '../policies/policy-names.service.ts';
 import { saveFailedCodes } from '../second-factors/factors.store.ts';
 import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
 import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
@@ -171,7 +171,7 @@ export async function deleteUser(services: Services, idOrLogin: string, request:
     const before = await lockChangeableUser(trx, idOrLogin, request);
     if (before.status !== 'DEPROVISIONED') return applyStep(trx, before, 'deactivate', request);
     await endEverything(trx, before.id);
-    await takeOutPerson(services, trx, 'user', before.id, request);
+    await removePersonFromPolicies(services, trx, 'user', before.id, request);
     await deleteRow(trx, before.id);
     await requestErasure(trx, before.id, present());
     await recordEvent(trx, {

@@ -11,7 +11,7 @@ import { insertRole } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { joinGroups } from '../groups/groups.service.ts';
-import { hasMailAddress, tellFormerAddress } from '../mail/mail.service.ts';
+import { hasMailAddress, notifyFormerAddress } from '../mail/mail.service.ts';
 import { isMailPossible, requireMail } from '../mail/mail-route.service.ts';
 import { insertMembership } from '../organizations/memberships.store.ts';
 import { rememberReplaced } from '../passwords/password-policy.service.ts';
@@ -19,7 +19,7 @@ import { noteImported } from '../sign-in/answer-time.service.ts';
 import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
 import { mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
-import { claimAttributes, type GivenValues, judgeAttributes } from '../user-schema/attribute-values.service.ts';
+import { claimAttributes, type GivenValues, validateAttributes } from '../user-schema/attribute-values.service.ts';
 import { endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
 import { mailVerification } from './email-verification.service.ts';
 import { applyStep } from './user-lifecycle.service.ts';
@@ -71,7 +71,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
 
   await services.database.transaction(async (trx) => {
     await refuseNames(trx, undefined, user, request);
-    const schema = await judgeAttributes(trx, user, input.profile, { complete: input.isByMachine !== true });
+    const schema = await validateAttributes(trx, user, input.profile, { complete: input.isByMachine !== true });
     if (!(await insertUser(trx, user))) throw loginTaken();
     await claimAttributes(trx, schema, user);
     for (const role of input.roles ?? []) {
@@ -128,7 +128,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     const isNewlyVerified = after.emailVerified && !(before.emailVerified && after.email === before.email);
     refuseUnprovedAddress(isNewlyVerified, request);
     await refuseNames(trx, before, after, request);
-    const schema = change.profile && (await judgeAttributes(trx, after, ...givenIn(change.profile)));
+    const schema = change.profile && (await validateAttributes(trx, after, ...givenIn(change.profile)));
     if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
     if (schema !== undefined) await claimAttributes(trx, schema, after);
     if (passwordHash !== null || after.email !== before.email) await deleteLinksOf(trx, before.id);
@@ -142,7 +142,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
         before: { profile: profileFields(before) },
         after: { profile: profileFields(after) },
       });
-      await tellFormerAddress(trx, before, after.email, request);
+      await notifyFormerAddress(trx, before, after.email, request);
     }
     if (passwordHash !== null) {
       await rememberReplaced(trx, before);

@@ -3,7 +3,7 @@
  * sending the form. Who does it need not be signed in: the mailbox is what is proved.
  */
 import type { RouterContext } from '@koa/router';
-import { carryOn } from '../../pages/hosted/carried-parameters.ts';
+import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -29,7 +29,7 @@ export async function verifyEmailPage(deps: SignInDeps, ctx: RouterContext): Pro
     heading: title,
     account: language.text('verify.account', { name: found.user.login }),
     question: language.text('verify.question', { address: found.email }),
-    action: carryOn(ctx, ctx.path),
+    action: withCarriedParameters(ctx, ctx.path),
     hidden: deps.formTokens.field(ctx),
   });
   // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
@@ -40,7 +40,7 @@ export async function verifyEmailPage(deps: SignInDeps, ctx: RouterContext): Pro
 export async function receiveVerifiedEmail(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   deps.formTokens.verify(ctx, await readForm(ctx));
   if ((await confirmEmail(deps.services, tokenIn(ctx), visitor(ctx, deps.config))) === undefined) throw new VerificationGone();
-  seeOther(ctx, carryOn(ctx, '/verified-email'));
+  seeOther(ctx, withCarriedParameters(ctx, '/verified-email'));
 }
 
 /** GET /verified-email: shows a confirmation only. */

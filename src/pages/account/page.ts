@@ -66,7 +66,7 @@ export async function showAgain(
 }
 
 /** Back to the page after a change. @param done names what it says then: the message `account.done.<done>` */
-export const doneWith = (ctx: Koa.Context, page: AccountPage, done?: string): void =>
+export const redirectAfterChange = (ctx: Koa.Context, page: AccountPage, done?: string): void =>
   seeOther(ctx, done === undefined ? addressOfPage(page) : `${addressOfPage(page)}?done=${done}`);
 
 export type { FormProblem };

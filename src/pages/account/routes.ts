@@ -17,12 +17,12 @@ import { dataPage, downloadData } from '../../features/users/data.account.ts';
 import { profilePage, receiveEmail, receiveLanguage, receiveProfile } from '../../features/users/profile.account.ts';
 import { refuseCrossSite } from '../../platform/http/csrf.ts';
 import { seeOther } from '../../platform/http/forms.ts';
-import { carryOn, SECURITY_PAGE } from '../hosted/carried-parameters.ts';
+import { SECURITY_PAGE, withCarriedParameters } from '../hosted/carried-parameters.ts';
 import type { AccountDeps } from './account-deps.ts';
 
 /** @returns middleware for the account pages; other addresses go to the next one */
 export function accountPages(deps: AccountDeps): Koa.Middleware {
-  const back = (address: string) => (ctx: Koa.Context) => seeOther(ctx, carryOn(ctx, address));
+  const back = (address: string) => (ctx: Koa.Context) => seeOther(ctx, withCarriedParameters(ctx, address));
   const router = new Router()
     .use(refuseCrossSite(deps.config))
     .get('/account', (ctx) => applicationsPage(deps, ctx))

@@ -15,7 +15,7 @@ export function parameterOf(ctx: Koa.Context, name: string): string | undefined 
 }
 
 /** @param address without a query; @returns the same with what the request's own address carries */
-export function carryOn(ctx: Koa.Context, address: string): string {
+export function withCarriedParameters(ctx: Koa.Context, address: string): string {
   const carried = new URLSearchParams();
   for (const name of [APPLICATION_PARAMETER, LANGUAGE_PARAMETER]) {
     const value = parameterOf(ctx, name);

@@ -13,7 +13,7 @@ import { createFormTokens, type FormTokens } from '../../platform/http/csrf.ts';
 import { clientAddress, isForwarded, requestId } from '../../platform/http/requests.ts';
 import type { Transactions } from '../../platform/http/transactions.ts';
 import type { Pages } from '../../platform/http/views.ts';
-import { wishedLanguage } from '../../platform/i18n/page-language.ts';
+import { languageForPage } from '../../platform/i18n/page-language.ts';
 import type { BrowserSessions } from './sessions.ts';
 
 /** Request context before sign-in. */
@@ -23,7 +23,7 @@ export const visitor = (ctx: Koa.Context, config: Config): RequestContext => ({
   userAgent: ctx.get('User-Agent'),
   requestId: requestId(ctx.req),
   isForwarded: isForwarded(ctx.headers),
-  language: wishedLanguage(ctx).lang,
+  language: languageForPage(ctx).lang,
   device: browserDevice(ctx, config),
   trustTokens: trustTokensOf(ctx, config),
 });

@@ -14,7 +14,7 @@ export interface HashCost {
 }
 
 /** Timeouts of mail servers. */
-export interface MailPatience {
+export interface MailTimeouts {
   /** For the connection, and for the greeting. */
   readonly connection: number;
   /** For each answer. A server that looks into a mail before it takes it needs its time (RFC 5321 section 4.5.3.2.6), and would get it twice. */
@@ -60,9 +60,9 @@ export interface Timings {
   /** For an inline hook, including its retry: a user is waiting. */
   inlineHook: number;
   /** For a mail of the outbox. */
-  mail: MailPatience;
+  mail: MailTimeouts;
   /** For a test e-mail: an administrator is waiting. */
-  testMail: MailPatience;
+  testMail: MailTimeouts;
 
   /** For a connection to the database. */
   databaseConnection: number;

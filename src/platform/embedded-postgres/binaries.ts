@@ -39,7 +39,7 @@ export class EmbeddedPostgresError extends Error {
 }
 
 /** Process options for PostgreSQL's programs. The environment is minimal because the service's own contains secrets. */
-export const surroundings = (user: SystemUser) => ({ ...user, cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
+export const processOptions = (user: SystemUser) => ({ ...user, cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
 
 /** The service runs as root, which PostgreSQL refuses to do. */
 export const runsAsRoot = (): boolean => process.getuid?.() === 0;
@@ -58,7 +58,7 @@ export function clusterOwner(): SystemUser {
 }
 
 /** Gives files to the server's user, which only root can. */
-export function hand(files: readonly string[], user: SystemUser): void {
+export function chownAll(files: readonly string[], user: SystemUser): void {
   if (!runsAsRoot()) return;
   for (const file of files) fs.chownSync(file, user.uid ?? 0, user.gid ?? 0);
 }
@@ -106,7 +106,7 @@ function linkLibraries(native: string): void {
 function failure(native: string, user: SystemUser): string | undefined {
   try {
     for (const program of ['postgres', 'initdb']) {
-      execFileSync(path.join(native, 'bin', program), ['--version'], { ...surroundings(user), stdio: 'pipe' });
+      execFileSync(path.join(native, 'bin', program), ['--version'], { ...processOptions(user), stdio: 'pipe' });
     }
     return undefined;
   } catch (error) {
@@ -163,7 +163,7 @@ export function temporaryFolderFor(user: SystemUser): string {
 /** @returns whether the user gets into the folder: it and all above it let them pass */
 export function canEnter(folder: string, user: SystemUser): boolean {
   try {
-    execFileSync('test', ['-x', folder], { ...surroundings(user), stdio: 'pipe' });
+    execFileSync('test', ['-x', folder], { ...processOptions(user), stdio: 'pipe' });
     return true;
   } catch {
     return false;

@@ -10,13 +10,13 @@ import { promisify } from 'node:util';
 import { randomToken } from '../crypto/secrets.ts';
 import {
   canEnter,
+  chownAll,
   clusterOwner,
   EmbeddedPostgresError,
-  hand,
   locateBinaries,
+  processOptions,
   runsAsRoot,
   type SystemUser,
-  surroundings,
 } from './binaries.ts';
 
 /** The major version is part of the name: the files of one are not those of another. */
@@ -95,7 +95,7 @@ export function restoreCluster(dataDir: string, copy: string, say: (line: string
     fs.chmodSync(draft, PASSAGE);
     const data = path.join(draft, 'data');
     fs.chmodSync(data, 0o700);
-    hand([data, ...fs.readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => path.join(data, name))], user);
+    chownAll([data, ...fs.readdirSync(data, { recursive: true, encoding: 'utf8' }).map((name) => path.join(data, name))], user);
     fs.renameSync(draft, directory);
     persistNames(path.dirname(directory));
   } catch (error) {
@@ -162,7 +162,7 @@ async function createCluster(directory: string, binaries: string, user: SystemUs
     fs.chmodSync(draft, PASSAGE);
     fs.mkdirSync(data, { mode: 0o700 });
     fs.writeFileSync(password, `${randomToken()}\n`, { mode: 0o600 });
-    hand([data, password], user);
+    chownAll([data, password], user);
     await promisify(execFile)(
       path.join(binaries, 'bin', 'initdb'),
       // The built-in locale sorts and folds alike on every platform and never changes with the system's libraries.
@@ -171,9 +171,9 @@ async function createCluster(directory: string, binaries: string, user: SystemUs
         ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
         ...['--data-checksums', '--no-instructions'],
       ],
-      surroundings(user),
+      processOptions(user),
     );
-    hand([password], { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+    chownAll([password], { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
     fs.renameSync(draft, directory);
     persistNames(path.dirname(directory));
   } catch (error) {

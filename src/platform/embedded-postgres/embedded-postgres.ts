@@ -13,7 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { EmbeddedPostgresError } from './binaries.ts';
 import { type Cluster, openCluster } from './cluster.ts';
-import { isPostmasterOf, type Launched, lastWords, launch, PORT, readPostmaster, removeIfEmpty, socketFolder } from './server.ts';
+import { endOfLog, isPostmasterOf, type Launched, launch, PORT, readPostmaster, removeIfEmpty, socketFolder } from './server.ts';
 
 // The role that the service uses in the embedded PostgreSQL. It owns its database and is no superuser, so a flaw in a statement cannot
 // read files or run programs (OWASP ASVS 5.0, 13.2.2). The superuser is left for backups and for the role itself.
@@ -179,7 +179,7 @@ async function enter(cluster: Cluster, settings: Record<string, string>, formerS
       await delay(50 * 2 ** attempts);
     }
   }
-  throw new EmbeddedPostgresError(`the embedded PostgreSQL is not ready after ${READY_WITHIN_MS / 1000} s: ${lastWords(cluster.log)}`);
+  throw new EmbeddedPostgresError(`the embedded PostgreSQL is not ready after ${READY_WITHIN_MS / 1000} s: ${endOfLog(cluster.log)}`);
 }
 
 /** @returns a connection that is counted as a service; undefined when the server is not open, or about to stop */

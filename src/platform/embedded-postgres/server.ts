@@ -5,7 +5,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { hand, type SystemUser, surroundings, temporaryFolderFor } from './binaries.ts';
+import { chownAll, processOptions, type SystemUser, temporaryFolderFor } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 
 /** PostgreSQL only ever names a socket in its folder by its port. */
@@ -33,7 +33,7 @@ export interface Launched {
 
 /** @param formerPid process in the existing postmaster.pid, known to be dead even if its number is used again */
 export function launch(cluster: Cluster, settings: Record<string, string>, sockets: string, formerPid: number | undefined): Launched {
-  const { env, ...rest } = surroundings(cluster.user);
+  const { env, ...rest } = processOptions(cluster.user);
   const log = fs.openSync(cluster.log, 'a', 0o600);
   const child = spawn(
     path.join(cluster.binaries, 'bin', 'postgres'),
@@ -54,7 +54,7 @@ export function launch(cluster: Cluster, settings: Record<string, string>, socke
   child.unref();
   const launched: Launched = { pid: child.pid };
   child.once('exit', () => {
-    launched.ended = lastWords(cluster.log);
+    launched.ended = endOfLog(cluster.log);
     removeIfEmpty(sockets);
   });
   child.once('error', (error) => {
@@ -94,12 +94,12 @@ export function socketFolder(user: SystemUser, former: string | undefined): stri
     if (stat?.isDirectory() && stat.uid === owner && (stat.mode & 0o077) === 0) return former;
     if (stat === undefined) {
       fs.mkdirSync(former, { mode: 0o700 });
-      hand([former], user);
+      chownAll([former], user);
       return former;
     }
   }
   const folder = fs.mkdtempSync(prefix);
-  hand([folder], user);
+  chownAll([folder], user);
   return folder;
 }
 
@@ -112,7 +112,7 @@ export function removeIfEmpty(folder: string): void {
 }
 
 /** @returns the end of the server's log in one line */
-export function lastWords(log: string): string {
+export function endOfLog(log: string): string {
   try {
     const lines = fs.readFileSync(log, 'utf8').trimEnd().split('\n');
     return `${lines.slice(-3).join(' | ')} (${log})`;

@@ -9,7 +9,7 @@ import { cookieIn, prefixed } from '../http/cookies.ts';
 import { type ChangedTexts, ENGLISH, LANGUAGES, type Language, withChangedTexts } from './messages.ts';
 
 /** Language preferences of a visitor; BCP 47 tags throughout. */
-export interface LanguageWishes {
+export interface LanguagePreferences {
   /** Chosen in this tab, on this page or one before it. */
   readonly chosen?: string | undefined;
   /** The parameter `ui_locales`: tags with spaces between them, the best first. */
@@ -26,7 +26,7 @@ const primary = (tag: string): string | undefined => tag.toLowerCase().split('-'
 const ofTag = (tag: string): Language | undefined => LANGUAGES.find(({ lang }) => primary(lang) === primary(tag));
 
 /** @returns the language of the first wish that can be met */
-export function negotiateLanguage({ chosen, uiLocales, remembered, accepted = [] }: LanguageWishes): Language {
+export function negotiateLanguage({ chosen, uiLocales, remembered, accepted = [] }: LanguagePreferences): Language {
   const wishes = [chosen, ...(uiLocales?.split(' ') ?? []), remembered, ...accepted];
   return wishes.map((tag) => (tag === undefined ? undefined : ofTag(tag))).find((language) => language !== undefined) ?? ENGLISH;
 }
@@ -99,7 +99,7 @@ export function rememberAskedLanguage(ctx: Koa.Context): Language | undefined {
 }
 
 /** @returns the language that a page would have for this visitor, where none is shown */
-export function wishedLanguage(ctx: Koa.Context): Language {
+export function languageForPage(ctx: Koa.Context): Language {
   const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
   const chosen = typeof parameter === 'string' ? parameter : undefined;
   return negotiateLanguage({ chosen, remembered: keptIn(ctx), accepted: ctx.acceptsLanguages() });

@@ -5,7 +5,7 @@
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
-import { type MailPatience, timings } from '../clock/timings.ts';
+import { type MailTimeouts, timings } from '../clock/timings.ts';
 import { isLoopbackHost } from '../config/config.ts';
 import { guardedLookup, mayConnectTo, OutboundRefused } from '../http/outbound.ts';
 import { inSpan, type SpanFacts } from '../telemetry/tracing.ts';
@@ -41,7 +41,7 @@ export class MailRefused extends Error {
 /** Connections of one process at most, and so mails under way at once. */
 export const MOST_CONNECTIONS = 5;
 /** Seconds after which a mail that a process took is another's: longer than any attempt. */
-export const MAIL_TAKEN_FOR = 90;
+export const MAIL_LEASE_SECONDS = 90;
 
 /** A mail server, and what mail says of its sender. */
 export interface SmtpServer {
@@ -53,7 +53,7 @@ export interface SmtpServer {
   readonly replyTo?: string;
 }
 
-export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailPatience = timings.mail): Mailer {
+export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailTimeouts = timings.mail): Mailer {
   const options = {
     url,
     getSocket: guardedSocket(patience.connection),

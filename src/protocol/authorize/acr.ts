@@ -92,7 +92,7 @@ const ofSession = (oidc: KoaContextWithOIDC['oidc']): Authentication =>
   oidc.session?.accountId === undefined ? {} : { acr: oidc.acr, authTime: oidc.session.authTime() };
 
 /** From now on, the request's tokens contain the class that the session has reached. */
-export function tellAcr({ oidc }: KoaContextWithOIDC): void {
+export function setAcr({ oidc }: KoaContextWithOIDC): void {
   const acr = acrOf(oidc.session?.amr ?? [], requestedAcr(oidc.params ?? {}));
   Object.defineProperty(oidc, 'acr', { value: acr, configurable: true });
 }

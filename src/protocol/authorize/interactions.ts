@@ -121,7 +121,7 @@ export function createInteractions({ servers, services, gone, describe }: Intera
       ...(user === undefined ? {} : { account: { id: user.id, login: user.login, name: fullName(user.profile) ?? '' } }),
       ...present({ loginHint: text(params.login_hint), display: text(params.display), uiLocales: text(params.ui_locales) }),
       acrValues: requestedAcr(params),
-      upstream: upstreamWishes(params, clientSettings(client).identityProviders),
+      upstream: providerPreferences(params, clientSettings(client).identityProviders),
       ...(await stepUp(built, interaction, user)),
       ...(prompt.name === 'consent'
         ? {
@@ -258,7 +258,7 @@ function whereFrom(client: Client, redirectUri: string | undefined): WhereFrom |
 }
 
 /** Identity provider parameters of the request. */
-function upstreamWishes(params: Interaction['params'], identityProviders: readonly string[] | undefined) {
+function providerPreferences(params: Interaction['params'], identityProviders: readonly string[] | undefined) {
   const maxAge = spaceSeparated(params.prompt).includes('login') ? 0 : params.max_age === undefined ? undefined : Number(params.max_age);
   return {
     ...present({ idp: text(params.idp), idpScope: text(params.idp_scope) }),

@@ -23,7 +23,7 @@ import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC 
 import { clientSettings } from '../servers/client-settings.ts';
 import type { NoteRefusal } from '../servers/refusals.ts';
 import { noteProvider, type SessionDevice, storeSessionDevice } from '../servers/session-device.ts';
-import { SECOND_FACTOR_NEEDED, tellAcr } from './acr.ts';
+import { SECOND_FACTOR_NEEDED, setAcr } from './acr.ts';
 import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
 import { decidedOrganization, organizationPrompt, type SignInOrganizations } from './organization.ts';
 import { nameSession } from './session-id.ts';
@@ -188,7 +188,7 @@ export function promptRules(
       if (origin !== 'ADMIN') await noteUse({ id: client.clientId, origin }, ctx.req);
       noteProvider(ctx);
       if (ctx.oidc.session !== undefined) storeSessionDevice(ctx.oidc.session, describe(ctx.req));
-      tellAcr(ctx);
+      setAcr(ctx);
       const named = new Set([...spaceSeparated(params?.scope), ...scopesOfRequestedClaims(ctx)]);
       const requested = [...named].flatMap((name) => byName.get(name) ?? []);
       const facts = { method: clientSettings(client).consentMethod, prompted: prompts.has('consent'), scopes: requested };

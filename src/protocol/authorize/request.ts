@@ -14,7 +14,7 @@ import { clientSettings } from '../servers/client-settings.ts';
 import { ROUTES } from '../servers/endpoints.ts';
 import { readProtocolForm } from '../servers/form.ts';
 import { requestedAudiences } from '../token/audience.ts';
-import { handOver } from '../token/presented-token.ts';
+import { passRequestBody } from '../token/presented-token.ts';
 import { deliversToken, describable, isReturnable, PARAMETERS, repeated, withoutOpenid } from './parameters.ts';
 import type { Merged, RequestParameters } from './request-object.ts';
 
@@ -199,7 +199,7 @@ export async function preparePush(ctx: Context, scopes: readonly Scope[], merge:
   );
   const fields = [...form.filter(([name]) => AUTHENTICATION.has(name)), ...parameters];
   const pairs = fields.flatMap(([name, value]) => [value ?? []].flat().map((each): [string, string] => [name, each]));
-  handOver(ctx, new URLSearchParams(pairs).toString());
+  passRequestBody(ctx, new URLSearchParams(pairs).toString());
 }
 
 /** Signed authentication requests (CIBA section 7.1.1) are not offered: their rules are not those of request objects. */

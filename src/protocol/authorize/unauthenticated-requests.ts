@@ -11,7 +11,7 @@ import { errors } from '../library/oidc-provider.ts';
 /** Requests from one network within the lifetime of the first, at one process. Enough for an office behind one address. */
 const MOST = 2000;
 /** So many are counted together, at most, before all processes know of them. */
-export const COUNTED_TOGETHER = 50;
+export const REQUEST_BATCH = 50;
 const MOST_NETWORKS = 10_000;
 
 export interface UnansweredRequestsParts {
@@ -41,11 +41,11 @@ export class UnansweredRequests {
     counted.count += 1;
     if (counted.count === 1) this.#counts.set(network, counted);
     // Without a database there is nothing to store either: then the count of this process has to do.
-    if (counted.count % COUNTED_TOGETHER === 0) this.#share(network).catch(() => undefined);
+    if (counted.count % REQUEST_BATCH === 0) this.#share(network).catch(() => undefined);
   }
 
   async #share(network: string): Promise<void> {
-    const seconds = await this.#parts.countShared(network, COUNTED_TOGETHER);
+    const seconds = await this.#parts.countShared(network, REQUEST_BATCH);
     if (seconds !== undefined) this.#counts.set(network, { count: MOST }, { ttl: seconds * 1000 });
   }
 }

@@ -101,7 +101,7 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
  * These requests always find an account: users who do not exist, are inactive or have no access to the application are replaced by nobody.
  * @param isAssigned called for applications that require an assignment
  */
-export const orNobody =
+export const orDummyAccount =
   (find: FindAccount, isAssigned: (applicationId: string, userId: string) => Promise<boolean>, subjects: Subjects): FindAccount =>
   async (ctx, sub, token) => {
     if (ctx.oidc.route !== ROUTE) return find(ctx, sub, token);

@@ -10,7 +10,7 @@ import { credentialsFor, type FederatedCredential } from '../../features/applica
 import { randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
 import type { AdapterPayload, KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
-import { KeysAway } from '../servers/errors.ts';
+import { IssuerKeysUnavailable } from '../servers/errors.ts';
 import { noteForm, readProtocolForm } from '../servers/form.ts';
 import { ForeignJwtRefused, type IssuerKeys, KeysUnavailable, unverifiedClaims, verifyForeignJwt } from './foreign-jwt.ts';
 import type { WrongSecrets } from './wrong-secrets.ts';
@@ -56,7 +56,7 @@ interface Parts {
 
 /**
  * Verifies an assertion of another issuer, if the form has one for an application that trusts others. Everything else is left to the library.
- * @throws {KeysAway} the keys of the issuer cannot be fetched
+ * @throws {IssuerKeysUnavailable} the keys of the issuer cannot be fetched
  */
 export async function prepareFederated(ctx: KoaContextWithOIDC, { findClient, issuerKeys, wrongSecrets }: Parts): Promise<void> {
   const form = new URLSearchParams(await readProtocolForm(ctx));
@@ -95,7 +95,7 @@ async function refusalOf(
       await verifyForeignJwt(assertion, { issuer, audiences: [audience], types: TYPES, keys: () => keysOf(credential, issuerKeys) });
       return undefined;
     } catch (error) {
-      if (error instanceof KeysUnavailable) throw new KeysAway(error);
+      if (error instanceof KeysUnavailable) throw new IssuerKeysUnavailable(error);
       if (!(error instanceof ForeignJwtRefused)) throw error;
       refusal = error.message;
     }

@@ -190,7 +190,7 @@ function noteAnswer(
 }
 
 /** The page where users type codes is one for all servers (RFC 8628 section 3.2). */
-export function tellWhereToConfirm(ctx: KoaContextWithOIDC, baseUrl: string): void {
+export function setVerificationUri(ctx: KoaContextWithOIDC, baseUrl: string): void {
   const body = ctx.body as { user_code: string; verification_uri: string; verification_uri_complete: string };
   body.verification_uri = `${baseUrl}/activate`;
   body.verification_uri_complete = `${baseUrl}/activate?user_code=${body.user_code}`;

@@ -102,7 +102,7 @@ const TYPES = ['', 'jwt'];
 
 /**
  * @returns who the token is about
- * @throws {errors.InvalidRequest} naming the parameter and the reason (RFC 8693 section 2.2.2) @throws {KeysAway}
+ * @throws {errors.InvalidRequest} naming the parameter and the reason (RFC 8693 section 2.2.2) @throws {IssuerKeysUnavailable}
  */
 export async function identify(parts: IdentityParts, { name, token, type }: Presented, presenter: Presenter): Promise<PresentedIdentity> {
   if (!(Object.values(TOKEN_TYPES) as string[]).includes(type))
@@ -219,7 +219,7 @@ interface OfProvider {
 /**
  * A JWT of an identity provider whose assertions are trusted, about a user who is linked to it.
  * @returns the identity, or why there is none
- * @throws {KeysAway} @throws {SecondFactorNeeded} one is demanded here, and the provider does not say that the user used one
+ * @throws {IssuerKeysUnavailable} @throws {SecondFactorNeeded} one is demanded here, and the provider does not say that the user used one
  */
 export async function ofProvider(parts: IdentityParts, presented: ProviderToken, requester: Requester): Promise<OfProvider | string> {
   const known = await knownBy(parts, presented);

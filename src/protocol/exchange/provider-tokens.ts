@@ -8,7 +8,7 @@ import {
   unverifiedClaims,
   verifyForeignJwt,
 } from '../client-authentication/foreign-jwt.ts';
-import { KeysAway } from '../servers/errors.ts';
+import { IssuerKeysUnavailable } from '../servers/errors.ts';
 import type { Directory } from '../storage/directory.ts';
 import type { Account } from '../storage/protocol-state.store.ts';
 
@@ -52,7 +52,7 @@ export async function knownBy(parts: Parts, presented: ProviderToken): Promise<r
   return reason;
 }
 
-/** @returns the user linked to the subject, or a reason @throws {KeysAway} */
+/** @returns the user linked to the subject, or a reason @throws {IssuerKeysUnavailable} */
 async function knownAs(
   { directory, issuerKeys }: Parts,
   provider: IdentityProvider,
@@ -64,7 +64,7 @@ async function knownAs(
   try {
     claims = await verifyForeignJwt(token, { issuer, audiences: audiencesOf(provider), types, keys });
   } catch (error) {
-    if (error instanceof KeysUnavailable) throw new KeysAway(error);
+    if (error instanceof KeysUnavailable) throw new IssuerKeysUnavailable(error);
     if (error instanceof ForeignJwtRefused) return error.message;
     throw error;
   }

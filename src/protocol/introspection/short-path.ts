@@ -19,7 +19,7 @@ import { ROUTES } from '../servers/endpoints.ts';
 import { isPlainForm, noteForm, readText } from '../servers/form.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
 import { findModelNearby } from '../storage/replica-reads.store.ts';
-import { noteFailure, noteLook } from '../storage/request-state.ts';
+import { noteFailure, shareLookup } from '../storage/request-state.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import { type AccessTokenFormat, looksLikeJwt } from '../token/access-token-format.ts';
@@ -78,7 +78,7 @@ async function look(
   const nearby = replica && (await findModelNearby(replica, id, state.key, epochSeconds()));
   if (nearby !== undefined && isPlain(nearby) && hasOwner(nearby)) return nearby;
   const looked = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
-  noteLook(req, id, looked);
+  shareLookup(req, id, looked);
   return looked;
 }
 

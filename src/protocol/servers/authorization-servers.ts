@@ -72,7 +72,7 @@ interface Kept {
 }
 
 /** A question to the database which servers have changed. */
-interface Look {
+interface DueQuery {
   readonly ids: ReadonlySet<string>;
   /** Time of the check. */
   readonly checkedAt: () => number;
@@ -84,7 +84,7 @@ export class AuthorizationServers {
   #changes = 0;
   readonly #kept = new LRUCache<string, Kept>(atMost(MOST_KEPT));
   readonly #building = new Map<string, Promise<BuiltServer | undefined>>();
-  #look: Look | undefined;
+  #look: DueQuery | undefined;
 
   constructor(readonly parts: ProviderParts) {}
 
@@ -145,7 +145,7 @@ export class AuthorizationServers {
       return true;
     }
     if (req.method === 'OPTIONS' && !isPreflight(req)) {
-      tellMethods(res, methods);
+      respondMethods(res, methods);
       return true;
     }
     if (await answerShortly(built.shortPath, req, res, destination.path)) return true;
@@ -194,7 +194,7 @@ export class AuthorizationServers {
    * Checks all servers in use that are due or nearly due in one statement: checking hundreds of servers separately every few seconds would cost more
    * than their responses, as would checking all whenever an unused one is requested.
    */
-  #lookAt(id: string): Look {
+  #lookAt(id: string): DueQuery {
     if (this.#look?.ids.has(id)) return this.#look;
     const changes = this.#changes;
     const begun = performance.now();
@@ -219,7 +219,7 @@ export class AuthorizationServers {
         if (this.#look === look) this.#look = undefined;
       }
     };
-    const look: Look = { ids, checkedAt, revisions: ask() };
+    const look: DueQuery = { ids, checkedAt, revisions: ask() };
     if (isKept) this.#look = look;
     return look;
   }
@@ -244,7 +244,7 @@ const isPreflight = ({ headers }: IncomingMessage): boolean =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
 /** RFC 9110 section 9.3.7. */
-function tellMethods(res: ServerResponse, methods: readonly string[]): void {
+function respondMethods(res: ServerResponse, methods: readonly string[]): void {
   res.writeHead(204, { Allow: methods.join(', '), 'Cache-Control': 'no-store' }).end();
 }
 

@@ -24,7 +24,7 @@ export class AssertionRefused extends errors.OIDCProviderError {
 }
 
 /** The keys of an issuer that an administrator trusts cannot be fetched: 503, for its token may be right. */
-export class KeysAway extends errors.OIDCProviderError {
+export class IssuerKeysUnavailable extends errors.OIDCProviderError {
   override readonly expose = true;
 
   /** @param cause its message names the issuer */

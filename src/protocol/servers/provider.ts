@@ -21,7 +21,7 @@ import { interactionAddress } from '../authorize/interaction-address.ts';
 import { signInOrganizations } from '../authorize/organization.ts';
 import { promptRules } from '../authorize/prompts.ts';
 import { requestChecks } from '../authorize/request-checks.ts';
-import { cibaFeature, orNobody } from '../ciba/sign-in-requests.ts';
+import { cibaFeature, orDummyAccount } from '../ciba/sign-in-requests.ts';
 import { assertionAudiences, checkAssertion, noteAssertion } from '../client-authentication/client-authentication.ts';
 import { deviceFlow } from '../device/device-flow.ts';
 import { DelegatedTokens } from '../exchange/delegated-tokens.ts';
@@ -117,7 +117,7 @@ export function buildServer(
     scopes,
     directory.rememberedScopes,
     directory.isAssigned,
-    access.judgeRequest,
+    access.evaluateRequest,
     secondFactorCheck(signIn, directory.isAdministrator, organizations.policyOf, deps.isTrustedBrowser),
     deps.describe,
     refused,
@@ -218,7 +218,7 @@ export function buildServer(
     },
     interactions: { policy: consent.policy, url: (ctx, interaction) => interactionAddress(server.id, interaction, ctx) },
     loadExistingGrant: consent.loadExistingGrant,
-    findAccount: orNobody(accounts, directory.isAssigned, subjects),
+    findAccount: orDummyAccount(accounts, directory.isAssigned, subjects),
     discovery: {
       ...mtlsMetadata(issuer, config),
       request_parameter_supported: true,
@@ -267,7 +267,7 @@ export function buildServer(
           spaceSeparated(token.scope)
             .filter((name) => scopeNames.has(name))
             .join(' ') || undefined;
-      await access.judgeToken(token);
+      await access.evaluateToken(token);
       if (token.kind !== 'RefreshToken') await hooks.transform(token);
     },
     changeIdToken: hooks.changeIdToken,
@@ -280,7 +280,7 @@ export function buildServer(
   const grant = passwordGrant({ provider, scopes, ...rules, ...deps });
   provider.registerGrantType('password', grant, PASSWORD_PARAMETERS);
   const own = { provider, issuer, server, state, format, subjects };
-  const exchange = { own, keys, scopes, directory, delegated, denied, subjects, audiences, judge: access.judgeToken };
+  const exchange = { own, keys, scopes, directory, delegated, denied, subjects, audiences, judge: access.evaluateToken };
   registerExchangeGrants({ ...exchange, findServer: async (id) => (await findServer(id))?.shortPath }, deps);
   watchProvider(provider, issuer, deps);
 

@@ -12,7 +12,7 @@ import { isPush, prepareAuthorization, preparePush, refusalOfPush } from '../aut
 import { type Merged, type RequestParameters, requestObjects } from '../authorize/request-object.ts';
 import { prepareBasic } from '../client-authentication/client-authentication.ts';
 import { explainFederation, prepareFederated } from '../client-authentication/federated-client.ts';
-import { prepareConfirmation, settleConfirmation, tellWhereToConfirm } from '../device/device-flow.ts';
+import { prepareConfirmation, settleConfirmation, setVerificationUri } from '../device/device-flow.ts';
 import { completeDiscovery } from '../discovery/discovery.ts';
 import { acceptedIntrospection, type IntrospectionParts, introspectionAnswer } from '../introspection/introspection.ts';
 import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
@@ -22,8 +22,8 @@ import { SessionEnded } from '../storage/protocol-writes.store.ts';
 import { beginRequest, requestStateOf, throwNoted } from '../storage/request-state.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { AccessTokenFormat } from '../token/access-token-format.ts';
-import { judgePoll } from '../token/polling.ts';
-import { clientInHeader, clientInQuery, handOver, prepareTokenForm, prepareUserinfo } from '../token/presented-token.ts';
+import { slowDownPolling } from '../token/polling.ts';
+import { clientInHeader, clientInQuery, passRequestBody, prepareTokenForm, prepareUserinfo } from '../token/presented-token.ts';
 import type { Subjects } from '../token/subjects.ts';
 import { type UserinfoParts, userinfoAnswer, userinfoRule } from '../userinfo/userinfo.ts';
 import { answerWithError, commitWrites, finishProgramAnswer } from './answers.ts';
@@ -106,7 +106,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       await prepareUserinfo(ctx, format);
     }
     // oidc-provider would read it piece by piece, which costs more.
-    else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) handOver(ctx, await readProtocolForm(ctx));
+    else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) passRequestBody(ctx, await readProtocolForm(ctx));
     else if (isPush(ctx)) await preparePush(ctx, scopes, (query) => merge(ctx, query));
     else if (ctx.path !== ROUTES.token && ctx.method === 'POST') {
       await prepareTokenForm(ctx, format, ctx.path === ROUTES.introspection ? clientInQuery(ctx) : clientInHeader(ctx));
@@ -124,8 +124,8 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       // Told to who has proved itself, before what the library makes of the rest of the request.
       const refusal = isPush(ctx) && [200, 201, 400].includes(ctx.status) ? refusalOfPush(ctx) : undefined;
       if (refusal !== undefined) throw refusal;
-      if (ctx.path === ROUTES.token && ctx.status === 400) await judgePoll(ctx, state);
-      if (ctx.path === ROUTES.device_authorization && ctx.status === 200) tellWhereToConfirm(ctx, config.baseUrl);
+      if (ctx.path === ROUTES.token && ctx.status === 400) await slowDownPolling(ctx, state);
+      if (ctx.path === ROUTES.device_authorization && ctx.status === 200) setVerificationUri(ctx, config.baseUrl);
       // A JWT has been made of the same answers.
       if (ctx.status === 200 && typeof ctx.body === 'object') {
         if (ctx.path === ROUTES.introspection && ctx.method === 'POST') ctx.body = await introspectionAnswer(ctx, introspected);

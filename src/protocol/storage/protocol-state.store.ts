@@ -130,14 +130,14 @@ export const findModelsText = (more = ''): string => `SELECT ${more} asked.place
 const FIND = { name: 'find-models', text: findModelsText() };
 
 /** One look-up of a hashed value. */
-export interface ModelLook {
+export interface ModelLookup {
   readonly value: string;
   readonly serverKey: number;
   readonly now: number;
 }
 
 const MOST_TOGETHER = 100;
-export const lookColumns = (looks: readonly ModelLook[]) => [
+export const lookupColumns = (looks: readonly ModelLookup[]) => [
   looks.map(({ value }) => value),
   looks.map(({ serverKey }) => serverKey),
   looks.map(({ now }) => now),
@@ -157,7 +157,7 @@ async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.Query
 export type FoundRow = ModelRow & { readonly place: number; readonly policy: OrganizationPolicy | null };
 
 /** @returns undefined for a model that this version does not know, and for one that an organization's policy has ended */
-export function modelIn(row: FoundRow, looks: readonly ModelLook[]): FoundModel | undefined {
+export function modelIn(row: FoundRow, looks: readonly ModelLookup[]): FoundModel | undefined {
   const model = MODEL_NAMES.get(row.model);
   if (model === undefined) return undefined;
   const { payload, consumed, policy } = row;
@@ -166,8 +166,8 @@ export function modelIn(row: FoundRow, looks: readonly ModelLook[]): FoundModel 
   return { model, payload, consumedAt: consumed ?? undefined, expiresAt, account: accountOf(row), organizationPolicy: policy };
 }
 
-const findModels = batch(async (pool, looks: readonly ModelLook[]) => {
-  const rows = await ask<FoundRow>(pool, { values: lookColumns(looks), ...FIND });
+const findModels = batch(async (pool, looks: readonly ModelLookup[]) => {
+  const rows = await ask<FoundRow>(pool, { values: lookupColumns(looks), ...FIND });
   const found: (FoundModel | undefined)[] = looks.map(() => undefined);
   for (const row of rows) found[row.place - 1] = modelIn(row, looks);
   return found;
@@ -191,8 +191,8 @@ const findSessionsBy = (column: 'id' | 'uid') => {
         FROM oidc_payload s ${withAccount('s')}
         WHERE s.${column} = asked.value AND s.model = ${MODELS.Session} AND s.server_key = ${ALL_SERVERS}
           AND s.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
-  return batch(async (pool, looks: readonly ModelLook[]) => {
-    const query = { name: `find-sessions-by-${column}`, text, values: lookColumns(looks) };
+  return batch(async (pool, looks: readonly ModelLookup[]) => {
+    const query = { name: `find-sessions-by-${column}`, text, values: lookupColumns(looks) };
     const rows = await ask<ModelRow & { readonly place: number; readonly clients: FoundSession['clients'] | null }>(pool, query);
     const found: (FoundSession | undefined)[] = looks.map(() => undefined);
     for (const row of rows)

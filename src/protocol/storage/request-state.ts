@@ -98,7 +98,7 @@ const KEY = 'gatehouseRequest';
 const looked = new WeakMap<IncomingMessage, { readonly id: string; readonly found: Promise<FoundModel | undefined> }>();
 
 /** Passes on a lookup that started before the request state; it is not repeated. @param id the hashed one */
-export const noteLook = (req: IncomingMessage, id: string, found: Promise<FoundModel | undefined>): void =>
+export const shareLookup = (req: IncomingMessage, id: string, found: Promise<FoundModel | undefined>): void =>
   void looked.set(req, { id, found });
 
 const failed = new WeakMap<IncomingMessage, unknown>();

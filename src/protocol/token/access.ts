@@ -47,9 +47,9 @@ export interface IssuedToken {
 
 export interface AccessRules {
   /** @throws {errors.AccessDenied} */
-  judgeToken(token: IssuedToken): Promise<void>;
+  evaluateToken(token: IssuedToken): Promise<void>;
   /** Evaluates the request of a signed-in user. A hybrid request must be allowed for each of its grant types. @throws {errors.AccessDenied} */
-  judgeRequest(ctx: KoaContextWithOIDC): Promise<void>;
+  evaluateRequest(ctx: KoaContextWithOIDC): Promise<void>;
   /** @returns those of the rule that allowed the token */
   lifetimesOf(token: object): TokenLifetimes;
   /**
@@ -86,7 +86,7 @@ function grantTypeOf({ kind, gty }: IssuedToken): AccessGrantType {
 }
 
 /** The scopes that a token is judged by. Claims that the request named for its ID token count like their scopes. */
-const judgedScopes = (token: IssuedToken): string[] => [
+const evaluatedScopes = (token: IssuedToken): string[] => [
   ...new Set([...spaceSeparated(scopeOf(token)), ...scopesOfClaims(Object.keys(token.claims?.id_token ?? {}))]),
 ];
 
@@ -155,25 +155,25 @@ export function accessRules(
   }
 
   return {
-    async judgeToken(token) {
+    async evaluateToken(token) {
       const { clientId = '', accountId } = token;
       // Asked again: anyone who was taken from an application gets no new tokens of it by an old code or refresh token.
       const client = Provider.ctx?.oidc.client;
       const isClosed = client !== undefined && accountId !== undefined && clientSettings(client).assignment === 'ASSIGNED';
       if (isClosed && !(await isAssigned(clientId, accountId))) {
-        await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
+        await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: evaluatedScopes(token) });
         throw new errors.AccessDenied('the user is not assigned to the application');
       }
       // Removal ends what a member holds. This ends what was being issued at the same moment; the claims of the scope need the same read.
       const orgId = spaceSeparated(token.scope).includes(ORGANIZATION_SCOPE) ? organizationOf(token) : undefined;
       if (orgId !== undefined && accountId !== undefined && !(await isMember(orgId, accountId, clientId))) {
-        await denied({ kind: 'not-a-member', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: judgedScopes(token) });
+        await denied({ kind: 'not-a-member', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: evaluatedScopes(token) });
         throw new errors.AccessDenied('the user is not a member of the organization');
       }
-      decisions.set(token, await decide(clientId, accountId, grantTypeOf(token), judgedScopes(token), token));
+      decisions.set(token, await decide(clientId, accountId, grantTypeOf(token), evaluatedScopes(token), token));
     },
 
-    async judgeRequest(ctx) {
+    async evaluateRequest(ctx) {
       const { client, account, params } = ctx.oidc;
       if (client === undefined || account === undefined) return;
       const scopes = [...new Set([...spaceSeparated(params?.scope), ...scopesOfRequestedClaims(ctx)])];

@@ -101,14 +101,14 @@ export function detailRules(
     },
 
     typesOf(judged) {
-      const details = 'oidc' in judged ? requestedDetails(judged as KoaContextWithOIDC) : judgedDetails(judged as Granting);
+      const details = 'oidc' in judged ? requestedDetails(judged as KoaContextWithOIDC) : evaluatedDetails(judged as Granting);
       return [...new Set(details.map(({ type }) => type))];
     },
   };
 }
 
 /** A refresh that asks for less is judged by what it asks for: its refresh token keeps all of them, for another time. */
-function judgedDetails({ kind, gty, rar = [] }: Granting): readonly AuthorizationDetail[] {
+function evaluatedDetails({ kind, gty, rar = [] }: Granting): readonly AuthorizationDetail[] {
   const isRefresh = kind === 'RefreshToken' && spaceSeparated(gty).includes('refresh_token');
   const read = readDetails(isRefresh && Provider.ctx !== undefined ? parameterOf(Provider.ctx) : undefined);
   return 'details' in read && read.details.length > 0 ? read.details : rar;

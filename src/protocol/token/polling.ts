@@ -16,7 +16,7 @@ const LATE = 1;
  * After the library's response: `authorization_pending` becomes `slow_down` if the client has polled too early. Once the user has answered, the
  * next poll gets the answer, whenever it comes.
  */
-export async function judgePoll(ctx: KoaContextWithOIDC, server: ServerState): Promise<void> {
+export async function slowDownPolling(ctx: KoaContextWithOIDC, server: ServerState): Promise<void> {
   const body = ctx.body as { error?: unknown; error_description?: string } | undefined;
   if (body?.error !== 'authorization_pending') return;
   const key = polledKey(ctx, server);

@@ -11,7 +11,7 @@ import type { AccessTokenFormat } from './access-token-format.ts';
 import { looksLikeJwt } from './access-token-format.ts';
 
 /** oidc-provider takes a body that was read before from here, and parses it itself. */
-export function handOver(ctx: Context, body: string): void {
+export function passRequestBody(ctx: Context, body: string): void {
   (ctx.req as typeof ctx.req & { body?: string }).body = body;
 }
 
@@ -40,11 +40,11 @@ export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, 
   const presented = typeof form.token === 'string' ? form.token : '';
   const handle = await format.handleOf(presented);
   if (handle === presented) {
-    handOver(ctx, body + suffix);
+    passRequestBody(ctx, body + suffix);
     return;
   }
   const others = body.split('&').filter((pair) => !/^token=/.test(pair));
-  handOver(ctx, `${[...others, `token=${encodeURIComponent(handle)}`].join('&')}${suffix}`);
+  passRequestBody(ctx, `${[...others, `token=${encodeURIComponent(handle)}`].join('&')}${suffix}`);
   const request = requestStateOf(ctx);
   if (request !== undefined && looksLikeJwt(presented)) request.presentedJwt = presented;
 }
@@ -62,7 +62,7 @@ export async function prepareUserinfo(ctx: Context, format: AccessTokenFormat): 
     const body = await readProtocolForm(ctx);
     const { access_token: inForm } = parse(body);
     if (typeof inForm === 'string') tokens.push(inForm);
-    handOver(ctx, typeof inForm === 'string' ? `access_token=${encodeURIComponent(inForm)}` : body);
+    passRequestBody(ctx, typeof inForm === 'string' ? `access_token=${encodeURIComponent(inForm)}` : body);
   }
   for (const token of tokens) if (token !== undefined) requestStateOf(ctx)?.handles.set(token, await format.handleOf(token));
 }

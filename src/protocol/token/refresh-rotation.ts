@@ -18,7 +18,7 @@ export async function rotateRefreshToken(ctx: KoaContextWithOIDC, server: Author
   const { client, entities } = ctx.oidc;
   const token = entities.RefreshToken;
   if (client === undefined || token === undefined || (clientSettings(client).rotateRefreshTokens && !isFapi2(client, server))) return true;
-  await access.judgeToken(token);
+  await access.evaluateToken(token);
   requestStateOf(ctx)?.writes.extensions.push({
     model: 'RefreshToken',
     id: rowKey(token.jti),

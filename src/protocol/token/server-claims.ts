@@ -4,7 +4,7 @@
  */
 
 import type { Logger } from 'pino';
-import { type Fitted, fitIntoToken, jsonSize } from '../../features/authorization-servers/token-size.policy.ts';
+import { type FittingClaims, fitIntoToken, jsonSize } from '../../features/authorization-servers/token-size.policy.ts';
 import { idTokenContent, userinfoClaims } from '../../features/claims/claims.policy.ts';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
 import {
@@ -97,7 +97,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
   }
 
   /** @returns the claims that the token holds */
-  function withOmissionsLogged({ claims: held, omitted }: Fitted, token: string, clientId: string | undefined): Values {
+  function withOmissionsLogged({ claims: held, omitted }: FittingClaims, token: string, clientId: string | undefined): Values {
     if (omitted.length > 0)
       log.warn({ server: serverId, application: clientId, claims: omitted }, `omitted claims from the ${token}: it would exceed 8 KiB`);
     return held;

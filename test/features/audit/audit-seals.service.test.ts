@@ -79,8 +79,8 @@ test('a sealer that hangs in the middle holds up the next no longer than it may 
   await happen(database.knex, 'waiting');
   const hanging = await database.knex.transaction();
   afterwards(t, () => hanging.rollback().catch(() => undefined));
-  const { beTheSealer } = await import('../../../src/features/audit/audit-seals.store.ts');
-  assert.equal(await beTheSealer(hanging), true);
+  const { lockSealing } = await import('../../../src/features/audit/audit-seals.store.ts');
+  assert.equal(await lockSealing(hanging), true);
   assert.equal(await sealBatch(made), undefined, 'another one seals');
   const first = sealAuditLog(made);
   const second = sealAuditLog(made);

@@ -1,7 +1,7 @@
 /** What decided, in sentences: one row for each kind of decision and each reason there is; and what a change changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tellDecision } from '../../../src/features/audit/decision-text.console.ts';
+import { describeDecision } from '../../../src/features/audit/decision-text.console.ts';
 import { changedFields } from '../../../src/features/audit/entry.console.ts';
 import type { AccessStep } from '../../../src/features/policies/access-policy.policy.ts';
 import { type Decision, keptSteps, MOST_STEPS } from '../../../src/features/policies/decisions.policy.ts';
@@ -131,7 +131,7 @@ const TABLE: readonly (readonly [what: string, decision: Decision, ...told: read
 ];
 
 const wordsOf = (decision: Decision, eventType = 'x'): string => {
-  const told = tellDecision({ eventType, debugContext: { decision } });
+  const told = describeDecision({ eventType, debugContext: { decision } });
   assert(told);
   const steps = told.steps.map(({ what, outcome }) => `${what.map(({ text = '' }) => v(text)).join(' ')} ${t(outcome)}`);
   return [...told.sentences.map(t), ...steps, ...told.advice.map(t)].join(' ');
@@ -146,16 +146,16 @@ for (const [what, decision, ...told] of TABLE) {
 }
 
 test('a lock is told by what the event says; an event without a decision by nothing', () => {
-  const lock = (locks: number) => tellDecision({ eventType: 'user.account.lock', debugContext: { after: { lockedUntil, locks } } });
+  const lock = (locks: number) => describeDecision({ eventType: 'user.account.lock', debugContext: { after: { lockedUntil, locks } } });
   assert.match(lock(1)?.sentences.map(t).join(' ') ?? '', new RegExp(`until ${UNTIL}.*first lock`));
   assert.match(lock(12)?.sentences.map(t).join(' ') ?? '', /Locks in a row: 12\./);
-  assert.equal(tellDecision({ eventType: 'user.session.start', debugContext: {} }), undefined);
-  assert.equal(tellDecision({ eventType: 'user.session.start', debugContext: { decision: { kind: 'of tomorrow' } } }), undefined);
+  assert.equal(describeDecision({ eventType: 'user.session.start', debugContext: {} }), undefined);
+  assert.equal(describeDecision({ eventType: 'user.session.start', debugContext: { decision: { kind: 'of tomorrow' } } }), undefined);
 });
 
 test('a request can be asked about again, and what was looked at leads to its policy', () => {
   const steps = [{ ...policy, reason: 'the policy is for this client' } as const];
-  const told = tellDecision({ eventType: 'x', debugContext: { decision: { kind: 'access-policy', request, steps } } });
+  const told = describeDecision({ eventType: 'x', debugContext: { decision: { kind: 'access-policy', request, steps } } });
   assert.deepEqual(told?.request, request);
   assert.equal(told?.steps[0]?.what[0]?.href, '/admin/api/servers/srv/policies/pol_1');
 });

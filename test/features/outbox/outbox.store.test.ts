@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { claimDue, type OutboxEntry, postponeEntry, putOffBehind, removeEntry } from '../../../src/features/outbox/outbox.store.ts';
+import { claimDue, type OutboxEntry, postponeBlocked, postponeEntry, removeEntry } from '../../../src/features/outbox/outbox.store.ts';
 import { type Executor, openDatabase } from '../../../src/platform/database/database.ts';
 import { afterwards } from '../../support/afterwards.ts';
 import { testDatabase } from '../../support/database.ts';
@@ -16,7 +16,7 @@ const READ = `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read FR
 /** A look as a sender makes it: what was behind another one is put off where there is room for more. */
 async function take(...[executor, look]: Parameters<typeof claimDue>): ReturnType<typeof claimDue> {
   const taken = await claimDue(executor, look);
-  if (taken.length < look.limit) await putOffBehind(executor, look);
+  if (taken.length < look.limit) await postponeBlocked(executor, look);
   return taken;
 }
 
@@ -210,7 +210,7 @@ test('what is put off while that before it goes is brought back at once', async 
   await gatekeeper.query('SELECT pg_advisory_lock(1)');
   const heldUp = await openDatabase({ connection: { ...connection, application_name: 'held up' }, onError: () => {} });
   afterwards(t, () => heldUp.close());
-  const putOff = putOffBehind(heldUp.knex, { kinds: ['known'], now: at(1) });
+  const putOff = postponeBlocked(heldUp.knex, { kinds: ['known'], now: at(1) });
   const waiting = "SELECT FROM pg_stat_activity WHERE application_name = 'held up' AND wait_event = 'advisory'";
   await eventually(async () => (await gatekeeper.query(waiting)).rowCount === 1, 'it is held up');
   assert.deepEqual(await removeEntry(database.knex, { seq: 1 } as OutboxEntry), { isFollowed: true });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseOptions } from '@node-rs/argon2';
-import { hashPassword, nobodysHash, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
+import { dummyHash, hashPassword, verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
 import { PRODUCTION } from '../../../src/platform/clock/timings.ts';
 import { hashOperations } from '../../support/hash-operations.ts';
 import { withProductionTimings } from '../../support/short-waits.ts';
@@ -41,8 +41,8 @@ describe('passwords (RFC 9106; OWASP Password Storage Cheat Sheet)', () => {
     assert.equal(await hashOperations(() => hashPassword('known')), 1, 'they can be counted');
     assert.equal(await hashOperations(() => verifyPassword(stored, 'wrong')), 1);
     assert.equal(await hashOperations(async () => assert.equal(await verifyPassword(null, 'wrong'), false)), 1);
-    assert.deepEqual(costOf(nobodysHash()), costOf(stored));
-    assert.deepEqual(costOf(nobodysHash(PRODUCTION.passwordHash)), PRODUCTION.passwordHash);
+    assert.deepEqual(costOf(dummyHash()), costOf(stored));
+    assert.deepEqual(costOf(dummyHash(PRODUCTION.passwordHash)), PRODUCTION.passwordHash);
   });
 
   it('wait for each other, and a failure among them holds up nobody', async () => {

@@ -11,8 +11,8 @@ import {
   nearestReadable,
   paletteOf,
   relativeLuminance,
+  SCHEME_COLOURS,
   type Scheme,
-  SURROUNDINGS,
   writeRatio,
 } from '../../../src/features/settings/brand-colours.policy.ts';
 
@@ -59,7 +59,7 @@ test('the surroundings are the colours of the stylesheets, and their own colour 
     ['dark', dark],
   ] as const) {
     const values = valuesIn(rule);
-    const { card, ground, tint, accent, on } = SURROUNDINGS[scheme];
+    const { card, ground, tint, accent, on } = SCHEME_COLOURS[scheme];
     assert.deepEqual(
       [card, ground, tint, accent, on],
       ['card', 'ground', 'tint', 'accent', 'on-accent'].map((name) => values.get(name)),
@@ -108,7 +108,7 @@ test('of one colour both are made; of none, none', () => {
     assert.ok(both !== undefined && isReadable('dark', both.dark), colour);
   }
   assert.deepEqual(completeColours('#0f5c5c', '#ffcc00'), { light: '#0f5c5c', dark: '#ffcc00' });
-  assert.deepEqual(completeColours(null, '#ffcc00'), { light: SURROUNDINGS.light.accent, dark: '#ffcc00' });
+  assert.deepEqual(completeColours(null, '#ffcc00'), { light: SCHEME_COLOURS.light.accent, dark: '#ffcc00' });
 });
 
 test('what is written on a button is read under the pointer, too', () => {

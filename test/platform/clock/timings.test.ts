@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PRODUCTION } from '../../../src/platform/clock/timings.ts';
-import { MAIL_TAKEN_FOR } from '../../../src/platform/mail/transport.ts';
+import { MAIL_LEASE_SECONDS } from '../../../src/platform/mail/transport.ts';
 
 test('a password costs what OWASP names first (Password Storage Cheat Sheet)', () => {
   assert.deepEqual(PRODUCTION.passwordHash, { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 });
@@ -30,7 +30,7 @@ test('a server that takes writes is found behind three that are silent within th
 
 test('what a process has taken from the outbox is another’s only when no delivery takes longer', () => {
   assert.ok(PRODUCTION.outboxClaim * 1000 > 2 * PRODUCTION.outbound);
-  assert.ok(MAIL_TAKEN_FOR * 1000 > PRODUCTION.mail.mail + PRODUCTION.mail.connection);
+  assert.ok(MAIL_LEASE_SECONDS * 1000 > PRODUCTION.mail.mail + PRODUCTION.mail.connection);
 });
 
 test('somebody waits for a test mail: for 20 seconds at most', () => {

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
 import type { AuditEvent } from '../../../src/features/audit/events.resource.ts';
-import { findLook } from '../../../src/features/organization-branding/organization-branding.store.ts';
+import { findOrganizationDesign } from '../../../src/features/organization-branding/organization-branding.store.ts';
 import { findDomainProviders, findRequiredProvider } from '../../../src/features/organization-providers/home-realm.store.ts';
 import { findDomainConnection } from '../../../src/features/organization-providers/organization-providers.store.ts';
 import { findMemberNamed, listSignInOrganizations } from '../../../src/features/organizations/memberships.store.ts';
 import { findOrganization } from '../../../src/features/organizations/organizations.store.ts';
-import { takeSessionToken } from '../../../src/features/sessions/browser-sessions.store.ts';
+import { consumeSessionToken } from '../../../src/features/sessions/browser-sessions.store.ts';
 import { findCandidate, signInPlainly } from '../../../src/features/sign-in/sign-ins.store.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { findModel, findSession } from '../../../src/protocol/storage/protocol-state.store.ts';
@@ -73,7 +73,7 @@ test('no look-up of a token, a session or a user reads a table from end to end, 
     ],
     ['sign-in-plainly', () => signInAnew(pool), `'user-1', 'device', now(), NULL, now(), 'key', 0, 1, now(), '{}', '{}'`],
     ['find-domain-providers', async () => (await findDomainProviders(pool, 'customer7.example')).length === 1, `'customer7.example'`],
-    ['take-session-token', async () => (await takeSessionToken(pool, 'none', 0)) === undefined, `'none', 0`],
+    ['take-session-token', async () => (await consumeSessionToken(pool, 'none', 0)) === undefined, `'none', 0`],
   ];
   for (const when of ['before', 'after']) {
     if (when === 'after') await pool.query('ANALYZE');
@@ -108,8 +108,8 @@ test('what a sign-in and an administrator ask of organizations is one read by an
   knex.on('query', (statement: { sql: string; bindings: unknown[] }) => statements.push(statement));
   const looks: Readonly<Record<string, () => Promise<unknown>>> = {
     'the organization and its exact member count': async () => (await findOrganization(knex, 'org-7'))?.memberCount === 1,
-    'the brand by ID': async () => (await findLook(knex, 'org-7'))?.name === 'Seven',
-    'the brand by name': async () => (await findLook(knex, 'Organization 7'))?.name === 'Seven',
+    'the brand by ID': async () => (await findOrganizationDesign(knex, 'org-7'))?.name === 'Seven',
+    'the brand by name': async () => (await findOrganizationDesign(knex, 'Organization 7'))?.name === 'Seven',
     'the organizations of a user': async () => (await listSignInOrganizations(knex, 'user-7', {})).length === 1,
     'the organization that is named': async () =>
       (await listSignInOrganizations(knex, 'user-7', { wanted: 'Organization 7' })).length === 1,

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { recordEvent } from '../../../src/features/audit/audit.service.ts';
 import { SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { removeExpired } from '../../../src/features/expiry/expiry.service.ts';
-import { claimDue, insertEntry, putOffBehind, removeEntry } from '../../../src/features/outbox/outbox.store.ts';
+import { claimDue, insertEntry, postponeBlocked, removeEntry } from '../../../src/features/outbox/outbox.store.ts';
 import { type Database, openDatabase } from '../../../src/platform/database/database.ts';
 import type { Connection } from '../../../src/platform/database/writable-server.ts';
 import { deleteClientState, deleteLeftOverClientState } from '../../../src/protocol/storage/client-state.store.ts';
@@ -76,7 +76,7 @@ test('what takes or removes those of many rows that it finds is planned each tim
     // It waits behind the first, so that there is something to put off.
     await insertEntry(knex, entry);
     await claimDue(knex, { kinds: ['mail'], now, until: now, limit: 5 });
-    await putOffBehind(knex, { kinds: ['mail'], now });
+    await postponeBlocked(knex, { kinds: ['mail'], now });
     await removeExpired({ knex, pool } as Database, 5000);
     await deleteClientState(knex, 'client');
     await deleteLeftOverClientState(knex, 'client');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { STANDARD_SCOPES } from '../../../config/authorization-servers.ts';
 import { ENGLISH, isMessageKey, LANGUAGES } from '../../../src/platform/i18n/messages.ts';
-import { type LanguageWishes, negotiateLanguage } from '../../../src/platform/i18n/page-language.ts';
+import { type LanguagePreferences, negotiateLanguage } from '../../../src/platform/i18n/page-language.ts';
 import de from '../../../views/locales/de.json' with { type: 'json' };
 import en from '../../../views/locales/en.json' with { type: 'json' };
 import es from '../../../views/locales/es.json' with { type: 'json' };
@@ -11,7 +11,7 @@ import zh from '../../../views/locales/zh.json' with { type: 'json' };
 import { ALICE, CONSENT, cookieOf, type House, LOGIN, openHouse } from '../../features/sign-in/deps.ts';
 import { PAGES as ACCOUNT_PAGES } from '../../pages/account/arrival.ts';
 
-const NEGOTIATED: readonly (readonly [string, LanguageWishes, string])[] = [
+const NEGOTIATED: readonly (readonly [string, LanguagePreferences, string])[] = [
   ['nothing is known', {}, 'en'],
   ['the browser says', { accepted: ['es', 'de'] }, 'es'],
   ['what is not there is passed over', { accepted: ['fr-CH', 'de-CH', 'en'] }, 'de'],

@@ -3,7 +3,7 @@
 import type { Field, Option } from '../../../pages/console/form.ts';
 import { phrase, series, verbatim } from '../../../platform/i18n/phrase.ts';
 import type { ApplicationSettings } from '../application-settings.policy.ts';
-import { type GroupSurroundings, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
+import { type GroupContext, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
 
 const ASSIGNMENTS: readonly Option[] = [
   { value: 'EVERYONE', label: 'Everyone with an account' },
@@ -52,7 +52,7 @@ export const accessFields = ({ assignment, consent_method }: Pick<ApplicationSet
 ];
 
 /** All providers, and those named that are not there any more. */
-function providerOptions({ identity_providers: named = [] }: ApplicationSettings, { providers }: GroupSurroundings): readonly Option[] {
+function providerOptions({ identity_providers: named = [] }: ApplicationSettings, { providers }: GroupContext): readonly Option[] {
   const gone = named.filter((id) => !providers.some((provider) => provider.id === id));
   return [
     ...providers.map(({ id, name }) => ({ value: id, label: verbatim(name) })),
