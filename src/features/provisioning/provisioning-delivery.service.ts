@@ -40,7 +40,7 @@ const secondsFromNow = (seconds: number): Date => new Date(present().getTime() +
 /** Refused credentials, and too many requests, are those of everyone. */
 const OF_ALL: readonly unknown[] = [401, 404, 429];
 
-/** One user can break a target, or be out of bounds: is it away for all? @throws {TargetUnavailable} it is @throws what it was given, or a refusal in its place */
+/** A failure of one user may not mean that the target is unavailable for all. @throws {TargetUnavailable} when it is; else the given error, or a refusal instead */
 async function judge(scim: ScimTarget, error: unknown): Promise<never> {
   if (!(error instanceof TargetUnavailable) || OF_ALL.includes(error.status)) throw error;
   await scim.check();

@@ -32,7 +32,7 @@ import { endHostedSignIn, orRedirectToProvider, showNextStep } from './continue-
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
-import { abandonStep, consumeFirstStep, type PendingStep, readStep, StepGone, verifyFactor } from './sign-in-steps.service.ts';
+import { abandonStep, type PendingStep, readStep, StepGone, useFirstStep, verifyFactor } from './sign-in-steps.service.ts';
 
 /** The step that this browser waits for at the place. */
 export const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
@@ -58,7 +58,7 @@ export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place:
 async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<boolean> {
   try {
     await orRedirectToProvider(ctx, place, async () =>
-      showNextStep(deps, ctx, place, await consumeFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config))),
+      showNextStep(deps, ctx, place, await useFirstStep(deps.services, stateToken, demandOf(place), visitor(ctx, deps.config))),
     );
     return true;
   } catch (error) {

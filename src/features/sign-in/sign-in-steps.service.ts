@@ -143,12 +143,7 @@ export const keepFirstStep = async (services: Services, first: FirstStep, place:
   (await wait(services, first, place, 'GO_ON', request)).stateToken;
 
 /** Goes on from a first step that was made on another page, once. @throws {StepGone} */
-export async function consumeFirstStep(
-  services: Services,
-  stateToken: string,
-  demand: Demand,
-  request: RequestContext,
-): Promise<SignInStep> {
+export async function useFirstStep(services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const first = await inStep(services, stateToken, { ...request, place: demand.place }, 'GO_ON', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
     return { user, amr: state.amr, authenticatedAt: state.authenticatedAt, idp: state.idp };
