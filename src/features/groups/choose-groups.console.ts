@@ -27,7 +27,7 @@ export const chooseGroups = (visit: ConsoleRequest, { taken, ...page }: GroupCho
           total,
           items: items.map(({ id, name, description, members }) => ({
             id,
-            cells: [name, description, members.toLocaleString('en')],
+            cells: [name, description, members],
             isTaken: there.has(id),
           })),
         };

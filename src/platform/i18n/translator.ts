@@ -7,14 +7,14 @@ import de from '../../../views/locales/console.de.json' with { type: 'json' };
 import es from '../../../views/locales/console.es.json' with { type: 'json' };
 import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
 import type { Language } from './messages.ts';
-import { Phrase, refusalText, type Text, type Value } from './phrase.ts';
+import { Phrase, type Text, type Value } from './phrase.ts';
 
 /** A text that counts has a form for each category of the language (CLDR plural rules). */
 type Translation = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
 
 interface Catalog {
   readonly pages: Readonly<Record<string, Translation>>;
-  /** Service refusals with values filled in: a placeholder matches any text. The value of one in `WORDED` is looked up as well. */
+  /** Service refusals with values filled in: a placeholder matches any text. The values of some are words, lists or numbers. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
@@ -39,8 +39,24 @@ export interface Translator {
 }
 
 const PLACEHOLDER = /\{(\w+)\}/g;
-/** Placeholders of refusals whose values are words, not data. */
-const WORDED: ReadonlySet<string> = new Set(['problem', 'scheme', 'things', 'what']);
+/** Placeholders of refusals whose values are words, not data. Each word is looked up. */
+export const WORDED_VALUES: ReadonlySet<string> = new Set([
+  'needed',
+  'parts',
+  'problem',
+  'scheme',
+  'status',
+  'step',
+  'things',
+  'uses',
+  'what',
+]);
+/** Their values are joined with “or” in English. */
+const ALTERNATIVES: ReadonlySet<string> = new Set(['needed', 'values']);
+/** Their values are joined with commas in English. */
+const ENUMERATIONS: ReadonlySet<string> = new Set(['algorithms', 'columns', 'names', 'settings', 'uses']);
+const NUMBERS: ReadonlySet<string> = new Set(['bytes', 'count', 'least', 'most', 'needed', 'ratio']);
+const WRITTEN_NUMBER = /^\d{1,3}(,\d{3})+$|^\d+(\.\d+)?$/;
 /** Glue such as `{a}: {b}` needs no translation. */
 const hasWords = (template: string): boolean => /\p{L}/u.test(template.replace(PLACEHOLDER, ''));
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -103,6 +119,7 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
   const number = new Intl.NumberFormat(locale);
   const plural = new Intl.PluralRules(locale);
   const list = new Intl.ListFormat(locale);
+  const either = new Intl.ListFormat(locale, { type: 'disjunction' });
   const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
   // Logs show times with milliseconds.
   const exact = new Intl.DateTimeFormat(locale, {
@@ -130,13 +147,21 @@ export function translatorOf({ lang }: Pick<Language, 'lang'>, onMissing: (text:
     return filled(typeof translation === 'string' ? translation : (translation[form] ?? translation.other ?? template), values);
   }
 
+  /** The value of a placeholder, read from the English refusal. */
+  function readValue(name: string, written: string): Value {
+    if (NUMBERS.has(name) && WRITTEN_NUMBER.test(written)) return Number(written.replaceAll(',', ''));
+    const word = (one: string): string => (WORDED_VALUES.has(name) ? refusal(one) : one);
+    if (ALTERNATIVES.has(name)) return either.format(written.split(' or ').map(word));
+    return ENUMERATIONS.has(name) ? written.split(', ').map(word) : word(written);
+  }
+
   function refusal(text: string): string {
     const whole = catalog?.errors[text];
     if (whole !== undefined) return whole;
     for (const { pattern, names, translation } of refusalPatterns(lang)) {
       const found = pattern.exec(text);
       if (found === null) continue;
-      const values = names.map((name, at) => [name, WORDED.has(name) ? refusalText(found[at + 1] ?? '') : (found[at + 1] ?? '')]);
+      const values = names.map((name, at) => [name, readValue(name, found[at + 1] ?? '')]);
       return filled(translation, Object.fromEntries(values));
     }
     return missing(text);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import cspell from '../../../cspell.json' with { type: 'json' };
+import { WORDED_VALUES } from '../../../src/platform/i18n/translator.ts';
 import de from '../../../views/locales/console.de.json' with { type: 'json' };
 import es from '../../../views/locales/console.es.json' with { type: 'json' };
 import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
@@ -70,13 +71,11 @@ test('what views draw and what notices say is translated', () => {
 
 /** What a placeholder of a refusal may stand for: a value, or a word of the protocol. */
 const WORD = `[\\w.:${VALUE}-]+`;
-/** What these stand for is translated by itself. */
-const WORDED = new Set(['problem', 'scheme', 'things', 'what']);
 
 function refusalPattern(key: string): RegExp {
   const escaped = key.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
   return new RegExp(
-    `^${escaped.replace(/\{(\w+)\}/g, (_, name: string) => (WORDED.has(name) ? '(.+?)' : WORD)).replace(/[{}]/g, '\\$&')}$`,
+    `^${escaped.replace(/\{(\w+)\}/g, (_, name: string) => (WORDED_VALUES.has(name) ? '(.+?)' : WORD)).replace(/[{}]/g, '\\$&')}$`,
   );
 }
 

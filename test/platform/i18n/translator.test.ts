@@ -1,6 +1,7 @@
 /** Texts of the console: what is looked up, what is data, and how values are written (ECMA-402). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { decideStep } from '../../../src/features/users/user-lifecycle.policy.ts';
 import { counted, phrase, quoted, refusalText, series, verbatim } from '../../../src/platform/i18n/phrase.ts';
 import { translatorOf } from '../../../src/platform/i18n/translator.ts';
 
@@ -67,4 +68,50 @@ test('a text without a translation is drawn in English and reported; glue is not
   assert.equal(t(phrase('{first} – {next}', { first: 'a', next: 'b' })), 'a – b');
   assert.equal(t(counted(1, '{count} unicorn', '{count} unicorns')), '1 unicorn');
   assert.deepEqual(missing, ['Made up by this test', '{count} unicorn']);
+});
+
+test('numbers, lists and alternatives in a refusal follow the language', () => {
+  const ofUser = 'the user is SUSPENDED, but expire_password requires ACTIVE or LOCKED_OUT';
+  assert.equal(
+    german.t(refusalText(ofUser)),
+    'der Status des Benutzers ist „Suspendiert“, aber „Passwort ablaufen lassen“ erfordert „Aktiv“ oder „Gesperrt“',
+  );
+  assert.equal(translatorOf({ lang: 'zh-Hans' }).t(refusalText(ofUser)), '用户状态为“已暂停”，但“使密码过期”需要“有效”或“已锁定”');
+  assert.equal(
+    german.t(refusalText('the department still has members. Remove them first')),
+    'die Abteilung hat noch: Mitglieder. Entfernen Sie diese zuerst',
+  );
+  assert.equal(
+    german.t(refusalText('is used in conditions: claim team, rule Staff, rule Guests. Remove it there first')),
+    'wird in Bedingungen verwendet: Claim team, Regel Staff und Regel Guests. Entfernen Sie ihn dort zuerst',
+  );
+  assert.equal(german.t(refusalText('must be a or b or c')), 'muss a, b oder c sein');
+  assert.match(
+    german.t(refusalText('A bulk action takes at most 20,000 rows. Narrow the list or split the file.')),
+    /höchstens 20\.000 Zeilen/,
+  );
+});
+
+test('every status and step of a user is a word in each language', () => {
+  for (const lang of ['de', 'es', 'zh-Hans'])
+    for (const step of [
+      'activate',
+      'refuse',
+      'reactivate',
+      'deactivate',
+      'suspend',
+      'unsuspend',
+      'unlock',
+      'expire_password',
+      'reset_password',
+    ] as const)
+      for (const status of ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'] as const) {
+        const decision = decideStep(step, {
+          ...{ status, hasPassword: true, awaitsApproval: false, hasWayToSignIn: true, isSelf: true, isLastSuperAdmin: false },
+        });
+        if (!('refused' in decision)) continue;
+        const missing: string[] = [];
+        const text = translatorOf({ lang }, (word) => missing.push(word)).t(refusalText(decision.refused));
+        assert.deepEqual(missing, [], text);
+      }
 });
