@@ -64,7 +64,8 @@ export function signInRequestMails(services: Services): Carrier {
           await queueMail(trx, keyring, user, 'sign-in-request', {
             to: user.email,
             values: { application },
-            link: `${config.baseUrl}${waiting === undefined ? REQUESTS_PAGE : addressOfRequest(config.baseUrl, waiting)}`,
+            // Not the page of the request itself, which does not lead back after a sign-in.
+            link: `${config.baseUrl}${REQUESTS_PAGE}${waiting === undefined ? '' : `?code=${waiting.code}`}`,
           });
         await recordEvent(trx, {
           eventType: 'app.oauth2.as.backchannel.request',

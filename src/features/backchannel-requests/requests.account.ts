@@ -1,15 +1,27 @@
-/** `/account/requests`: the applications that ask the user to sign in, and wait for an answer (CIBA). Each leads to the page of its server that asks. */
-import { draw, ownPage, times } from '../../pages/account/page.ts';
+/**
+ * `/account/requests`: applications that ask the user to sign in and wait for an answer (CIBA). Each request links to the page of its server that asks the
+ * user. With the code of a request, as in the e-mail, the page opens that request.
+ */
+import { draw, ownPage, redirectAfterChange, times } from '../../pages/account/page.ts';
+import { parameterOf } from '../../pages/hosted/carried-parameters.ts';
+import { seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findApplication } from '../applications/application-lists.service.ts';
 import { addressOfRequest, requestsWaitingFor } from './request-mails.service.ts';
 
-/** GET /account/requests */
+/** GET /account/requests, with or without the code of a request */
 export const requestsPage = ownPage('requests', async (deps, ctx, visit) => {
   const { database, config } = deps.services;
   const language = pageLanguage(ctx);
   const { zone, moment } = times(language, visit.user);
   const waiting = await requestsWaitingFor(database, visit.user.id);
+  const code = parameterOf(ctx, 'code');
+  if (code !== undefined) {
+    const named = waiting.find((request) => request.code === code);
+    return named === undefined
+      ? redirectAfterChange(ctx, 'requests', 'request-gone')
+      : seeOther(ctx, addressOfRequest(config.baseUrl, named));
+  }
   const found = await Promise.all(waiting.map(({ clientId }) => findApplication(database, clientId)));
   const requests = waiting.flatMap((request, at) => {
     const application = found[at];

@@ -31,10 +31,19 @@ const ACCOUNT_PAGES = [
 ] as const;
 export type AccountPage = (typeof ACCOUNT_PAGES)[number];
 
-export const addressOfPage = (page: AccountPage): string => (page === '' ? ACCOUNT : `${ACCOUNT}/${page}`);
+/** A page to return to after a sign-in: an account page, or one sign-in request of an application. */
+type ReturnPage = AccountPage | `requests?code=${string}`;
+const SIGN_IN_REQUEST = /^requests\?code=[A-Z0-9]{26}$/;
+const isReturnPage = (page: string | undefined): page is ReturnPage =>
+  page !== undefined && (ACCOUNT_PAGES.some((each) => each === page) || SIGN_IN_REQUEST.test(page));
 
-/** Address of a sign-in that leads back to the page. */
-export const signInFor = (page: AccountPage): string => `/signin?${PARAMETER}=${page}`;
+export const addressOfPage = (page: ReturnPage): string => (page === '' ? ACCOUNT : `${ACCOUNT}/${page}`);
+
+/** Address of a sign-in that leads back to the page. @param query of the page; kept if it names a sign-in request */
+export function signInFor(page: AccountPage, query = ''): string {
+  const withQuery = `${page}?${query}`;
+  return `/signin?${PARAMETER}=${encodeURIComponent(isReturnPage(withQuery) ? withQuery : page)}`;
+}
 
 const COOKIE = 'gatehouse-return';
 const PARAMETER = 'account';
@@ -74,12 +83,12 @@ export const change = <H extends HostedDeps>(run: Change<H>, page: AccountPage =
 export const ownChange = <H extends HostedDeps>(run: Change<H>, page: AccountPage) => receiving<H>(async () => true, run, page);
 
 /** @returns the account page after a sign-in at `/signin`. Stored when the address contains it, for the following steps. */
-export function pageAfterSignIn({ config }: HostedDeps, ctx: Koa.Context): AccountPage | undefined {
+export function pageAfterSignIn({ config }: HostedDeps, ctx: Koa.Context): ReturnPage | undefined {
   const { [PARAMETER]: named } = ctx.query;
   const wanted = typeof named === 'string' ? named : cookieIn(ctx, COOKIE, config.secure, '/signin')?.replace(FIRST, '');
-  const page = ACCOUNT_PAGES.find((each) => each === wanted);
-  if (page !== undefined && typeof named === 'string') keep(ctx, config.secure, page === '' ? FIRST : page, FRESH);
-  return page;
+  if (!isReturnPage(wanted)) return undefined;
+  if (typeof named === 'string') keep(ctx, config.secure, wanted === '' ? FIRST : wanted, FRESH);
+  return wanted;
 }
 
 /** @returns the signed-in user who must sign in again for a change; undefined: an ordinary sign-in */

@@ -47,7 +47,7 @@ export const ownPage =
     const user = session && (await findUser(deps.services.database, session.accountId));
     if (session === undefined || user === undefined) {
       rememberAskedLanguage(ctx);
-      return seeOther(ctx, signInFor(page));
+      return seeOther(ctx, signInFor(page, ctx.querystring));
     }
     await show(deps, ctx, { session, user });
   };

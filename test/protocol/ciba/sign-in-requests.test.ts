@@ -125,16 +125,31 @@ test('the user is told by mail, in their language and without the application’
   assert.match(mail.subject, /Test application bittet Sie um eine Anmeldung/);
   assert.doesNotMatch(mail.text, /Desk 4/);
   const browser = new UserAgent(service.baseUrl);
-  const list = await browser.signIn(await browser.visit(mail.link), user);
-  assert.equal(list.url.pathname, '/account/requests', list.text);
+  const opened = await browser.signIn(await browser.visit(mail.link), user);
+  assert.match(opened.text, /Desk 4/, 'after the sign-in');
+  const other = new UserAgent(service.baseUrl);
+  const strangers = await other.signIn(await other.visit(mail.link), await service.createUser());
+  assert.match(strangers.text, /no longer waiting/, 'another user');
   // A scanner of mails opens the link, also one in the user's browser.
   const page = await browser.visit(mail.link);
   await pendingAt(service, one, body.auth_req_id);
   assert.match(page.text, /Desk 4/);
   assert.match(page.text, /Test application/);
   await allow(browser, page);
+  assert.match((await browser.visit(mail.link)).text, /wartet nicht mehr/, 'after the answer');
   assert.equal((await poll(service, one, body.auth_req_id)).status, 200);
   assert.equal((await eventsOf(service, 'app.oauth2.as.backchannel.request', user.id)).length, 1);
+});
+
+test('the link of the mail opens the request also after a second factor', async (t) => {
+  const mails = await startMailServer(t);
+  const { service, one } = await begun(t, {}, { env: mails.env, sendsOutbox: true });
+  const user = await enrolledUser(service, { email: 'grace@example.com' });
+  await request(service, one, { login_hint: user.login, binding_message: 'Desk 4' });
+  const mail = await mails.mail('grace@example.com', 1, 'Test application');
+  const browser = new UserAgent(service.baseUrl);
+  const step = await browser.signIn(await browser.visit(mail.link), user);
+  assert.match((await browser.submit(step, 'factor-form', { passCode: codeOf(user.secret, 1) })).text, /Desk 4/);
 });
 
 test('second factor, consent, access policy and assignment count at the approval as in a browser', async (t) => {
