@@ -1,4 +1,4 @@
-/** A host of documents by https, on this machine. The certificate is its own: the test process accepts any while such a host listens. */
+/** A host of documents by https, on this machine. The certificate is its own: the test process accepts any while a trusted host listens. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
@@ -27,15 +27,17 @@ red3zRZWl64hHvasXm3jbz6i9ajGQ8owxje0v3sV0N8=
 let listening = 0;
 
 /** Listens until the test ends. @returns its origin */
-export async function listenSecurely(t: TestContext, listener: RequestListener): Promise<string> {
-  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-  listening += 1;
+export async function listenSecurely(t: TestContext, listener: RequestListener, { isTrusted = true } = {}): Promise<string> {
+  if (isTrusted) {
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    listening += 1;
+  }
   const server = createServer({ key: KEY, cert: CERTIFICATE }, listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   afterwards(t, () => {
     server.close();
     server.closeAllConnections();
-    listening -= 1;
+    if (isTrusted) listening -= 1;
     // Other files run in the same process.
     if (listening === 0) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import { DEFAULT_MIN_VERSION } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { createOutbound, isPublicAddress, LARGEST_ANSWER, mayConnectTo, OutboundRefused } from '../../../src/platform/http/outbound.ts';
+import { listenSecurely } from '../../support/https-host.ts';
 import { listen } from '../../support/listen.ts';
 
 const guarded = createOutbound({ allowPrivateNetwork: false });
@@ -100,6 +102,12 @@ describe('requests to addresses that others choose (SSRF; RFC 7591 section 5)', 
     });
     await assert.rejects(open(`http://127.0.0.1:${port}/`), isRefusal);
     assert.equal(accepted, 'identity');
+  });
+
+  it('checks the certificate of the server, and speaks TLS 1.2 or later (RFC 9525; FAPI 2.0 section 5.2.1)', async (t) => {
+    const origin = await listenSecurely(t, (_req, res) => res.end('secret'), { isTrusted: false });
+    await assert.rejects(open(origin), ({ cause }: Error) => (cause as NodeJS.ErrnoException).code === 'DEPTH_ZERO_SELF_SIGNED_CERT');
+    assert.equal(DEFAULT_MIN_VERSION, 'TLSv1.2');
   });
 
   it('gives up when its caller does, and on schemes that are no web', async (t) => {
