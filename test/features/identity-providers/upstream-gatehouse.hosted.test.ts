@@ -27,8 +27,8 @@ for (const serverId of ['built-in', 'default']) {
     const client = await createClient(lower);
 
     /** @returns the page where a new person's sign-in ends */
-    const signIn = async (email: string) => {
-      const user = await upper.createUser({ email, emailVerified: true, firstName: 'Ada', lastName: 'Lovelace' });
+    const signIn = async (email: string, more: object = { emailVerified: true }) => {
+      const user = await upper.createUser({ email, firstName: 'Ada', lastName: 'Lovelace', ...more });
       const agent = new UserAgent(lower.baseUrl);
       const page = await agent.visit(authorizeUrl(lower, 'default', { client_id: client.clientId }));
       const { url: out } = await agent.visit(linkTo(page, ID));
@@ -42,6 +42,15 @@ for (const serverId of ['built-in', 'default']) {
     assert.ok(isAdmitted(page), page.text);
     const [found] = (await lower.api('GET', `/users?search=${encodeURIComponent('profile.login eq "ada@example.com"')}`)).body;
     assert.deepEqual([found.profile.email, found.profile.firstName, found.profile.displayName], ['ada@example.com', 'Ada', 'Ada Lovelace']);
+
+    // An address that nobody has verified names no user here. Another claim can.
+    const unverified = await signIn('mary@example.com', {});
+    assert.deepEqual([unverified.status, problemOf(unverified)], [403, 'upstream_no_email']);
+    const byName = { userNameTemplate: { template: 'idpuser.preferred_username' } };
+    assert.equal((await lower.api('PUT', `/idps/${ID}`, body({ subject: byName }))).status, 200);
+    assert.ok(isAdmitted(await signIn('mary@example.org', { login: `mary-${serverId}` })));
+    const [mary] = (await lower.api('GET', `/users?search=${encodeURIComponent(`profile.login eq "mary-${serverId}"`)}`)).body;
+    assert.deepEqual([mary.profile.firstName, mary.profile.email ?? null], ['Ada', null]);
 
     // An id of the other one may not be a name here: it could be taken for one of our own.
     const template = { userNameTemplate: { template: 'idpuser.sub' } };
