@@ -67,8 +67,8 @@ export async function pipInstall(cwd: string, ...packages: string[]): Promise<{ 
 }
 
 const READY = /listening|development server at|running on|serving scim on|resuming normal operations|cookie settings/i;
-/** Milliseconds for a start. */
-const PATIENCE = 60_000;
+/** Milliseconds for a start: on a busy machine Spring Boot takes more than a minute. */
+const PATIENCE = 180_000;
 
 /** Starts an application that says in its own words when it is ready; it is ended with the test. */
 export async function startApplication(
