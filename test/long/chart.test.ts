@@ -154,6 +154,8 @@ test('the Helm chart', async (t) => {
       [[...FEWEST, '--set', 'replicaCount=3'], /replicaCount/],
       [[...FEWEST, '--set', 'serviceMonitor.enabled=true'], /serviceMonitor\/tokenSecretName/],
       [[...FEWEST, '--set', 'configuration.enabled=true'], /configuration\/secretName/],
+      [[...FEWEST, '--set', 'telemetry.protocol=grpc'], /telemetry\/protocol/],
+      [[...FEWEST, '--set', 'telemetry.endpoint=collector:4317'], /telemetry\/endpoint/],
     ];
     for (const [values, reason] of refused) {
       const { code, output } = await carryOut(cwd, {}, helm, 'template', CHART, '--kube-version', '1.34.0', ...values);

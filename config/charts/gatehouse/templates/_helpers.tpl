@@ -68,3 +68,34 @@ securityContext:
       key: {{ $.database.key }}
 {{- end }}
 {{- end }}
+
+{{/* Of the serving pods alone: Jobs export nothing. Values of attributes are percent-encoded; Helm encodes a space as a plus sign. */}}
+{{- define "gatehouse.telemetry" -}}
+{{- with .Values.telemetry }}
+{{- if .endpoint -}}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .endpoint | quote }}
+- name: OTEL_EXPORTER_OTLP_PROTOCOL
+  value: {{ .protocol }}
+- name: OTEL_TRACES_SAMPLER
+  value: {{ .sampler }}
+- name: OTEL_TRACES_SAMPLER_ARG
+  value: {{ .samplerRatio | quote }}
+{{- if .resourceAttributes }}
+{{- $pairs := list }}
+{{- range $name, $value := .resourceAttributes }}
+{{- $pairs = append $pairs (printf "%s=%s" $name (toString $value | urlquery | replace "+" "%20")) }}
+{{- end }}
+- name: OTEL_RESOURCE_ATTRIBUTES
+  value: {{ join "," $pairs | quote }}
+{{- end }}
+{{- if .headersSecretName }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .headersSecretName }}
+      key: {{ .headersKey }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
