@@ -1,6 +1,6 @@
 /** A real streaming replica that introspection and userinfo read: what it may answer while its replay stands still, and what becomes of requests when it is lost. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { createClient, post } from '../protocol/servers/relying-party.ts';
 import { postgres } from '../rehearsals/programs.ts';
 import { callCommand, eventually, runService } from '../support/process.ts';
@@ -8,7 +8,11 @@ import { API_TOKEN, newSecretKey } from '../support/service.ts';
 
 const MAX_LAG = 3000;
 
-test('introspection at a streaming replica', async (t) => {
+/** Also where several processes share the replica, each with a heartbeat of its own, and are told of changes by polling. */
+for (const more of [{}, { WORKERS: '2', NOTIFICATIONS: 'poll' }])
+  test(`introspection at a streaming replica ${JSON.stringify(more)}`, (t) => readsReplica(t, more));
+
+async function readsReplica(t: TestContext, more: Readonly<Record<string, string>>): Promise<void> {
   const primary = await postgres(t);
   const standby = await primary.standby('reader');
   const env = {
@@ -18,6 +22,7 @@ test('introspection at a streaming replica', async (t) => {
     SECRET_KEY: newSecretKey(),
     RATE_LIMITS: 'off',
     LOG_LEVEL: 'info',
+    ...more,
   };
   const service = await runService(t, env);
   const client = await createClient(service, { grant_types: ['client_credentials'] });
@@ -90,4 +95,4 @@ test('introspection at a streaming replica', async (t) => {
     });
 
   assert.equal(await service.stop(), 0);
-});
+}

@@ -20,7 +20,7 @@ async function database(t: TestContext, make: () => Promise<TestDatabase>): Prom
   return made;
 }
 
-async function run(t: TestContext, own: TestDatabase, readUrl: string, maxLag: number) {
+async function run(t: TestContext, own: TestDatabase, readUrl: string, maxLag: number, more: Readonly<Record<string, string>> = {}) {
   const service = await runService(t, {
     ...STARTED,
     ...timingsOfProcess({ replicaAnswer: 60_000 }),
@@ -29,6 +29,7 @@ async function run(t: TestContext, own: TestDatabase, readUrl: string, maxLag: n
     LOG_LEVEL: 'info',
     READ_DATABASE_URL: readUrl,
     READ_DATABASE_MAX_LAG_MS: String(maxLag),
+    ...more,
   });
   const client = await createClient(service, { grant_types: ['authorization_code', 'refresh_token'] });
   const user = await service.createUser({ firstName: 'Ada' });
@@ -65,6 +66,39 @@ test('a replica that follows is read by introspection and userinfo; what it does
   assert.equal(await service.stop(), 0);
   assert.equal(await beats(), 0, 'a process takes its row along');
 });
+
+for (const [name, settings, processes] of [
+  ['two workers', { WORKERS: '2' }, 2],
+  ['polled notifications', { NOTIFICATIONS: 'poll' }, 1],
+  ['two workers that poll', { WORKERS: '2', NOTIFICATIONS: 'poll' }, 2],
+] as const)
+  test(`${name} read the replica, each process by a heartbeat of its own`, async (t) => {
+    const own = await database(t, startedDatabase);
+    const { service, client, user, sign, introspect, reads } = await run(t, own, own.url, 60_000, settings);
+    await eventually(
+      () => service.output.stdout.split('the read replica is in use').length - 1 === processes,
+      'every process finds it fresh',
+    );
+    const beats = async () => (await onServer(own.url, (client) => client.query('SELECT beat FROM read_heartbeats'))).rowCount;
+    assert.equal(await beats(), processes);
+    const [{ access_token: token }, { access_token: revoked }] = [await sign(), await sign()];
+    // New connections at once: the workers take them in turn.
+    const actives = async (token: string) => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => introspect(token)));
+      return [...new Set(answers.map(({ active }) => active))];
+    };
+    assert.deepEqual(await actives(token), [true]);
+    assert.equal(await reads('used'), 8, 'all processes are counted');
+    const asked = [...service.output.stdout.matchAll(/"pid":(\d+),"requestId"[^\n]*introspect/g)].map(([, pid]) => pid);
+    assert.equal(new Set(asked).size, processes);
+
+    assert.equal((await post(service, 'built-in', 'revoke', client, { token: revoked })).status, 200);
+    assert.deepEqual(await actives(revoked), [false]);
+    assert.equal((await service.api('POST', `/users/${user.id}/lifecycle/deactivate`)).status, 200);
+    assert.deepEqual(await actives(token), [false]);
+    assert.equal(await service.stop(), 0);
+    assert.equal(await beats(), 0, 'every process takes its row along');
+  });
 
 test('a database that shows no heartbeat of this service is not believed: answers come from the primary', async (t) => {
   const own = await database(t, startedDatabase);
