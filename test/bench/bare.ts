@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { BareSettings } from './bare-provider.ts';
 import { end, freePort, printed, startNode } from './child.ts';
-import { addRows, type Place, providePlace } from './database.ts';
+import { addRows, providePlace } from './database.ts';
 import type { Plan } from './options.ts';
-import { CLIENT, type RunningTarget, type ServerAddress, type Target, type Tokens } from './target.ts';
+import { CLIENT, endpointsAt, type RunningTarget, type ServerAddress, type Target, type Tokens } from './target.ts';
 
 const ENTRY = fileURLToPath(new URL('bare-provider.js', import.meta.url));
 
@@ -37,7 +37,8 @@ export async function startBare(name: 'map' | 'plain', plan: Plan): Promise<Runn
     await stop();
     throw error;
   }
-  const server: ServerAddress = { opaque: `http://127.0.0.1:${opaquePort}`, jwt: `http://127.0.0.1:${jwtPort}` };
+  const base = `http://127.0.0.1:${opaquePort}`;
+  const server: ServerAddress = { opaque: endpointsAt(base), jwt: endpointsAt(`http://127.0.0.1:${jwtPort}`) };
   const target: Target = {
     name,
     roots: [child.pid ?? 0, ...(place?.roots ?? [])],
@@ -49,16 +50,12 @@ export async function startBare(name: 'map' | 'plain', plan: Plan): Promise<Runn
   };
   return {
     target,
-    async issueTokens({ opaque }, count) {
-      const response = await fetch(`${opaque}/bench/tokens?count=${count}`, { method: 'POST' });
+    async issueTokens(_server, count) {
+      const response = await fetch(`${base}/bench/tokens?count=${count}`, { method: 'POST' });
       if (!response.ok) throw new Error(await response.text());
       return (await response.json()) as Tokens[];
     },
-    fill: async (rows) => fillPlain(place, rows),
+    ...(place !== undefined && { fill: (rows: number) => place.work((client) => addRows(client, rows, MORE_ROWS)) }),
     stop,
   };
-}
-
-async function fillPlain(place: Place | undefined, rows: number): Promise<void> {
-  await place?.work((client) => addRows(client, rows, MORE_ROWS));
 }

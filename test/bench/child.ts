@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Which cores the generator has for itself and which are left to what it measures; undefined where there are not enough of them. */
 export interface Cores {
@@ -35,10 +36,13 @@ export interface ChildOptions {
   readonly stderr?: 'inherit' | 'ignore';
 }
 
-/** Starts a script of Node in a process of its own; taskset becomes it, so that its pid is the script's. */
-export function startNode(script: string, args: readonly string[], options: ChildOptions): ChildProcess {
-  const { cores, env = {}, talks = false, nodeOptions = [], stderr = 'inherit' } = options;
-  const command = [process.execPath, ...nodeOptions, script, ...args];
+/** Starts a script of Node in a process of its own. */
+export const startNode = (script: string, args: readonly string[], options: ChildOptions): ChildProcess =>
+  startProgram([process.execPath, ...(options.nodeOptions ?? []), script, ...args], options);
+
+/** Starts a program in a process of its own; taskset becomes it, so that its pid is the program's. */
+export function startProgram(command: readonly string[], options: Omit<ChildOptions, 'nodeOptions'>): ChildProcess {
+  const { cores, env = {}, talks = false, stderr = 'inherit' } = options;
   const [program = '', ...rest] = cores === undefined ? command : ['taskset', '-c', cores, ...command];
   return spawn(program, rest, {
     env: { PATH: process.env.PATH, ...env },
@@ -68,6 +72,16 @@ export async function printed(child: ChildProcess, line: RegExp): Promise<void> 
     child.once('exit', () => reject(new Error(`it ended early:\n${output}`)));
     child.once('error', reject);
   });
+}
+
+/** Waits until an address answers. @throws when the process ends before, or within the time nothing answers */
+export async function answering(child: ChildProcess, address: string, milliseconds = 300_000): Promise<void> {
+  for (const end = Date.now() + milliseconds; ; await delay(200)) {
+    const answer = await fetch(address).catch(() => undefined);
+    await answer?.arrayBuffer();
+    if (answer?.ok) return;
+    if (child.exitCode !== null || Date.now() > end) throw new Error(`nothing answers at ${address}`);
+  }
 }
 
 /** Ends a process in order and waits for its end. */

@@ -56,6 +56,12 @@ async function database(server: string): Promise<Place> {
   return { url, roots, work: (work) => onServer(url, work), putAway: () => dropDatabase(server, name) };
 }
 
+/** A folder for a peer's program. */
+export function peerFolder(): { readonly path: string; remove(): void } {
+  const made = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-peer-'));
+  return { path: made, remove: () => rmSync(made, { recursive: true, force: true }) };
+}
+
 /** What PostgreSQL would do by itself within minutes. */
 export async function settle(client: pg.Client): Promise<void> {
   await client.query('VACUUM (ANALYZE)');

@@ -1,10 +1,12 @@
 /** What a flow is. */
-import type { Seat, Target } from './target.ts';
+import type { Seat, Target, TargetName } from './target.ts';
 
 export interface Flow<Context> {
   readonly name: string;
   /** Only Gatehouse has it. */
   readonly own?: true;
+  /** Targets that do not offer it. */
+  readonly lackedBy?: readonly TargetName[];
   /** Does it verify a password? That share of its CPU time is the algorithm's. */
   readonly hashes?: true;
   /** Once for each seat, not measured. */
@@ -16,4 +18,8 @@ export interface Flow<Context> {
 /** Declares a flow; what its context is stays its own matter. */
 export const flow = <Context>(declared: Flow<Context>): Flow<Context> => declared;
 
-export const basic = ({ clientId, clientSecret }: Target): string => `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
+export const isOffered = ({ own, lackedBy = [] }: Flow<unknown>, target: TargetName): boolean =>
+  target === 'gatehouse' || !(own || lackedBy.includes(target));
+
+export const basic = ({ clientId, clientSecret }: Pick<Target, 'clientId' | 'clientSecret'>): string =>
+  `Basic ${btoa(`${clientId}:${clientSecret}`)}`;

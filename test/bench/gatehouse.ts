@@ -2,18 +2,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { START_OPTIONS } from '../support/start-options.ts';
-import { authorizationUrl, codeIn, exchangeForm, signedIn } from './authorization.ts';
 import { type Cores, end, freePort, printed, startNode } from './child.ts';
 import { addRows, type Place, providePlace } from './database.ts';
-import { basic } from './flow.ts';
-import { closeConnections, send } from './http.ts';
+import { issuedTokens, many } from './issued-tokens.ts';
 import type { Plan } from './options.ts';
-import { CALLBACK, loginOf, PERSON, type RunningTarget, type ServerAddress, type Target, type Tokens, USERS } from './target.ts';
+import { CALLBACK, endpointsAt, loginOf, PERSON, type RunningTarget, type ServerAddress, type Target, USERS } from './target.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 const ORGANIZATIONS = 20;
-/** Calls under way at once while things are made. */
-const AT_ONCE = 8;
 
 /**
  * More rows like those of the first token that is there, issued in the ten days before; in the order of the key, so that each page of its index is
@@ -85,7 +81,7 @@ export async function startProcess({
   }
 }
 
-export interface RunningGatehouse extends RunningTarget {
+export interface RunningGatehouse extends Required<RunningTarget> {
   /** More rows that have expired. */
   fillExpired(rows: number): Promise<void>;
   /** @returns how many expired rows there are */
@@ -132,7 +128,7 @@ async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, {
       oauthClient: { redirect_uris: [CALLBACK], grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] },
     },
   });
-  const builtIn: ServerAddress = { opaque: `${base}/oauth/v1`, jwt: `${base}/oauth/v1/default` };
+  const builtIn: ServerAddress = { opaque: endpointsAt(`${base}/oauth/v1`), jwt: endpointsAt(`${base}/oauth/v1/default`) };
   const more = await many(servers, async (number): Promise<ServerAddress> => {
     const id = `bench${number}`;
     // RSA keys take their time: those that nobody uses do with others.
@@ -144,7 +140,7 @@ async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, {
       accessTokenFormat: 'opaque',
       signingAlg,
     });
-    return { opaque: `${base}/oauth/v1/${id}`, jwt: builtIn.jwt };
+    return { opaque: endpointsAt(`${base}/oauth/v1/${id}`), jwt: builtIn.jwt };
   });
   const target: Target = {
     name: 'gatehouse',
@@ -157,11 +153,7 @@ async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, {
   };
   return {
     target,
-    async issueTokens(server, count) {
-      const tokens = await many(count, (user) => tokensOf(target, server, loginOf(user % USERS)));
-      closeConnections();
-      return tokens;
-    },
+    issueTokens: (server, count) => issuedTokens(target, server, count),
     fill: (rows) => place.work((client) => addRows(client, rows, MORE_ROWS)),
     fillExpired: (rows) => place.work((client) => addRows(client, rows, EXPIRED_ROWS)),
     async expired() {
@@ -176,22 +168,4 @@ async function furnish({ pid, base, apiToken, place, stop }: GatehouseProcess, {
     },
     stop,
   };
-}
-
-async function tokensOf(target: Target, server: ServerAddress, login: string): Promise<Tokens> {
-  const seat = { server, login, tokens: { accessToken: '', refreshToken: '' } };
-  const browser = await signedIn(target, seat);
-  const { url } = await browser.visit(authorizationUrl(server.opaque, target.clientId));
-  const answer = await send({ url: new URL(`${server.opaque}/token`), authorization: basic(target) }, exchangeForm(codeIn(url)));
-  return { accessToken: String(answer.access_token), refreshToken: String(answer.refresh_token) };
-}
-
-/** @returns what was made of the numbers from 0, a few at a time */
-async function many<T>(count: number, make: (number: number) => Promise<T>): Promise<T[]> {
-  const made: T[] = [];
-  for (let first = 0; first < count; first += AT_ONCE) {
-    const numbers = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, index) => first + index);
-    made.push(...(await Promise.all(numbers.map(make))));
-  }
-  return made;
 }

@@ -12,6 +12,8 @@ export const AGAINST_PLAIN: Readonly<Record<string, number>> = {
   'sign-in through the page': 3,
   'sign-in through the page, known browser': 2,
 };
+/** CPU of a sign-in through the page against a peer's in the same run, without the hash. */
+export const AGAINST_PEER = 0.5;
 /** CPU of each of them against the library with everything in a Map. */
 export const AGAINST_MAP = 1.5;
 /** Milliseconds, at half of what saturates the service. */

@@ -14,13 +14,15 @@ export interface Answer {
 }
 
 /** Sends a form, or without one a GET. */
-function exchange(url: URL, headers: Record<string, string>, form?: string): Promise<Answer> {
-  const all = {
-    ...headers,
-    ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(form) }),
-  };
+const exchange = (url: URL, headers: Record<string, string>, form?: string): Promise<Answer> =>
+  form === undefined
+    ? transmit(url, 'GET', headers)
+    : transmit(url, 'POST', { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, form);
+
+function transmit(url: URL, method: string, headers: Record<string, string>, body?: string): Promise<Answer> {
+  const all = { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) };
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method: form === undefined ? 'GET' : 'POST', agent, headers: all }, (answer) => {
+    const sent = request(url, { method, agent, headers: all }, (answer) => {
       let text = '';
       answer.setEncoding('utf8');
       answer.on('data', (chunk: string) => {
@@ -30,7 +32,7 @@ function exchange(url: URL, headers: Record<string, string>, form?: string): Pro
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
     });
     sent.on('error', reject);
-    sent.end(form);
+    sent.end(body);
   });
 }
 
@@ -42,6 +44,13 @@ export interface Prepared {
 /** @returns the answer's JSON @throws unless the status is 200 */
 export async function send({ url, authorization }: Prepared, form?: string): Promise<Record<string, unknown>> {
   const { status, text } = await exchange(url, { authorization }, form);
+  if (status !== 200) throw new Error(`${url.pathname}: ${status} ${text.slice(0, 500)}`);
+  return JSON.parse(text);
+}
+
+/** Puts JSON. @returns the answer's JSON @throws unless the status is 200 */
+export async function put(url: URL, body: unknown): Promise<Record<string, unknown>> {
+  const { status, text } = await transmit(url, 'PUT', { 'content-type': 'application/json' }, JSON.stringify(body));
   if (status !== 200) throw new Error(`${url.pathname}: ${status} ${text.slice(0, 500)}`);
   return JSON.parse(text);
 }
@@ -84,7 +93,7 @@ export class Browser {
     const [pair = '', ...attributes] = line.split(/;\s*/);
     const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice('path='.length) ?? '/';
     const key = `${pair.slice(0, pair.indexOf('='))}\n${path}`;
-    const isOver = pair.endsWith('=') || attributes.some((attribute) => /^expires=thu, 01 jan 1970/i.test(attribute));
+    const isOver = /^[^=]*=$/.test(pair) || attributes.some((attribute) => /^expires=thu, 01 jan 1970/i.test(attribute));
     if (isOver) this.#cookies.delete(key);
     else this.#cookies.set(key, { path, pair });
   }

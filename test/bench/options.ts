@@ -4,11 +4,12 @@ import { parseArgs } from 'node:util';
 import { CHEAPEST_HASH, timingsOfProcess } from '../support/short-waits.ts';
 import { type Cores, shareCores } from './child.ts';
 import { FLOWS } from './flows/index.ts';
-import { TARGETS, type TargetName, USERS } from './target.ts';
+import { PEERS, TARGETS, type TargetName, USERS } from './target.ts';
 
 export const USAGE = `npm run bench -- [options]
   --flows a,b            flows whose names contain one of these (all)
-  --targets a,b          of ${TARGETS.join(', ')} (all)
+  --targets a,b          of ${TARGETS.join(', ')} (all but the last two)
+                         ${PEERS.join(' and ')} are fetched and built; they want --database postgres, over TCP, and --cheap-hash
   --modes a,b            of saturation, half, storm (all): at full load; latency at half of it; token requests during a storm of sign-ins
   --rounds N             times that each flow is measured on each target, interleaved (3)
   --seconds N            of each measurement (3); longer, up to ten times, where a busy machine would answer too few
@@ -18,11 +19,13 @@ export const USAGE = `npm run bench -- [options]
   --database embedded|postgres   the latter on the server of BENCH_DATABASE_URL (embedded)
   --rows N               token rows that are there before (0)
   --servers N            authorization servers beside the two that are always there (0); --servers-in-use N of them (200 at most)
-  --cheap-hash           hashes passwords with the lowest cost of Argon2, on all targets: measures sign-ins without the cost of the hash
+  --cheap-hash           hashes passwords at the lowest cost, on all targets: measures sign-ins without the cost of the hash
   --instructions         counts those as well, where perf is installed; a little of the CPU is perf's then
   --json FILE            the report as JSON, too
   --cpu-prof FOLDER      a CPU profile of each service, when it ends
   --verbose              what the baselines complain of`;
+
+const OURS = TARGETS.filter((name) => !PEERS.some((peer) => peer === name));
 
 const MODES = ['saturation', 'half', 'storm'] as const;
 type Mode = (typeof MODES)[number];
@@ -59,7 +62,7 @@ export function readPlan(args: readonly string[], env: Readonly<Record<string, s
     args: [...args],
     options: {
       flows: { ...text, default: '' },
-      targets: { ...text, default: TARGETS.join(',') },
+      targets: { ...text, default: OURS.join(',') },
       modes: { ...text, default: MODES.join(',') },
       rounds: { ...text, default: '3' },
       seconds: { ...text, default: '3' },
@@ -103,12 +106,17 @@ export function readPlan(args: readonly string[], env: Readonly<Record<string, s
   if (values.database === 'postgres' && databaseUrl === undefined)
     throw new Error('--database postgres wants a server: BENCH_DATABASE_URL');
   const cheapHash = values['cheap-hash'];
+  const targets = chosen('targets', TARGETS);
+  if (targets.some((name) => !OURS.includes(name)) && !(cheapHash && databaseUrl !== undefined))
+    throw new Error(
+      `--targets ${PEERS.join(', ')}: these want --database postgres and --cheap-hash, since they hash at costs of their own`,
+    );
   const processes = whole('processes', 1);
   const servers = whole('servers', 0);
   const profiles = values['cpu-prof'];
   return {
     flows,
-    targets: chosen('targets', TARGETS),
+    targets,
     modes: chosen('modes', MODES),
     rounds: whole('rounds', 1),
     seconds: positive('seconds'),

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import os from 'node:os';
 import type { HashCost, Measurement } from './generator.ts';
 import { AGAINST_MAP, AGAINST_PLAIN } from './goals.ts';
-import type { TargetName } from './target.ts';
+import { PEERS, type PeerName, type TargetName } from './target.ts';
 
 export interface Row extends Measurement {
   readonly flow: string;
@@ -19,6 +19,8 @@ export interface Ratio {
   readonly mapGoal: number | undefined;
   readonly toPlain: number;
   readonly plainGoal: number | undefined;
+  /** Of CPU, to the peers that were measured. */
+  readonly toPeers: Readonly<Partial<Record<PeerName, number>>>;
   /** Of instructions; NaN where they are not counted. */
   readonly instructions: { readonly toMap: number; readonly toPlain: number };
 }
@@ -84,6 +86,7 @@ export function ratioOf(flow: string, hash: HashCost | undefined, rounds: Readon
     return median(ours.flatMap((round, index) => (theirs[index] === undefined ? [] : [cost(round) / cost(theirs[index])])));
   };
   const plainGoal = AGAINST_PLAIN[flow];
+  const peers = PEERS.filter((peer) => rounds.has(peer)).map((peer) => [peer, to(peer, cpu)]);
   return {
     flow,
     withoutHash: hash !== undefined,
@@ -91,6 +94,7 @@ export function ratioOf(flow: string, hash: HashCost | undefined, rounds: Readon
     mapGoal: plainGoal === undefined ? undefined : AGAINST_MAP,
     toPlain: to('plain', cpu),
     plainGoal,
+    toPeers: Object.fromEntries(peers),
     instructions: { toMap: to('map', work), toPlain: to('plain', work) },
   };
 }

@@ -5,9 +5,12 @@
 import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { startBare } from './bare.ts';
+import { isOffered } from './flow.ts';
 import { flowNamed } from './flows/index.ts';
 import { startGatehouse } from './gatehouse.ts';
 import type { HashCost, Measurement } from './generator.ts';
+import { startHydra } from './hydra.ts';
+import { startKeycloak } from './keycloak.ts';
 import { Load, seats } from './load.ts';
 import { type Plan, readPlan, USAGE } from './options.ts';
 import { commit, machine, median, type Report, ratioOf, type Storm, summary } from './report.ts';
@@ -38,7 +41,13 @@ async function saturate(plan: Plan, load: Load, running: readonly RunningTarget[
   return measured;
 }
 
-const has = (target: TargetName, flow: string): boolean => target === 'gatehouse' || flowNamed(flow).own === undefined;
+const has = (target: TargetName, flow: string): boolean => isOffered(flowNamed(flow), target);
+
+const start = (name: TargetName, plan: Plan): Promise<RunningTarget> => {
+  if (name === 'gatehouse') return startGatehouse(plan);
+  if (name === 'keycloak') return startKeycloak(plan);
+  return name === 'hydra' ? startHydra(plan) : startBare(name, plan);
+};
 
 async function halve(plan: Plan, load: Load, gatehouse: RunningTarget, measured: Measured): Promise<Report['half']> {
   const rows = [];
@@ -73,16 +82,19 @@ async function run(plan: Plan): Promise<Report> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void putAway().finally(() => process.exit(1)));
   try {
     for (const name of plan.targets) {
-      const started = name === 'gatehouse' ? await startGatehouse(plan) : await startBare(name, plan);
+      const started = await start(name, plan);
       running.push(started);
-      if (plan.rows > 0 && name !== 'map') await fill(started, plan.rows);
+      if (plan.rows > 0) await fill(started, plan.rows);
     }
     const hashes = [await load.hashCost()];
     const measured = plan.modes.includes('saturation') ? await saturate(plan, load, running) : new Map();
     const gatehouse = running.find(({ target }) => target.name === 'gatehouse');
     const half = plan.modes.includes('half') && gatehouse !== undefined ? await halve(plan, load, gatehouse, measured) : [];
     const storms: Storm[] = [];
-    if (plan.modes.includes('storm')) for (const one of running) storms.push(await storm(load, one));
+    if (plan.modes.includes('storm')) {
+      for (const one of running)
+        if (has(one.target.name, STORM.flow) && has(one.target.name, STORM.signIn)) storms.push(await storm(load, one));
+    }
     hashes.push(await load.hashCost());
     const hash = { cpu: median(hashes.map(({ cpu }) => cpu)), instructions: median(hashes.map(({ instructions }) => instructions)) };
     return { ...circumstances(plan), load: [before, os.loadavg()[0] ?? 0], hash, ...results(measured, hash), half, storms };
@@ -93,6 +105,7 @@ async function run(plan: Plan): Promise<Report> {
 
 async function fill({ target, issueTokens, fill: add }: RunningTarget, rows: number): Promise<void> {
   const [server] = target.servers;
+  if (add === undefined) return;
   if (server !== undefined) await issueTokens(server, 1);
   await add(rows);
   say(`${target.name}: filled with ${rows} rows`);

@@ -1,6 +1,7 @@
 /** A report as tables of Markdown, as docs/performance takes them. */
-import { MEMORY, P99_AT_HALF, verdict } from './goals.ts';
+import { AGAINST_PEER, MEMORY, P99_AT_HALF, verdict } from './goals.ts';
 import type { Report, Row } from './report.ts';
+import { PEERS } from './target.ts';
 
 type Cell = string | number;
 
@@ -12,7 +13,7 @@ export function markdown(head: readonly string[], rows: readonly (readonly Cell[
 const fixed = (value: number, digits: number): string => (Number.isNaN(value) ? '–' : value.toFixed(digits));
 
 export function tables(report: Report): string {
-  return [facts(report), throughput(report), ratios(report), half(report), storms(report), memories(report)]
+  return [facts(report), throughput(report), ratios(report), toPeers(report), half(report), storms(report), memories(report)]
     .filter((part) => part !== '')
     .join('\n\n');
 }
@@ -68,6 +69,23 @@ function ratios(report: Report): string {
       verdict(toMap, mapGoal),
       ...(counted ? [fixed(instructions.toPlain, 2), fixed(instructions.toMap, 2)] : []),
     ]),
+  );
+}
+
+function toPeers(report: Report): string {
+  const measured = PEERS.filter((peer) => report.ratios.some((ratio) => ratio.toPeers[peer] !== undefined));
+  if (measured.length === 0) return '';
+  return markdown(
+    ['CPU of Gatehouse', ...measured.flatMap((peer) => [`to ${peer}`, 'goal', ''])],
+    report.ratios
+      .filter((ratio) => measured.some((peer) => ratio.toPeers[peer] !== undefined))
+      .map(({ flow, withoutHash, toPeers: to }) => [
+        withoutHash ? `${flow}, without its hash` : flow,
+        ...measured.flatMap((peer) => {
+          const [value, goal] = [to[peer] ?? Number.NaN, withoutHash ? AGAINST_PEER : undefined];
+          return [fixed(value, 2), Number.isNaN(value) ? '–' : (goal ?? '–'), verdict(value, goal)];
+        }),
+      ]),
   );
 }
 

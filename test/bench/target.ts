@@ -5,10 +5,25 @@ export interface Tokens {
   readonly refreshToken: string;
 }
 
-/** Where one authorization server has its endpoints (`/authorize`, `/token`, `/introspect`, `/userinfo`). */
+export interface Endpoints {
+  readonly authorize: string;
+  readonly token: string;
+  readonly introspect: string;
+  readonly userinfo: string;
+}
+
+/** Gatehouse's endpoints, which the baselines share. */
+export const endpointsAt = (base: string): Endpoints => ({
+  authorize: `${base}/authorize`,
+  token: `${base}/token`,
+  introspect: `${base}/introspect`,
+  userinfo: `${base}/userinfo`,
+});
+
+/** One authorization server, by the format of its access tokens. A peer that issues only one format has the same endpoints twice. */
 export interface ServerAddress {
-  readonly opaque: string;
-  readonly jwt: string;
+  readonly opaque: Endpoints;
+  readonly jwt: Endpoints;
 }
 
 export interface Target {
@@ -20,6 +35,12 @@ export interface Target {
   /** A confidential client, by `client_secret_basic`. */
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The client that gets JWTs, with the same secret, where the format depends on the client. */
+  readonly jwtClientId?: string;
+  /** Absent: {@link SCOPE}. */
+  readonly scope?: string;
+  /** Set when the server has no pages: its admin API, by which the flow accepts sign-ins and consents. */
+  readonly signInApi?: string;
   /** Of all users; their logins are those of {@link loginOf}. */
   readonly password: string;
   /** The organization endpoints, which only Gatehouse has. */
@@ -38,13 +59,16 @@ export interface RunningTarget {
   readonly target: Target;
   /** Tokens of a user, opaque, scope {@link SCOPE}, issued by a server. */
   issueTokens(server: ServerAddress, count: number): Promise<Tokens[]>;
-  /** Fills the table of tokens with more rows like those that are there. */
-  fill(rows: number): Promise<void>;
+  /** Fills the table of tokens with more rows like those that are there; absent: it has none, or its form is not ours to know. */
+  fill?(rows: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The library with everything in a Map; the library on PostgreSQL, in the plainest way; this service. In the order in which they are measured. */
-export const TARGETS = ['map', 'plain', 'gatehouse'] as const;
+/** Other products. */
+export const PEERS = ['keycloak', 'hydra'] as const;
+export type PeerName = (typeof PEERS)[number];
+/** The library with everything in a Map; the library on PostgreSQL, in the plainest way; this service; peers. In the order in which they are measured. */
+export const TARGETS = ['map', 'plain', 'gatehouse', ...PEERS] as const;
 export type TargetName = (typeof TARGETS)[number];
 
 export const SCOPE = 'openid profile email offline_access';

@@ -60,7 +60,7 @@ test('instructions that were asked for and could not be counted are said to be m
     concurrency: 1,
     processes: 1,
   };
-  const ratio = { toMap: 1, mapGoal: 1, toPlain: 1, plainGoal: 1 };
+  const ratio = { toMap: 1, mapGoal: 1, toPlain: 1, plainGoal: 1, toPeers: {} };
   const report = (instructionsWanted: boolean, millions: number): Report => ({
     ...{ ...facts, rowsBefore: 0, servers: 0, serversInUse: 1, load: [0, 0], half: [], storms: [], cheapHash: false, instructionsWanted },
     hash: { cpu: 1, instructions: millions },

@@ -11,6 +11,7 @@ import { ADMIN, startService } from '../support/service.ts';
 import { claimsOn, openShop } from '../support/shop.ts';
 import { createOrg } from '../support/tenants.ts';
 import { KEYCLOAK_VERSION, type Keycloak, keycloakDistribution, startKeycloak } from './foreign/keycloak.ts';
+import { folderWith } from './foreign/setting.ts';
 
 const CLIENT = { clientId: 'gatehouse', secret: 's'.repeat(32) };
 const passwordOf = (name: string): string => `the password of ${name}`;
@@ -44,7 +45,7 @@ async function signInAtKeycloak(page: Page, issuer: string, name: string): Promi
 test(
   `Keycloak ${KEYCLOAK_VERSION} by a set-up link: domain, provider, test sign-in, and then a user of the domain`,
   inBrowser(async (browser, t) => {
-    const folder = await keycloakDistribution(t);
+    const folder = await keycloakDistribution(folderWith(t, {}));
     if (folder === undefined) return t.skip('mvn or the distribution of Keycloak is not to be had');
     const { api: keycloak } = await startKeycloak(t, folder);
     const issuer = keycloak.issuer('acme');

@@ -5,11 +5,15 @@ import { send } from '../http.ts';
 const clientCredentials = (format: 'opaque' | 'jwt') =>
   flow({
     name: `client_credentials, ${format}`,
-    prepare: (target, { server }) => ({ url: new URL(`${server[format]}/token`), authorization: basic(target) }),
+    ...(format === 'opaque' && { lackedBy: ['keycloak'] }),
+    prepare: ({ clientId, clientSecret, jwtClientId = clientId }, { server }) => ({
+      url: new URL(server[format].token),
+      authorization: basic({ clientId: format === 'jwt' ? jwtClientId : clientId, clientSecret }),
+    }),
     async request(context) {
       const { access_token: token } = await send(context, 'grant_type=client_credentials');
-      const parts = format === 'jwt' ? 3 : 1;
-      if (typeof token !== 'string' || token.split('.').length !== parts) throw new Error(`not an access token that is ${format}`);
+      if (typeof token !== 'string' || (token.split('.').length === 3) !== (format === 'jwt'))
+        throw new Error(`not an access token that is ${format}`);
     },
   });
 

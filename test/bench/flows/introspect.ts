@@ -1,4 +1,4 @@
-/** Introspection (RFC 7662) of a user's opaque access token, with and without a hint of what it is. */
+/** Introspection (RFC 7662) of a user's access token, opaque where there are such, with and without a hint of what it is. */
 import { basic, flow } from '../flow.ts';
 import { send } from '../http.ts';
 
@@ -6,7 +6,7 @@ const introspect = (name: string, hint: string) =>
   flow({
     name,
     prepare: (target, { server, tokens }) => ({
-      url: new URL(`${server.opaque}/introspect`),
+      url: new URL(server.opaque.introspect),
       authorization: basic(target),
       form: `token=${tokens.accessToken}${hint}`,
     }),

@@ -5,7 +5,7 @@ import { send } from '../http.ts';
 export const refresh = flow({
   name: 'refresh, rotating, ID token',
   prepare: (target, { server, tokens }) => ({
-    url: new URL(`${server.opaque}/token`),
+    url: new URL(server.opaque.token),
     authorization: basic(target),
     refreshToken: tokens.refreshToken,
   }),

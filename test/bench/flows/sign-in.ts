@@ -7,6 +7,7 @@ import type { Seat, Target } from '../target.ts';
 export const passwordSignIn = flow({
   name: 'sign-in through the page',
   hashes: true,
+  lackedBy: ['hydra'],
   prepare: (target, seat) => ({ target, seat }),
   async request({ target, seat }) {
     await signIn(new Browser(), target, seat);
@@ -16,6 +17,7 @@ export const passwordSignIn = flow({
 export const signInAgain = flow({
   name: 'sign-in through the page, known browser',
   hashes: true,
+  lackedBy: ['hydra'],
   prepare: async (target, seat) => ({ target, seat, browser: await ownBrowser(target, seat) }),
   async request({ target, seat, browser }) {
     browser.anotherDay();

@@ -7,14 +7,13 @@ import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { afterwards } from '../../support/afterwards.ts';
 import { freePort } from '../../support/process.ts';
-import { carryOut, folderWith } from './setting.ts';
+import { carryOut } from './setting.ts';
 
-export const KEYCLOAK_VERSION = '26.0.8';
+export const KEYCLOAK_VERSION = '26.7.3';
 export const KEYCLOAK_ADMIN = { KC_BOOTSTRAP_ADMIN_USERNAME: 'admin', KC_BOOTSTRAP_ADMIN_PASSWORD: 'admin of keycloak' };
 
-/** @returns the folder of the distribution; undefined: it is not to be had here */
-export async function keycloakDistribution(t: TestContext): Promise<string | undefined> {
-  const folder = folderWith(t, {});
+/** @param folder gets it @returns the folder of the distribution; undefined: it is not to be had here */
+export async function keycloakDistribution(folder: string): Promise<string | undefined> {
   const artifact = `org.keycloak:keycloak-quarkus-dist:${KEYCLOAK_VERSION}:zip`;
   const goal = ['org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`];
   const { code, output } = await carryOut(folder, {}, 'mvn', '--batch-mode', '--quiet', ...goal);

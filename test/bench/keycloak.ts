@@ -1,0 +1,86 @@
+/**
+ * Keycloak in production mode on PostgreSQL: one node, so with its local cache; sessions in the database, as it keeps them by default; refresh tokens that
+ * are used once, as Gatehouse's. Passwords have one iteration of PBKDF2. It logs errors alone and records no events.
+ */
+import { randomBytes } from 'node:crypto';
+import { KEYCLOAK_ADMIN, KEYCLOAK_VERSION, Keycloak, keycloakDistribution } from '../long/foreign/keycloak.ts';
+import { mustCarryOut } from '../long/foreign/setting.ts';
+import { answering, end, freePort, startProgram } from './child.ts';
+import { peerFolder, providePlace } from './database.ts';
+import { issuedTokens } from './issued-tokens.ts';
+import type { Plan } from './options.ts';
+import { CALLBACK, CLIENT, loginOf, PERSON, type RunningTarget, type Target, USERS } from './target.ts';
+
+const REALM = 'bench';
+
+const realm = (password: string) => ({
+  realm: REALM,
+  enabled: true,
+  sslRequired: 'none',
+  passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(1)',
+  revokeRefreshToken: true,
+  refreshTokenMaxReuse: 0,
+  clients: [
+    { clientId: CLIENT.id, secret: CLIENT.secret, redirectUris: [CALLBACK], serviceAccountsEnabled: true, standardFlowEnabled: true },
+  ],
+  users: Array.from({ length: USERS }, (_, user) => ({
+    ...{ username: loginOf(user), email: loginOf(user), emailVerified: true, enabled: true, ...PERSON },
+    credentials: [{ type: 'password', value: password }],
+  })),
+});
+
+export async function startKeycloak(plan: Plan): Promise<RunningTarget> {
+  const folder = peerFolder();
+  const distribution = await keycloakDistribution(folder.path);
+  if (distribution === undefined) throw new Error(`Keycloak ${KEYCLOAK_VERSION} cannot be fetched here`);
+  const place = await providePlace(plan.databaseUrl);
+  const { hostname, port: databasePort, pathname, username, password } = new URL(place.url ?? '');
+  const port = await freePort();
+  const env = {
+    ...KEYCLOAK_ADMIN,
+    KC_DB_URL: `jdbc:postgresql://${hostname}:${databasePort}${pathname}`,
+    KC_DB_USERNAME: username,
+    KC_DB_PASSWORD: password,
+  };
+  await mustCarryOut(distribution, {}, 'bash', 'bin/kc.sh', 'build', '--db=postgres');
+  const base = `http://127.0.0.1:${port}`;
+  const listen = [
+    '--cache=local',
+    '--http-enabled=true',
+    '--http-host=127.0.0.1',
+    `--http-port=${port}`,
+    `--hostname=${base}`,
+    '--log-level=error',
+  ];
+  const child = startProgram(['bash', `${distribution}/bin/kc.sh`, 'start', '--optimized', ...listen], {
+    cores: plan.cores?.measured,
+    env,
+  });
+  const stop = async () => {
+    await end(child);
+    await place.putAway();
+    folder.remove();
+  };
+  try {
+    await answering(child, `${base}/realms/master`);
+    const password = randomBytes(12).toString('base64url');
+    const api = new Keycloak(base);
+    await api.call('POST', '', realm(password));
+    const at = `${api.issuer(REALM)}/protocol/openid-connect`;
+    const endpoints = { authorize: `${at}/auth`, token: `${at}/token`, introspect: `${at}/token/introspect`, userinfo: `${at}/userinfo` };
+    const target: Target = {
+      name: 'keycloak',
+      roots: [child.pid ?? 0, ...place.roots],
+      servers: [{ opaque: endpoints, jwt: endpoints }],
+      clientId: CLIENT.id,
+      clientSecret: CLIENT.secret,
+      // With offline_access each sign-in would write a second session.
+      scope: 'openid profile email',
+      password,
+    };
+    return { target, issueTokens: (server, count) => issuedTokens(target, server, count), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
