@@ -6,7 +6,9 @@ const FILE = fileURLToPath(new URL('../../../test/support/durations.json', impor
 /** Seconds assumed for a file that is not listed. */
 const UNKNOWN = 3;
 /** Seconds below which it does not pay to divide a process's share further: each process loads and warms up the service. */
-const SMALLEST_SHARE = 30;
+const SMALLEST_SHARE = 45;
+/** How much of an equal part of what is left one process gets. Smaller shares balance better, and make more processes load the service. */
+const SHARE_OF_EQUAL_PART = 0.85;
 /** Of all files, how many may be missing in the list. */
 const MISSING = 0.05;
 
@@ -55,7 +57,7 @@ export function divide(
     if (mustBeAlone(file)) shares.push({ files: [file], room: 0 });
     else {
       if (open === undefined || open.room < seconds) {
-        open = { files: [], room: Math.max(SMALLEST_SHARE, left / (2 * processes)) };
+        open = { files: [], room: Math.max(SMALLEST_SHARE, (SHARE_OF_EQUAL_PART * left) / processes) };
         shares.push(open);
       }
       open.files.push(file);
