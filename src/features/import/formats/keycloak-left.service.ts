@@ -20,7 +20,7 @@ export const LEFT_BY_KEYCLOAK: readonly LeftBehind[] = [
     what: 'user federations (LDAP, Kerberos)',
     instead: 'Import their users by CSV, or send them by SCIM',
   },
-  { ...credential('webauthn-passwordless'), what: 'passkeys', instead: 'They work at the former address only. Users add new ones' },
+  { ...credential('webauthn-passwordless'), what: 'passkeys', instead: 'They work only at the former address. Users add new ones' },
   { ...credential('recovery-authn-codes'), what: 'lists of recovery codes', instead: 'Users add another second factor' },
   { at: ['users', '*', 'clientConsents', '*'], what: 'consents', instead: 'Users are asked again' },
   {
