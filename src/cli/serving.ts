@@ -16,8 +16,11 @@ import { version } from './version.ts';
 const DRAIN = 10_000;
 /** Milliseconds between checks for idle connections: kept-alive ones do not close on their own. */
 const LOOK = 50;
-/** Milliseconds that a connection which is kept alive is left, for its next request may be on its way; the answer to that one says that it closes. */
-const GRACE = 200;
+/**
+ * Milliseconds that a connection which is kept alive is left, for its next request may be on its way; the answer to that one says that it closes. A proxy
+ * sends requests on such connections until its health checks have failed, and drops one that meets the closing.
+ */
+const GRACE = { direct: 200, behindProxies: 3000 };
 /** Milliseconds that a connection without any request is left: browsers open some in advance, but a first request may be on its way. */
 const SILENCE = 1000;
 /** Milliseconds: a slower request, or a slower head of one, gets 408 (RFC 9110 section 15.5.9). */
@@ -48,9 +51,9 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
   const services = { config, log, keyring, notifications, database };
   const app = createApp(services);
   telemetry = await exportTelemetry(foundation, app);
-  const keepAliveTimeout = config.trustProxy > 0 ? IDLE.behindProxies : IDLE.direct;
+  const place = config.trustProxy > 0 ? 'behindProxies' : 'direct';
   const { announceEnd, ...answers } = lastAnswers();
-  const server = createServer({ ...SLOW_CLIENTS, ...answers, keepAliveTimeout }, app.listener);
+  const server = createServer({ ...SLOW_CLIENTS, ...answers, keepAliveTimeout: IDLE[place] }, app.listener);
   const silent = silentConnections(server);
   await turn();
   await listen(server, config);
@@ -70,7 +73,7 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
     log.info('stopping');
     app.stopAccepting();
     announceEnd();
-    return drain(server, silent);
+    return drain(server, silent, GRACE[place]);
   });
 }
 
@@ -132,14 +135,14 @@ function lastAnswers(): { readonly ServerResponse: typeof ServerResponse; readon
 }
 
 /** Takes no new connection, lets the requests under way end, and closes what is still open after a while. */
-async function drain(server: Server, silent: ReadonlySet<Socket>): Promise<void> {
+async function drain(server: Server, silent: ReadonlySet<Socket>, grace: number): Promise<void> {
   // The closing of an HTTP server would cut the connections that are idle at this moment, with the requests that are on their way.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   let looking: NodeJS.Timeout | undefined;
   const graceful = setTimeout(() => {
     server.closeIdleConnections();
     looking = setInterval(() => server.closeIdleConnections(), LOOK);
-  }, GRACE);
+  }, grace);
   const unused = setTimeout(() => {
     for (const socket of silent) socket.destroy();
   }, SILENCE);

@@ -1,13 +1,14 @@
 /** The command, from its first line to its exit code (documentation, "How it is started and configured"). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { Agent, get } from 'node:http';
+import { connect, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { authorizeUrl, createClient, post, tokensFor } from '../protocol/servers/relying-party.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { emptyDatabase, onServer, startedDatabase } from '../support/database.ts';
-import { dataDirectory, eventually, freePort, postmasterOf, run, runService } from '../support/process.ts';
+import { dataDirectory, eventually, freePort, postmasterOf, type RunningService, run, runService } from '../support/process.ts';
 import { ADMIN, API_TOKEN, newSecretKey, STARTED } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
@@ -136,6 +137,29 @@ test('a connection is kept for its next request: directly for a minute, behind a
   // As Node announces it, by its own timeout.
   assert.equal(direct.get('keep-alive'), 'timeout=65');
   assert.equal(behindProxy.get('keep-alive'), 'timeout=620');
+});
+
+test('after SIGTERM a proxy can still use a connection that it kept, until it has noticed; others are closed sooner', async (t) => {
+  const database = await startedDatabase();
+  afterwards(t, () => database.drop());
+  const agent = new Agent({ keepAlive: true });
+  afterwards(t, () => agent.destroy());
+  const ask = (service: RunningService) =>
+    new Promise<{ status: number | undefined; socket: Socket }>((resolve, reject) => {
+      const sent = get(`${service.listensAt}/health/live`, { agent }, (answer) => {
+        const { statusCode: status, socket } = answer;
+        answer.resume().once('end', () => resolve({ status, socket }));
+      });
+      sent.once('error', reject);
+    });
+  const env = { DATABASE_URL: database.url, ...STARTED, LOG_LEVEL: 'error' };
+  const [direct, behindProxy] = await Promise.all([runService(t, env), runService(t, { ...env, TRUST_PROXY: '1' })]);
+  const [{ socket }] = await Promise.all([ask(direct), ask(behindProxy)]);
+  const closed = once(socket, 'close');
+  for (const { child } of [direct, behindProxy]) child.kill('SIGTERM');
+  await closed;
+  assert.equal((await ask(behindProxy)).status, 200);
+  assert.deepEqual(await Promise.all([direct.ended, behindProxy.ended]), [0, 0]);
 });
 
 test('migrate brings the schema up to date and ends', async (t) => {
