@@ -8,7 +8,6 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { rowKey } from '../../src/protocol/storage/row-keys.ts';
 import { Cluster, Machine, network, serviceAddress, serviceOn } from '../rehearsals/patroni.ts';
 import { haproxy } from '../rehearsals/programs.ts';
 import { Traffic } from '../rehearsals/traffic.ts';
@@ -117,7 +116,6 @@ test('a cluster that chooses its leader by itself', async (t) => {
   assert.deepEqual(traffic.take().failures, [], 'without a fault, nothing fails');
 
   const table: Record<string, string | number>[] = [];
-  const count = async (text: string, values: readonly unknown[]) => (await cluster.query<{ count: number }>(text, values))[0]?.count ?? 0;
   const end = Date.now() + MINUTES * 60_000;
   for (let round = 0; round === 0 || Date.now() < end; round += 1) {
     for (const fault of chosen) {
@@ -127,20 +125,9 @@ test('a cluster that chooses its leader by itself', async (t) => {
       await cluster.settled();
       await eventually(async () => (await fetch(`${base}/health/ready`)).ok, 'ready again');
       await delay(CALM);
-      const { tokens, used, users, failures, silence } = traffic.take();
-      const lost = {
-        tokens: await traffic.lost(tokens),
-        // A use that was lost leaves the code or the refresh token unused.
-        uses: await count('SELECT count(*)::integer FROM oidc_payload WHERE id = ANY ($1) AND consumed_at IS NULL', [used.map(rowKey)]),
-        users: users.length - (await count('SELECT count(*)::integer FROM users WHERE id = ANY ($1)', [users])),
-        events:
-          users.length -
-          (await count(
-            `SELECT count(DISTINCT target->0->>'id')::integer FROM audit_events
-             WHERE event_type = 'user.lifecycle.create' AND target->0->>'id' = ANY ($1)`,
-            [users],
-          )),
-      };
+      const taken = traffic.take();
+      const { tokens, used, users, failures, silence } = taken;
+      const lost = await traffic.missing(taken, (text, values) => cluster.query(text, values));
       table.push({
         fault: fault.name,
         'seconds without an answer': (silence / 1000).toFixed(1),
@@ -149,6 +136,7 @@ test('a cluster that chooses its leader by itself', async (t) => {
         lost: Object.values(lost).join(', '),
       });
       console.table(table.slice(-1));
+      for (const { at, what } of traffic.failures) console.log(`${new Date(performance.timeOrigin + at).toISOString()} ${what}`);
       if (IS_SYNCHRONOUS) assert.deepEqual(lost, { tokens: 0, uses: 0, users: 0, events: 0 }, fault.name);
       const before = traffic.failures.length;
       await delay(CALM);

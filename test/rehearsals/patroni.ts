@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { afterwards } from '../support/afterwards.ts';
+import { makeDataFolder } from '../support/data-folder.ts';
 import { onServer } from '../support/database.ts';
 import { type Command, eventually, SERVICE, spawnCommand } from '../support/process.ts';
 import { AS_POSTGRES, folder, postgresBinaries } from './programs.ts';
@@ -19,7 +20,7 @@ const PORTS = { client: 2379, peer: 2380, patroni: 8008, postgres: 5432, service
 /** Seconds. The lease of the leader, the pause of Patroni's loop, and how long it tries to reach etcd or PostgreSQL: its smallest `ttl`. */
 const TIMES = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
 
-/** A folder that keeps the logs of PostgreSQL, Patroni and etcd. */
+/** A folder that keeps the logs of PostgreSQL, Patroni, etcd and the services. */
 const LOGS = process.env.PATRONI_LOGS;
 
 const urlAt = (address: string, database: string): string => `postgresql://gatehouse:${PASSWORD}@${address}:${PORTS.postgres}/${database}`;
@@ -41,6 +42,8 @@ export class Machine {
     ip('netns', 'add', name);
     afterwards(t, () => {
       this.signal('SIGKILL');
+      // By itself it would end some time after its namespace, and be in the way of the next run.
+      ip('link', 'delete', this.#link);
       ip('netns', 'delete', name);
     });
     ip('link', 'add', this.#link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
@@ -99,7 +102,8 @@ export class Cluster {
     t: TestContext,
     private readonly isSynchronous: boolean,
   ) {
-    this.#home = folder(t);
+    // In memory where there is room: etcd gives its leader up when a busy disk holds it up. The loss of a machine is SIGKILL, which loses nothing of a file.
+    this.#home = folder(t, makeDataFolder());
     this.machines = [1, 2, 3].map((n) => new Machine(t, `database${n}`, 10 + n));
   }
 
@@ -236,6 +240,7 @@ export class Cluster {
 /** Starts the service on a machine and waits until it is ready. */
 export async function serviceOn(t: TestContext, machine: Machine, env: Readonly<Record<string, string>>): Promise<Command> {
   const command = spawnCommand(t, [...machine.prefix, ...SERVICE.program], { ...env, HOST: machine.address, PORT: PORTS.service });
+  if (LOGS !== undefined) command.child.stdout?.on('data', (text: string) => appendFileSync(path.join(LOGS, `${machine.name}.log`), text));
   await command.printed(SERVICE.ready);
   return command;
 }

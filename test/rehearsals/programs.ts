@@ -23,8 +23,8 @@ const PASSWORD = 'of-the-rehearsal';
 /** A file of this folder; the compiled scripts lie elsewhere. */
 export const beside = (name: string): string => fileURLToPath(new URL(`../../../test/rehearsals/${name}`, import.meta.url));
 
-export function folder(t: TestContext): string {
-  const made = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-rehearsal-'));
+/** @param made absent: on the disk */
+export function folder(t: TestContext, made = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-rehearsal-'))): string {
   if (AS_POSTGRES.uid !== undefined) chownSync(made, AS_POSTGRES.uid, AS_POSTGRES.gid ?? 0);
   afterwards(t, () => rmSync(made, { recursive: true, force: true }));
   return made;
@@ -99,7 +99,7 @@ export interface Server {
   readonly url: string;
   /** Loses the whole server at once, or freezes it (SIGSTOP). */
   lose(signal?: NodeJS.Signals): Promise<void>;
-  query<Row>(text: string): Promise<Row[]>;
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** A standby that follows it. */
   standby(name: string): Promise<Server>;
   promote(): void;
@@ -111,8 +111,7 @@ export const urlOfAll = (servers: readonly Server[]): string =>
   `${urlOf(servers.map(({ port }) => `127.0.0.1:${port}`).join(','))}?target_session_attrs=read-write`;
 
 /** A PostgreSQL of its own, as durable as it is by default. */
-export async function postgres(t: TestContext, settings: readonly string[] = []): Promise<Server> {
-  const home = folder(t);
+export async function postgres(t: TestContext, settings: readonly string[] = [], home = folder(t)): Promise<Server> {
   writeFileSync(path.join(home, 'password'), `${PASSWORD}\n`);
   run('initdb', [
     '-D',
@@ -147,7 +146,8 @@ async function serve(t: TestContext, home: string, settings: readonly string[]):
     port,
     url,
     lose: (signal) => kill(child, signal),
-    query: async <Row>(text: string) => (await onServer(url, (client) => client.query(text))).rows as Row[],
+    query: async <Row>(text: string, values: readonly unknown[] = []) =>
+      (await onServer(url, (client) => client.query(text, [...values]))).rows as Row[],
     async standby(name) {
       const other = folder(t);
       const source = `host=127.0.0.1 port=${port} user=${USER} password=${PASSWORD} application_name=${name}`;

@@ -2,8 +2,11 @@
  * Users and applications that go on whatever happens, and keep account of it: what was answered, what was not and how, and every token that was
  * handed out, to be looked up afterwards. Acknowledged is what came with status 200.
  */
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { rowKey } from '../../src/protocol/storage/row-keys.ts';
 import {
   answerOf,
   authorizeUrl,
@@ -18,6 +21,19 @@ import { UserAgent } from '../support/user-agent.ts';
 
 const SCOPE = 'openid profile email offline_access';
 const AGAIN = 50;
+/** Seconds after its use in which a refresh token is taken again: the most that an application can set. */
+const LEEWAY = 60;
+/** Milliseconds in which a refresh is repeated. After the leeway, reuse would revoke the family, and an answer may take as long as the balancer waits. */
+const REPEATED = 25_000;
+
+export interface TrafficOptions {
+  /** The authorization server that all applications use. */
+  readonly serverId?: string;
+  /** Users who sign in, in turn. */
+  readonly users?: number;
+  /** Requests a second, of all that send this kind together. Kinds without a rate are sent as fast as they are answered. */
+  readonly rates?: Readonly<Record<string, number>>;
+}
 
 /** Something that was not answered as it should. */
 class Unanswered extends Error {}
@@ -25,6 +41,24 @@ class Unanswered extends Error {}
 interface Failure {
   readonly at: number;
   readonly what: string;
+}
+
+interface UserTokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly id_token: string;
+}
+
+export type Query = <Row>(text: string, values: readonly unknown[]) => Promise<Row[]>;
+
+/** What was acknowledged in a span of time, and what failed. */
+export interface Taken {
+  readonly tokens: readonly string[];
+  readonly used: readonly string[];
+  readonly users: readonly string[];
+  readonly failures: readonly Failure[];
+  /** Milliseconds: the longest time without an answer. */
+  readonly silence: number;
 }
 
 export class Traffic {
@@ -40,31 +74,51 @@ export class Traffic {
   lastAnswer = 0;
   /** Milliseconds: the longest time without an answer. */
   longestSilence = 0;
+  client!: TestClient;
+  /** The last answer with tokens of a user. */
+  newest!: UserTokens;
   #goesOn = true;
-  #loops: Promise<void>[] = [];
-  #client!: TestClient;
-  #user!: Awaited<ReturnType<ServiceCalls['createUser']>>;
+  readonly #stopping = new AbortController();
+  readonly #loops: Promise<void>[] = [];
+  readonly #users: Awaited<ReturnType<ServiceCalls['createUser']>>[] = [];
+  readonly #serverId: string;
+  readonly #rates: Readonly<Record<string, number>>;
+  #signIns = 0;
 
-  constructor(readonly service: ServiceCalls) {}
+  constructor(
+    readonly service: ServiceCalls,
+    { serverId = 'built-in', users = 1, rates = {} }: TrafficOptions = {},
+  ) {
+    this.#serverId = serverId;
+    this.#rates = rates;
+    this.#users.length = users;
+    setMaxListeners(0, this.#stopping.signal);
+  }
 
   /** @param each users of each kind at once */
   async start(each: number): Promise<void> {
     // A refresh whose answer was lost is asked for again with the same token, as applications do: within the leeway that succeeds.
-    this.#client = await createClient(this.service, {
+    this.client = await createClient(this.service, {
       grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
-      refresh_token: { rotation_type: 'ROTATE', leeway: 60 },
+      refresh_token: { rotation_type: 'ROTATE', leeway: LEEWAY },
     });
-    this.#user = await this.service.createUser();
-    for (let n = 0; n < each; n += 1) {
-      this.#loops.push(this.#repeat('client credentials', () => this.#machine()));
-      this.#loops.push(this.#family(), this.#visitor());
+    for (let n = 0; n < this.#users.length; n += 1) {
+      this.#users[n] = await this.service.createUser({ firstName: 'Ada', lastName: 'Lovelace', email: `rehearsed-${n}@example.com` });
     }
-    this.#loops.push(this.#repeat('sign-in', () => this.#signIn()));
-    this.#loops.push(this.#repeat('user', () => this.#directory()));
+    await this.#signIn();
+    this.add('client credentials', each, () => this.#machine());
+    for (let n = 0; n < each; n += 1) this.#loops.push(this.#family(each), this.#visitor(each));
+    this.add('sign-in', Math.ceil(each / 2), () => this.#signIn());
+    this.add('user', 1, () => this.#directory());
   }
 
-  /** @returns what was acknowledged since it was asked last, and the longest time without an answer, milliseconds */
-  take(): { tokens: string[]; used: string[]; users: string[]; failures: Failure[]; silence: number } {
+  /** Others go on as well, in the same account. @param each how many of them */
+  add(kind: string, each: number, once: () => Promise<void>): void {
+    for (let n = 0; n < each; n += 1) this.#loops.push(this.#repeat(kind, each, once));
+  }
+
+  /** @returns what was acknowledged since it was asked last */
+  take(): Taken {
     const taken = {
       tokens: this.acknowledged.splice(0),
       used: this.used.splice(0),
@@ -78,6 +132,7 @@ export class Traffic {
 
   async stop(): Promise<void> {
     this.#goesOn = false;
+    this.#stopping.abort();
     await Promise.all(this.#loops);
   }
 
@@ -95,17 +150,37 @@ export class Traffic {
     }
   }
 
-  /** @returns how many of the acknowledged tokens are not there any more */
+  /** @returns how many of the acknowledged tokens are not there any more. A look that fails is a failure as any other, and repeated */
   async lost(acknowledged: readonly string[] = this.acknowledged): Promise<number> {
     let lost = 0;
     const tokens = [...acknowledged];
     const look = async () => {
       for (let token = tokens.pop(); token !== undefined; token = tokens.pop()) {
-        if ((await this.#ask('introspect', { token })).active !== true) lost += 1;
+        try {
+          if ((await this.#ask('introspect', { token })).active !== true) lost += 1;
+        } catch (error) {
+          this.#failed('look', performance.now(), error);
+          tokens.push(token);
+          await delay(AGAIN);
+        }
       }
     };
     await Promise.all(Array.from({ length: 8 }, look));
     return lost;
+  }
+
+  /** @param query asks the database @returns how much of what was acknowledged is not there any more */
+  async missing({ tokens, used, users }: Taken, query: Query): Promise<Record<'tokens' | 'uses' | 'users' | 'events', number>> {
+    const count = async (text: string, values: readonly string[]) => (await query<{ count: number }>(text, [values]))[0]?.count ?? 0;
+    const created = `SELECT count(DISTINCT target->0->>'id')::integer FROM audit_events
+      WHERE event_type = 'user.lifecycle.create' AND target->0->>'id' = ANY ($1)`;
+    return {
+      tokens: await this.lost(tokens),
+      // A use that was lost leaves the code or the refresh token unused.
+      uses: await count('SELECT count(*)::integer FROM oidc_payload WHERE id = ANY ($1) AND consumed_at IS NULL', used.map(rowKey)),
+      users: users.length - (await count('SELECT count(*)::integer FROM users WHERE id = ANY ($1)', users)),
+      events: users.length - (await count(created, users)),
+    };
   }
 
   /** How often each failure happened, by its words. */
@@ -115,8 +190,16 @@ export class Traffic {
     return counts;
   }
 
-  async #repeat(kind: string, once: () => Promise<void>): Promise<void> {
+  async #repeat(kind: string, each: number, once: () => Promise<void>): Promise<void> {
+    const { [kind]: rate } = this.#rates;
+    const interval = rate === undefined ? 0 : (1000 * each) / rate;
+    let due = performance.now() + Math.random() * interval;
     while (this.#goesOn) {
+      // What a slow answer delays is made up for.
+      const wait = due - performance.now();
+      if (wait > 0) await delay(wait, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      if (!this.#goesOn) return;
+      due += interval;
       const begun = performance.now();
       try {
         await once();
@@ -125,17 +208,21 @@ export class Traffic {
         if (this.lastAnswer > 0) this.longestSilence = Math.max(this.longestSilence, now - this.lastAnswer);
         this.lastAnswer = now;
       } catch (error) {
-        const { message, cause } = error as Error & { cause?: { code?: string } };
-        this.failures.push({ at: begun, what: `${kind}: ${message}${cause?.code === undefined ? '' : ` (${cause.code})`}` });
+        this.#failed(kind, begun, error);
         await delay(AGAIN);
       }
     }
   }
 
+  #failed(kind: string, at: number, error: unknown): void {
+    const { message, cause } = error as Error & { cause?: { code?: string } };
+    this.failures.push({ at, what: `${kind}: ${message}${cause?.code === undefined ? '' : ` (${cause.code})`}` });
+  }
+
   // biome-ignore lint/suspicious/noExplicitAny: what the endpoint answers
   async #ask(endpoint: string, form: Record<string, string>): Promise<any> {
-    const { clientId, clientSecret } = this.#client;
-    const response = await fetch(`${this.service.issuer('built-in')}/${endpoint}`, {
+    const { clientId, clientSecret } = this.client;
+    const response = await fetch(`${this.service.issuer(this.#serverId)}/${endpoint}`, {
       method: 'POST',
       headers: { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
       body: new URLSearchParams(form),
@@ -152,11 +239,13 @@ export class Traffic {
   }
 
   /** A family of refresh tokens. */
-  async #family(): Promise<void> {
+  async #family(each: number): Promise<void> {
     const browser = new UserAgent(this.service.baseUrl);
     let token: string | undefined;
-    await this.#repeat('refresh', async () => {
-      const old = token;
+    /** When it was asked for first with a token whose answer has not come. */
+    let begun: number | undefined;
+    await this.#repeat('refresh', each, async () => {
+      const [old, asked] = [token, performance.now()];
       token = undefined;
       if (old === undefined) {
         token = (await this.#tokens(browser)).refresh_token;
@@ -165,18 +254,22 @@ export class Traffic {
       try {
         token = (await this.#ask('token', { grant_type: 'refresh_token', refresh_token: old })).refresh_token;
         this.used.push(old);
+        begun = undefined;
       } catch (error) {
-        // A token that is refused for good is not asked for again: a new family begins.
-        if (!(error instanceof Unanswered && error.message.includes('invalid_grant'))) token = old;
+        // A token that is refused for good, or may have been used too long ago, is not asked for again: a new family begins.
+        begun ??= asked;
+        const isRefused = error instanceof Unanswered && error.message.includes('invalid_grant');
+        if (isRefused || performance.now() - begun > REPEATED) begun = undefined;
+        else token = old;
         throw error;
       }
     });
   }
 
   /** A browser with a session, that visits the application again and again. */
-  async #visitor(): Promise<void> {
+  async #visitor(each: number): Promise<void> {
     const browser = new UserAgent(this.service.baseUrl);
-    await this.#repeat('code', async () => {
+    await this.#repeat('code', each, async () => {
       await this.#tokens(browser);
     });
   }
@@ -192,20 +285,28 @@ export class Traffic {
     await this.#tokens(new UserAgent(this.service.baseUrl));
   }
 
-  async #tokens(browser: UserAgent): Promise<{ refresh_token: string }> {
+  async #tokens(browser: UserAgent): Promise<UserTokens> {
     const proof = verifier();
-    const url = authorizeUrl(this.service, 'built-in', {
-      client_id: this.#client.clientId,
+    const url = authorizeUrl(this.service, this.#serverId, {
+      client_id: this.client.clientId,
       scope: SCOPE,
       code_challenge: challengeOf(proof),
     });
     const page = await browser.visit(url);
     if (page.status >= 400) throw new Unanswered(`${page.status} at ${page.url.pathname}`);
-    const arrived = page.url.origin === new URL(CALLBACK).origin ? page : await browser.signIn(page, this.#user);
+    const arrived = page.url.origin === new URL(CALLBACK).origin ? page : await browser.signIn(page, this.#nextUser());
     const { code, error } = answerOf(arrived);
     if (code === undefined) throw new Unanswered(`${arrived.status} ${error ?? 'no code'}`);
     const tokens = await this.#ask('token', { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: proof });
     this.used.push(code);
+    this.newest = tokens;
     return tokens;
+  }
+
+  #nextUser(): Awaited<ReturnType<ServiceCalls['createUser']>> {
+    this.#signIns += 1;
+    const user = this.#users[this.#signIns % this.#users.length];
+    assert.ok(user !== undefined);
+    return user;
   }
 }
