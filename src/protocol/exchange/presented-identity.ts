@@ -99,6 +99,8 @@ const refuse = (name: string, reason: string): errors.InvalidRequest => new erro
 
 /** The header `typ` of a provider's ID tokens. */
 const TYPES = ['', 'jwt'];
+/** The same for access tokens (RFC 9068 section 2.1). Many providers use none, or `JWT`. */
+const ACCESS_TOKEN_TYPES = [...TYPES, 'at+jwt', 'application/at+jwt'];
 
 /**
  * @returns who the token is about
@@ -116,11 +118,26 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
     if (typeof found === 'string') throw refuse(name, found);
     return found;
   }
-  if (type === TOKEN_TYPES.accessToken) throw refuse(name, 'an access token must be issued by this service');
-  const audiencesOf = (provider: IdentityProvider) => [provider.protocol.credentials.client.client_id, parts.own.issuer];
-  const found = await ofProvider(parts, { issuer, token, audiencesOf, types: TYPES }, presenter);
+  const isAccessToken = type === TOKEN_TYPES.accessToken;
+  // An access token must be for this server. ID tokens are for our client ID.
+  const audiencesOf = ({ protocol }: IdentityProvider) => [
+    ...(isAccessToken ? [] : [protocol.credentials.client.client_id]),
+    parts.own.issuer,
+  ];
+  const types = isAccessToken ? ACCESS_TOKEN_TYPES : TYPES;
+  const found = await ofProvider(parts, { issuer, token, audiencesOf, types }, presenter);
   if (typeof found === 'string') throw refuse(name, found);
-  return found.identity;
+  const binding = bindingIn(found.claims);
+  if (binding === undefined) throw refuse(name, 'its cnf must have jkt or x5t#S256');
+  return { ...found.identity, ...binding, ...(isAccessToken && { scopes: spaceSeparated(found.claims.scope) }) };
+}
+
+/** @returns the key that a provider's token is bound to, if it is bound; undefined: to a key that nobody can prove here */
+function bindingIn({ cnf }: JWTPayload): Partial<Pick<PresentedIdentity, 'jkt' | 'x5t'>> | undefined {
+  if (cnf === undefined) return {};
+  const { jkt, 'x5t#S256': x5t } = (cnf ?? {}) as { readonly jkt?: unknown; readonly 'x5t#S256'?: unknown };
+  if (typeof jkt === 'string') return { jkt };
+  return typeof x5t === 'string' ? { x5t } : undefined;
 }
 
 /** Same error for unknown, expired, revoked and inaccessible tokens. */

@@ -7,7 +7,7 @@ import type { IdJagTarget } from '../../features/applications/application-settin
 import type { AuditEvent } from '../../features/audit/events.resource.ts';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { TOKEN_EXCHANGE_GRANT } from '../../features/policies/access-policy.policy.ts';
-import { exchangedScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
+import { assertedScopes, exchangedScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { type AccessToken, type Client, errors, type KoaContextWithOIDC, type Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
@@ -80,7 +80,9 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
     if (issuedType === ID_JAG) return exchangeForIdJag(parts, ctx, { ...subject, account }, act);
 
     const { consentMethod } = clientSettings(client);
-    const { granted, refused } = exchangedScopes(spaceSeparated(params.scope), parts.scopes, consentMethod, subject.scopes);
+    // A provider does not consent for the user.
+    const scopesOf = subject.clientId === undefined ? assertedScopes : exchangedScopes;
+    const { granted, refused } = scopesOf(spaceSeparated(params.scope), parts.scopes, consentMethod, subject.scopes);
     if (refused.length > 0)
       throw new errors.InvalidScope('a requested scope does not exist, or the subject token does not have it', refused.join(' '));
     const scope = granted.join(' ');

@@ -366,7 +366,7 @@ test('ID tokens of an identity provider: trusted, for us, about a linked user wh
   assert.deepEqual([(await introspect(body.access_token)).sub, body.scope], [user.id, 'profile']);
   const short = await exchange(await form({ exp: now() + 100 }));
   assert.ok(short.body.expires_in <= 100, 'not beyond the end of the ID token');
-  refused(await exchange({ ...(await form()), subject_token_type: ACCESS_TOKEN }), 'invalid_request', /must be issued by this service/);
+  refused(await exchange({ ...(await form()), subject_token_type: ACCESS_TOKEN }), 'invalid_request', /its aud must be/, 'no access token');
   refused(await exchange(await form({ aud: 'another-client' })), 'invalid_request', /its aud must be/);
   refused(await exchange(await form({ aud: ['us-at-partner', 'another-client'] })), 'invalid_request', /its aud must be/);
   refused(await exchange(await form({ sub: 'somebody' })), 'invalid_request', /no user is linked/);
@@ -403,6 +403,28 @@ test('ID tokens of an identity provider: trusted, for us, about a linked user wh
   });
   assert.equal(changed.status, 200, JSON.stringify(changed.body));
   refused(await exchange(await form()), 'invalid_request', /no active identity provider with trusted assertions/, 'not trusted');
+});
+
+test('access tokens of an identity provider: for this server alone, never for more than they are for, and bound as they are', async (t) => {
+  const { service, user, partner, sign, exchange, introspect } = await withProvider(t);
+  const aud = service.issuer('shop');
+  const form = async (claims: object = {}, header: Record<string, unknown> = { typ: 'at+jwt' }) => ({
+    subject_token: await partner.sign({ sub: 'ada-at-partner', aud, ...claims }, header),
+    subject_token_type: ACCESS_TOKEN,
+  });
+  const { status, body } = await exchange({ ...(await form({ scope: 'profile orders' })), scope: 'profile' });
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.deepEqual([(await introspect(body.access_token)).sub, body.scope], [user.id, 'profile']);
+  assert.equal((await exchange(await form({}, {}))).body.scope, '', 'without a scope of its own');
+  refused(await exchange({ ...(await form({ scope: 'profile' })), scope: 'email' }), 'invalid_scope', /subject token does not have it/);
+  refused(await exchange({ ...(await form()), subject_token_type: ID_TOKEN }), 'invalid_request', /another kind/);
+  for (const other of [service.issuer('default'), 'us-at-partner', ['https://api.partner.example', aud]])
+    refused(await exchange(await form({ aud: other })), 'invalid_request', /its aud must be/, String(other));
+  refused(await exchange(await form({ sub: 'machine-at-partner' })), 'invalid_request', /no user is linked/);
+  refused(await exchange(await form({ cnf: { jkt: 'x'.repeat(43) } })), 'invalid_request', /the new token must be bound too/);
+  refused(await exchange(await form({ cnf: { kid: '1' } })), 'invalid_request', /its cnf must have/);
+  const boundIdToken = { subject_token: await sign({ cnf: { jkt: 'x'.repeat(43) } }), subject_token_type: ID_TOKEN };
+  refused(await exchange(boundIdToken), 'invalid_request', /the new token must be bound too/);
 });
 
 test('openid-client and oauth4webapi exchange tokens; discovery names the grant', async (t) => {
