@@ -60,7 +60,7 @@ import { findDeviceRequest } from './protocol/device/device-flow.ts';
 import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
 import { findWayBack } from './protocol/logout/client-link.ts';
 import { sendJson } from './protocol/servers/answers.ts';
-import { destinationOf } from './protocol/servers/authorization-servers.ts';
+import { destinationOf, refuseSlash } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
 import { signalReceivers, signalSubjects, signSecurityEvents } from './protocol/signals/signal-receivers.ts';
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
@@ -202,7 +202,9 @@ export function createApp(services: Services): App {
 
   /** The OAuth endpoints are answered without a detour; what no endpoint answers gets the pages. */
   async function route(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const destination = destinationOf((req.url ?? '/').split('?', 1)[0] ?? '/');
+    const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
+    const destination = destinationOf(path);
+    if (refuseSlash(res, path)) return;
     if (destination.kind === 'endpoint') {
       try {
         if (await servers.answer(req, res, destination)) return;

@@ -239,6 +239,17 @@ function refuseProgram(res: ServerResponse, path: string): boolean {
   return true;
 }
 
+/** Paths are exact. A program that calls its endpoint with a slash at the end gets JSON, too. @returns whether it was answered */
+export function refuseSlash(res: ServerResponse, path: string): boolean {
+  const meant = path.endsWith('/') ? destinationOf(path.slice(0, -1)) : undefined;
+  if (meant?.kind !== 'endpoint' || !isProgramEndpoint(meant.path)) return false;
+  sendJson(res, 404, {
+    error: 'invalid_request',
+    error_description: 'the endpoint does not exist. Remove the slash at the end of its URL',
+  });
+  return true;
+}
+
 /** Is it the CORS protocol's question (Fetch standard, section 3.2.2)? oidc-provider answers that one, and no other OPTIONS. */
 const isPreflight = ({ headers }: IncomingMessage): boolean =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined;

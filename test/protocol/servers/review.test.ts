@@ -127,10 +127,15 @@ test('logout believed a client_id beside another application’s hint, an unknow
   }
 });
 
-test('programs got a page from a server that is not there', async (t) => {
+test('programs got a page from a server that is not there, and for a slash at the end', async (t) => {
   const service = await startService(t);
   const client = await createClient(service);
-  const answer = await post(service, 'nowhere', 'token', client, { grant_type: 'client_credentials' });
-  assert.equal(answer.status, 404);
-  assert.equal(answer.body.error, 'invalid_request');
+  for (const [serverId, endpoint] of [
+    ['nowhere', 'token'],
+    ['default', 'token/'],
+    ['built-in', 'introspect/'],
+  ] as const) {
+    const answer = await post(service, serverId, endpoint, client, { grant_type: 'client_credentials' });
+    assert.deepEqual([answer.status, answer.body.error], [404, 'invalid_request'], `${serverId} ${endpoint}`);
+  }
 });
