@@ -53,6 +53,7 @@ export async function signIn(browser: Browser, target: Target, seat: Seat): Prom
   const page = await authorize(browser, target, seat);
   if (target.signInApi !== undefined) return codeIn(page.url);
   const [, opening = '', content = ''] = /<form([^>]*\sid="(?:sign-in-form|kc-form-login)"[^>]*)>([\s\S]*?)<\/form>/.exec(page.text) ?? [];
+  if (opening === '') throw new Error(`no form: ${page.url} ${page.text.slice(0, 500)}`);
   const form = new URLSearchParams();
   for (const [tag] of content.matchAll(/<input[^>]*\stype="hidden"[^>]*>/g))
     form.set(attribute(tag, 'name') ?? '', attribute(tag, 'value') ?? '');

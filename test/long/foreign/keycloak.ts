@@ -9,15 +9,15 @@ import { afterwards } from '../../support/afterwards.ts';
 import { freePort } from '../../support/process.ts';
 import { carryOut } from './setting.ts';
 
-export const KEYCLOAK_VERSION = '26.7.3';
+export const KEYCLOAK_VERSION = '26.0.8';
 export const KEYCLOAK_ADMIN = { KC_BOOTSTRAP_ADMIN_USERNAME: 'admin', KC_BOOTSTRAP_ADMIN_PASSWORD: 'admin of keycloak' };
 
 /** @param folder gets it @returns the folder of the distribution; undefined: it is not to be had here */
-export async function keycloakDistribution(folder: string): Promise<string | undefined> {
-  const artifact = `org.keycloak:keycloak-quarkus-dist:${KEYCLOAK_VERSION}:zip`;
+export async function keycloakDistribution(folder: string, version = KEYCLOAK_VERSION): Promise<string | undefined> {
+  const artifact = `org.keycloak:keycloak-quarkus-dist:${version}:zip`;
   const goal = ['org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`];
   const { code, output } = await carryOut(folder, {}, 'mvn', '--batch-mode', '--quiet', ...goal);
-  if (code === 0) return path.join(folder, `keycloak-${KEYCLOAK_VERSION}`);
+  if (code === 0) return path.join(folder, `keycloak-${version}`);
   if (code === undefined || /Could not (transfer|find artifact)|Could not resolve|PluginResolution/.test(output)) return undefined;
   throw new Error(output.slice(-4000));
 }
