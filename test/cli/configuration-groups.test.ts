@@ -120,3 +120,35 @@ test('groups and their roles in applications are made by the file, changed, dele
     await assert.rejects(planned(t, service, wrong, true), { message: reason });
   assert.deepEqual(await exported(service), before, 'nothing was changed');
 });
+
+test('groups that SCIM created are neither exported nor deleted, may be named, and a priority of an assignment is no drift', async (t) => {
+  const service = await startService(t);
+  const { token } = (await service.api('POST', '/api-tokens', { name: 'Entra', type: 'SCIM' })).body;
+  const made = await fetch(`${service.baseUrl}/scim/v2/Groups`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify({ schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: 'Provisioned' }),
+  });
+  assert.equal(made.status, 201);
+  const content = {
+    groups: [STAFF],
+    applications: [shopWith({ roles: [EDITOR], groups: [{ id: 'Provisioned', roles: ['editor'], priority: 3 }] })],
+    authorizationServers: [serverFor('Provisioned')],
+  };
+  assert.deepEqual(await applied(t, service, content, true), []);
+  assert.deepEqual(
+    (await service.api('GET', '/groups')).body.map(({ origin, profile: { name } }: Content) => [name, origin]),
+    [
+      ['Provisioned', 'SCIM'],
+      ['Staff', 'ADMIN'],
+    ],
+  );
+  assert.deepEqual((await exported(service)).groups, [STAFF]);
+  // A file that names it changes it.
+  const named = { profile: { name: 'Provisioned', description: 'From Entra' } };
+  assert.deepEqual((await planned(t, service, { groups: [named] }, true)).flatMap(reportLines), [
+    '~ group Provisioned',
+    '    profile.description: nothing -> "From Entra"',
+    '- group Staff',
+  ]);
+});

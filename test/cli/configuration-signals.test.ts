@@ -76,3 +76,29 @@ test('signal streams are made by the file, changed, paused and deleted, and move
   ] as const)
     await assert.rejects(planned(t, service, { signalStreams: [wrong] }, false, env), { message: reason });
 });
+
+test('streams of an application with one description are told apart by their order', async (t) => {
+  const service = await startService(t);
+  const app = {
+    label: 'SIEM',
+    credentials: { oauthClient: { client_id: 'siem' } },
+    settings: { oauthClient: { application_type: 'service', grant_types: ['client_credentials'], response_types: [] } },
+  };
+  const stream = (event: string) => ({
+    applicationId: 'siem',
+    description: 'Events',
+    status: 'ENABLED',
+    events: [`${CAEP}/${event}`],
+    delivery: { method: 'POLL' },
+  });
+  const content = { applications: [app], signalStreams: [stream('session-revoked'), stream('credential-change')] };
+  assert.deepEqual(await applied(t, service, content), []);
+  assert.deepEqual((await exported(service)).signalStreams, content.signalStreams);
+  const changed = { signalStreams: [content.signalStreams[0], { ...content.signalStreams[1], status: 'PAUSED' }] };
+  assert.deepEqual((await planned(t, service, changed)).flatMap(reportLines), [
+    '~ signal stream siem Events (2)',
+    '    status: "ENABLED" -> "PAUSED"',
+  ]);
+  assert.deepEqual(await applied(t, service, { signalStreams: [content.signalStreams[0]] }, true), []);
+  assert.deepEqual((await exported(service)).signalStreams, [content.signalStreams[0]]);
+});

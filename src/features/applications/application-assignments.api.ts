@@ -14,8 +14,14 @@ const roles = z
   .max(100)
   .exactOptional()
   .meta({ description: 'Names of roles of the application' });
-/** Okta orders the assignments of groups; here their order means nothing. */
-const assigning = z.strictObject({ roles, priority: z.int().nullish() });
+/** Okta orders the assignments of groups; here their order means nothing, so `priority` is read and dropped. */
+const assigning = z.strictObject({
+  roles,
+  priority: z
+    .int()
+    .nullish()
+    .transform(() => undefined),
+});
 
 const assignment = z.object({ id: z.string(), created: time, lastUpdated: time, roles: z.array(z.string()), _links: links });
 const userAssignment = assignment.extend({

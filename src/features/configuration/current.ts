@@ -1,7 +1,7 @@
 /** What the service has, read over its API in the form of the file. */
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
-import { addressFields, bodyPart, bodySchema, hasStatusField, type Kind, keyOf, pathOf } from './kinds.ts';
+import { addressFields, bodyPart, bodySchema, hasStatusField, type Kind, keyOf, numberTwins, pathOf } from './kinds.ts';
 import { type NameDirectory, replaceReferences } from './names.ts';
 import type { ApiResponse, Service } from './service.ts';
 
@@ -17,6 +17,8 @@ export interface Present {
   readonly open: Document;
   /** Belongs to the service itself: not deleted. */
   readonly system: boolean;
+  /** Not managed by the operator: not deleted, and not exported. */
+  readonly foreign: boolean;
   /** A field for a secret that has none. */
   readonly lacksSecret: string | undefined;
 }
@@ -25,21 +27,25 @@ export interface Present {
 const STATUS = 'status';
 
 /** All things of a kind. @param within the path of what they are in */
-export async function readAll(service: Service, directory: NameDirectory, kind: Kind, within = ''): Promise<Present[]> {
+export async function readAll(service: Service, directory: NameDirectory, kind: Kind, within = ''): Promise<readonly Present[]> {
   const answers = await answersOf(service, kind, within);
   const read: Present[] = [];
   for (const answer of answers) {
-    if (kind.isForeign?.(answer) === true) continue;
     const one = presentOf(kind, within, answer);
     const document = await replaceReferences(one.document, kind.references ?? [], directory.names);
     // The file may identify it by a name where the service has an ID.
     const key = keyOf(kind, document) ?? one.key;
     const open = openPart(document, kind.open?.(key));
-    if (read.some((other) => other.key === key))
-      throw new StartFailure(`The service has two ${kind.noun}s “${key}”, which a file cannot tell apart. Rename or delete one of them.`);
-    if (Object.keys(open).length > 0) read.push({ ...one, key, document, open });
+    // No file can name what has no key.
+    if (key !== '' && Object.keys(open).length > 0) read.push({ ...one, key, document, open });
   }
-  return read;
+  const all = numberTwins(kind, read);
+  const twin = all.find(({ key }, at) => all.slice(at + 1).some((other) => other.key === key));
+  if (twin !== undefined)
+    throw new StartFailure(
+      `The service has two ${kind.noun}s “${twin.key}”, which a file cannot tell apart. Rename or delete one of them.`,
+    );
+  return all;
 }
 
 async function answersOf(service: Service, kind: Kind, within: string): Promise<readonly ApiResponse[]> {
@@ -72,7 +78,8 @@ export function presentOf(kind: Kind, within: string, answer: ApiResponse): Omit
   const key = keyOf(kind, answer) ?? '';
   const known = Object.fromEntries(addressFields(kind).map((name) => [name, answer[name]]));
   const system = isSystem(kind, key, answer);
-  return { kind, key, path, document: { ...known, ...withStatus }, system, lacksSecret: emptySecretOf(answer) };
+  const foreign = kind.isForeign?.(answer) === true;
+  return { kind, key, path, document: { ...known, ...withStatus }, system, foreign, lacksSecret: emptySecretOf(answer) };
 }
 
 /** @returns every section, each thing with its inner sections: what a file that wants nothing else would hold */
@@ -81,6 +88,7 @@ export async function readSections(service: Service, directory: NameDirectory, k
   for (const kind of kinds) {
     const things: Document[] = [];
     for (const one of await readAll(service, directory, kind, within)) {
+      if (one.foreign) continue;
       const inside = kind.open?.(one.key) === undefined ? await readSections(service, directory, kind.inner, one.path) : {};
       things.push({ ...one.open, ...inside });
     }

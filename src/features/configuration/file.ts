@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
-import { type Kind, keyOf, valueAt } from './kinds.ts';
+import { type Kind, keyOf, numberTwins, valueAt } from './kinds.ts';
 
 /** One thing as the file has it. */
 export interface Wanted {
@@ -57,11 +57,10 @@ function sectionsOf(holder: Document, kinds: readonly Kind[], where: string, nam
     const list = holder[kind.section];
     if (list === undefined) continue;
     if (!Array.isArray(list)) throw new StartFailure(`${where}: ${kind.section} must be a list.`);
-    sections.set(
-      kind.section,
-      list.map((one: unknown, at) => wantedOf(one, kind, `${where}, ${kind.section} ${at + 1}`)),
-    );
-    refuseTwins(sections.get(kind.section) ?? [], where);
+    const wanted = list.map((one: unknown, at) => wantedOf(one, kind, `${where}, ${kind.section} ${at + 1}`));
+    const told = numberTwins(kind, wanted);
+    refuseTwins(told, where);
+    sections.set(kind.section, told);
   }
   return sections;
 }

@@ -35,8 +35,10 @@ export interface Kind {
   readonly names?: readonly string[];
   /** Filters a list to objects that were set explicitly. */
   readonly isSet?: (answer: Document) => boolean;
-  /** Not managed by the operator: files neither contain nor remove it. */
+  /** Not managed by the operator: an export leaves it out, and only a file that names it changes it. */
   readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
+  /** Several may have one key; their order of creation tells them apart. */
+  readonly twins?: true;
   /** Fields that can be set only at creation. */
   readonly fixed?: readonly string[];
   /** Status values and the lifecycle call for each. Absent: ACTIVE and INACTIVE. */
@@ -95,7 +97,15 @@ const openOfBuiltIn = [
 
 /** In an order in which each names only what was before it. */
 export const RESOURCE_KINDS: readonly Kind[] = [
-  { noun: 'group', section: 'groups', path: '/groups', key: ['profile.name'], inner: [] },
+  {
+    noun: 'group',
+    section: 'groups',
+    path: '/groups',
+    key: ['profile.name'],
+    inner: [],
+    // SCIM clients create and delete their groups themselves.
+    isForeign: ({ origin }) => origin === 'SCIM',
+  },
   {
     noun: 'attributes of users',
     section: 'userSchemas',
@@ -164,7 +174,8 @@ export const RESOURCE_KINDS: readonly Kind[] = [
     fixed: ['applicationId'],
     statuses: { ENABLED: 'enable', PAUSED: 'pause', DISABLED: 'disable' },
     resends: true,
-    // Only the description distinguishes the streams of an application.
+    // Receivers create streams too, with any description or none.
+    twins: true,
     isForeign: ({ description }) => description === undefined,
     references: [{ at: 'applicationId', to: 'application' }],
   },
@@ -232,6 +243,17 @@ export const valueAt = (document: Document, path: string): unknown =>
 export function keyOf(kind: Kind, document: Document): string | undefined {
   const parts = kind.key.map((path) => valueAt(document, path)).map((part) => (typeof part === 'string' ? part.trim() : ''));
   return parts.includes('') ? undefined : parts.join(' ');
+}
+
+/** Tells those apart that have one key: `Sessions`, `Sessions (2)`. @param all in the order of the file or of their creation */
+export function numberTwins<T extends { readonly key: string }>({ twins }: Kind, all: readonly T[]): readonly T[] {
+  if (!twins) return all;
+  const counts = new Map<string, number>();
+  return all.map((one) => {
+    const count = (counts.get(one.key) ?? 0) + 1;
+    counts.set(one.key, count);
+    return count === 1 ? one : { ...one, key: `${one.key} (${count})` };
+  });
 }
 
 /** The schema of a body, by the method and the path as it is called. @param path ids and all */

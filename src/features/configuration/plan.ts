@@ -45,10 +45,10 @@ const TOP: Place = { path: '', name: '' };
 export async function plan(workshop: PlanContext, sections: Sections, kinds: readonly Kind[]): Promise<PlanStep[]> {
   const expected = expectedIn(workshop, sections);
   const directory = expecting(workshop.directory, {
-    applications: expected('applications', SYSTEM_APPLICATIONS),
+    applications: expected('applications', [...SYSTEM_APPLICATIONS, ...(await foreignIn(workshop, sections, kinds, 'applications'))]),
     identityProviders: expected('identityProviders'),
     inlineHooks: expected('inlineHooks'),
-    groups: expected('groups'),
+    groups: expected('groups', await foreignIn(workshop, sections, kinds, 'groups')),
   });
   const { steps, deletions } = await compareSections({ ...workshop, directory }, sections, kinds, TOP);
   return [...steps, ...deletions.reverse()];
@@ -61,6 +61,18 @@ const expectedIn =
     const names = new Set([...(wanted ?? []).map(({ key }) => key), ...lasting]);
     return { names, alone: deleting && wanted !== undefined };
   };
+
+/** Keys of what no deletion removes, although the file does not have it. */
+async function foreignIn(
+  { service, directory, deleting }: PlanContext,
+  sections: Sections,
+  kinds: readonly Kind[],
+  section: string,
+): Promise<string[]> {
+  const kind = kinds.find((one) => one.section === section);
+  if (!deleting || kind === undefined || !sections.has(section)) return [];
+  return (await readAll(service, directory, kind)).filter(({ foreign }) => foreign).map(({ key }) => key);
+}
 
 /** For the sections inside an object. @param path undefined: it does not exist yet */
 const inside = (workshop: PlanContext, { inner }: Wanted, path: string | undefined): PlanContext => ({
@@ -105,7 +117,8 @@ async function compareSection(workshop: PlanContext, kind: Kind, wanted: readonl
     found.deletions.push(...deletions);
   }
   const named = new Set(wanted.map(({ key }) => key));
-  for (const one of present.values()) if (!named.has(one.key) && !one.system) found.deletions.push(removal(workshop, one, place));
+  for (const one of present.values())
+    if (!named.has(one.key) && !one.system && !one.foreign) found.deletions.push(removal(workshop, one, place));
   return found;
 }
 

@@ -7,7 +7,7 @@ import { idParams, links, time, unlessEmpty, writeTime } from '../../api/fields.
 import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
 import { presentUser, user } from '../users/users.api.ts';
-import type { Group } from './groups.resource.ts';
+import { GROUP_ORIGINS, type Group } from './groups.resource.ts';
 import {
   addGroupMembers,
   createGroup,
@@ -28,6 +28,7 @@ const groupBody = z.strictObject({
 const group = z.object({
   id: z.string(),
   type: z.literal('OKTA_GROUP'),
+  origin: z.enum(GROUP_ORIGINS).meta({ description: 'Who created it: an administrator, or a SCIM client' }),
   created: time,
   lastUpdated: time,
   profile: z.object({ name: z.string(), description: z.string().optional() }),
@@ -100,9 +101,10 @@ const profileOf = ({ profile: { name, description } }: z.output<typeof groupBody
   description: description ?? '',
 });
 
-const present = ({ id, name, description, created, lastUpdated }: Group, baseUrl: string): z.input<typeof group> => ({
+const present = ({ id, name, description, origin, created, lastUpdated }: Group, baseUrl: string): z.input<typeof group> => ({
   id,
   type: 'OKTA_GROUP',
+  origin,
   created: writeTime(created),
   lastUpdated: writeTime(lastUpdated),
   profile: { name, description: unlessEmpty(description) },

@@ -47,9 +47,14 @@ export interface GroupSearch {
 const FILTERABLE = attributeTypes(GROUP_ATTRIBUTES);
 
 /** @throws {ApiError} conflict when the name is taken */
-export async function createGroup(services: Services, profile: GroupProfile, request: RequestContext): Promise<Group> {
+export async function createGroup(
+  services: Services,
+  profile: GroupProfile,
+  request: RequestContext,
+  origin: Group['origin'] = 'ADMIN',
+): Promise<Group> {
   const now = present();
-  const group: Group = { id: newId('grp'), ...profile, created: now, lastUpdated: now };
+  const group: Group = { id: newId('grp'), ...profile, origin, created: now, lastUpdated: now };
   await services.database.transaction(async (trx) => {
     if (!(await insertGroup(trx, group))) throw nameTaken();
     await recordEvent(trx, {

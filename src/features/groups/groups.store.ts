@@ -19,7 +19,7 @@ import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
 import { applyUserWords, USER_AMONG_OTHERS, USER_ORDERS } from '../users/users.store.ts';
 import type { Group, GroupOrder } from './groups.resource.ts';
 
-const GROUP: Columns<Group> = columns('id', 'name', 'description', 'created', 'lastUpdated');
+const GROUP: Columns<Group> = columns('id', 'name', 'description', 'origin', 'created', 'lastUpdated');
 
 /** Filterable attributes of groups. */
 export const GROUP_ATTRIBUTES: AttributeColumns = {
@@ -43,8 +43,11 @@ export async function insertGroup(executor: Executor, group: Group): Promise<boo
 }
 
 /** @returns false when another group has that name; the transaction is then good for nothing more */
-export const updateGroupRow = (executor: Executor, id: string, changes: Partial<Omit<Group, 'id' | 'created'>>): Promise<boolean> =>
-  unlessRefused(executor('groups').where({ id }).update(toRow<Group>(GROUP, changes)), 'groups_name_key');
+export const updateGroupRow = (
+  executor: Executor,
+  id: string,
+  changes: Partial<Omit<Group, 'id' | 'origin' | 'created'>>,
+): Promise<boolean> => unlessRefused(executor('groups').where({ id }).update(toRow<Group>(GROUP, changes)), 'groups_name_key');
 
 /** Its memberships and assignments go with it. */
 export async function deleteGroupRow(executor: Executor, id: string): Promise<void> {

@@ -124,7 +124,7 @@ export async function createScimGroup(services: Services, caller: ScimCaller, bo
   const wanted = canonicalResource(GROUP_TYPE, body);
   const { displayName } = parse(groupName, wanted);
   return inOneTransaction(services, async (within, trx) => {
-    const { id } = await createGroup(within, { name: displayName, description: '' }, caller.request);
+    const { id } = await createGroup(within, { name: displayName, description: '' }, caller.request, 'SCIM');
     if (wanted.externalId !== undefined) await saveGroupLink(trx, caller.tokenId, id, String(wanted.externalId));
     await addMembers(within, trx, caller, id, idsOf(wanted.members));
     return viewOf(within, trx, caller, id);

@@ -6,6 +6,7 @@ import { causes, type ManagementApi, startManagementApi } from '../../support/ma
 interface Group {
   id: string;
   type: string;
+  origin: string;
   created: string;
   lastUpdated: string;
   profile: { name: string; description: string };
@@ -33,6 +34,7 @@ describe('groups (management API, "Resources")', () => {
     assert.deepEqual(made, {
       id: made.id,
       type: 'OKTA_GROUP',
+      origin: 'ADMIN',
       created: made.created,
       lastUpdated: made.created,
       profile: { name: 'Engineers', description: 'Who build things' },
