@@ -83,6 +83,8 @@ export async function serve(services: Services, options: Partial<ManagementApiOp
   app.use(publicFiles);
   app.use(managementApi(services, { pages: createPages(services), sessions: SIGNED_IN_NOWHERE, ...options }));
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  // See service.ts.
+  server.keepAliveTimeout = 65_000;
   await once(server, 'listening');
   const address = server.address();
   assert(address !== null && typeof address === 'object');

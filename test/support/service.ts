@@ -98,6 +98,8 @@ export async function startService(
 
   let listener: RequestListener = (_req, res) => res.writeHead(503).end();
   const server = createServer((req, res) => listener(req, res)).listen(0, '127.0.0.1');
+  // As in production: with Node's five seconds a busy test process closes connections while its requests are on their way.
+  server.keepAliveTimeout = 65_000;
   await once(server, 'listening');
   afterwards(t, async () => {
     server.closeAllConnections();
