@@ -1,1 +1,0 @@
-module.exports = require('./.dependency-cruiser.mjs').default;
