@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { present } from '../../platform/clock/clock.ts';
-import { isTimeout } from '../../platform/database/database-failures.ts';
+import { createSemaphore } from '../../platform/concurrency/semaphore.ts';
+import { isTimeout, Overloaded } from '../../platform/database/database-failures.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { attributeTypes } from '../../platform/database/filter.ts';
 import { parseFilter } from '../../platform/database/filter-syntax.ts';
@@ -36,8 +37,12 @@ export interface LogQuery extends Pick<EventSelection, 'since' | 'until' | 'newe
 const MOST_WORDS = 10;
 /** Without a beginning of its own a list begins so long ago. */
 const LOOK_BACK_MS = 7 * 86_400_000;
-/** At once, in each process. */
+/** Of one log at once, in each process. */
 const MOST_SEARCHES = 2;
+/** Of the logs of all organizations, in each process. A search may occupy a connection for as long as a statement may run; the pool has ten. */
+const organizationSearches = createSemaphore(4, 8);
+/** Seconds. */
+const SEARCH_AGAIN = 5;
 const ATTRIBUTES = attributeTypes(EVENT_ATTRIBUTES);
 const ORGANIZATION_ATTRIBUTES = attributeTypes(ORGANIZATION_EVENT_ATTRIBUTES);
 
@@ -85,7 +90,7 @@ const searching = new Map<string, number>();
 
 /**
  * Limits concurrent searches: each may read all events, and occupies a database connection. Each log has its own limit, so that
- * an organization cannot notice the searches of others.
+ * an organization does not notice the searches of others, unless those of many run at once.
  * @param orgId of the log; empty: the log of the service
  * @throws {ApiError} rate limited; validation: it took too long
  */
@@ -94,8 +99,9 @@ async function inTurn<T>(orgId: string, search: () => Promise<T>): Promise<T> {
   if (running >= MOST_SEARCHES) throw rateLimited(1);
   searching.set(orgId, running + 1);
   try {
-    return await search();
+    return await (orgId === '' ? search() : organizationSearches(search));
   } catch (error) {
+    if (error instanceof Overloaded) throw rateLimited(SEARCH_AGAIN, 'too many logs are being searched. Try again in a few seconds');
     if (isTimeout(error)) throw validation([{ field: 'since', message: 'the search took too long. Narrow it with since and until' }]);
     throw error;
   } finally {

@@ -87,9 +87,9 @@ export const methodNotAllowed = (allowed: readonly string[]): ApiError =>
 export const wrongState = (why: string): ApiError =>
   new ApiError('E0000038', 403, `The operation is not allowed in the resource's current state: ${why}`);
 
-/** @param retryAfter seconds */
-export const rateLimited = (retryAfter: number): ApiError =>
-  new ApiError('E0000047', 429, 'API call exceeded rate limit due to too many requests', [], { 'Retry-After': String(retryAfter) });
+/** @param retryAfter seconds @param causes where the limit is not that of calls */
+export const rateLimited = (retryAfter: number, ...causes: readonly string[]): ApiError =>
+  new ApiError('E0000047', 429, 'API call exceeded rate limit due to too many requests', causes, { 'Retry-After': String(retryAfter) });
 
 /** @returns the page of the documentation that explains an error code and says what to do */
 export const errorHelp = (code: string): string => `/docs/reference/errors#${encodeURIComponent(code)}`;

@@ -210,6 +210,27 @@ describe('logs (management API, "Resources")', () => {
     assert.equal(await isThere(`&until=${new Date(Date.now() - 86_400_000).toISOString()}`), true);
   });
 
+  it('lets the readers of many organizations search four at a time, so that sign-ins have connections left', async () => {
+    const { knex } = api.services.database;
+    const orgs: string[] = [];
+    for (const name of ['A', 'B', 'C', 'D', 'E', 'F', 'G'])
+      orgs.push((await api.call<{ orgId: string }>('POST', `/account/org?orgName=Searched+${name}`)).body.orgId);
+    const trx = await knex.transaction();
+    await trx.raw('LOCK TABLE audit_events IN ACCESS EXCLUSIVE MODE');
+    const search = (org: string) => api.call('GET', `/account/org/${org}/log?since=2020-01-01T00:00:00Z`);
+    const searches = [...orgs, ...orgs].map(search);
+    const refused = await Promise.race(searches);
+    const { rows } = await knex.raw(
+      `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    assert.ok(rows[0].n <= 4, `${rows[0].n} search`);
+    await trx.rollback();
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '5']);
+    assert.deepEqual(refused.body.errorCauses, [{ errorSummary: 'too many logs are being searched. Try again in a few seconds' }]);
+    const statuses = (await Promise.all(searches)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [...Array(12).fill(200), 429, 429]);
+  });
+
   it('lets two search at a time, so that the others have connections left; who must wait is told so', async () => {
     const { knex } = api.services.database;
     const trx = await knex.transaction();
