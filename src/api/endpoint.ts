@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Access } from '../features/administrators/administration.policy.ts';
 import type { RequestContext } from '../features/audit/audit-event.policy.ts';
 import type { CallingBrowser } from '../features/sessions/browser.api.ts';
+import { openCursor, sealCursor } from '../platform/crypto/cursors.ts';
 import type { Services } from '../platform/database/dependencies.ts';
 import type { Page, Window } from '../platform/database/paging.ts';
 import { notFound, validation } from '../platform/errors/errors.ts';
@@ -27,7 +28,7 @@ export interface Call<Params, Query, Body> {
   /** The browser that calls, for operations that know their caller by its session. */
   readonly browser: CallingBrowser;
   /** Sets the link to the next page (`Link`, RFC 8288). */
-  continueAt(after: number): void;
+  continueAt(cursor: string): void;
 }
 
 /** KiB, for resources that list many users, groups, applications or addresses. */
@@ -82,12 +83,7 @@ export const endpoint = <
 
 const window = {
   limit: wholeNumber(1, 200).default(20).meta({ description: 'Elements of a page', default: 20 }),
-  after: z
-    .string()
-    .regex(/^\d{1,15}$/, 'must come from the link to the next page')
-    .transform(Number)
-    .optional()
-    .meta({ description: 'Where the page before ended; taken from its link to the next page' }),
+  after: z.string().max(256).optional().meta({ description: 'Where the page before ended; taken from its link to the next page' }),
 };
 
 /** Declares a list in pages, as the API's conventions say: `limit`, the cursor `after`, and a link to the next page. */
@@ -106,8 +102,14 @@ export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = 
     query: z.object({ ...query, ...window }),
     response: z.array(item),
     handler: async (call) => {
-      const page = await handler(call as unknown as Parameters<typeof handler>[0]);
-      if (page.next !== undefined) call.continueAt(page.next);
+      const { keyring } = call.services;
+      const place = { list: JSON.stringify([rest.path, call.params]), caller: call.request.actor.id };
+      const { after: cursor } = call.query as { readonly after?: string };
+      const after = cursor === undefined ? undefined : openCursor(keyring, cursor, place);
+      if (cursor !== undefined && after === undefined)
+        throw validation([{ field: 'after', message: 'must come from the link to the next page' }]);
+      const page = await handler({ ...call, query: { ...call.query, after } } as unknown as Parameters<typeof handler>[0]);
+      if (page.next !== undefined) call.continueAt(sealCursor(keyring, page.next, place));
       return [...page.items];
     },
   });
@@ -134,7 +136,7 @@ export function answer(declared: Endpoint, services: Services): Middleware {
 
 async function carryOut(declared: Endpoint, ctx: Context, services: Services): Promise<Answered> {
   const given = declared.bodyOptional ? (ctx.request.body ?? {}) : ctx.request.body;
-  let next: number | undefined;
+  let next: string | undefined;
   const result = await declared.handler({
     params: declared.params && parse(declared.params, ctx.params),
     query: declared.query && parse(declared.query, queryOf(ctx)),
@@ -142,8 +144,8 @@ async function carryOut(declared: Endpoint, ctx: Context, services: Services): P
     services,
     request: ctx.state.caller.request,
     browser: ctx.state.browser,
-    continueAt: (after) => {
-      next = after;
+    continueAt: (cursor) => {
+      next = cursor;
     },
   });
   const status = declared.status ?? (declared.response === undefined ? 204 : 200);
@@ -171,10 +173,10 @@ function isEncoded(pair: string): boolean {
   }
 }
 
-function nextPage(ctx: Context, { config }: Services, after: number): string {
+function nextPage(ctx: Context, { config }: Services, after: string): string {
   const url = new URL(config.baseUrl + ctx.path);
   url.search = ctx.search;
-  url.searchParams.set('after', String(after));
+  url.searchParams.set('after', after);
   return url.href;
 }
 

@@ -13,7 +13,7 @@ export interface Answered {
   readonly status: number;
   readonly body: unknown;
   /** Cursor for the next page of the list. */
-  readonly next?: number | undefined;
+  readonly next?: string | undefined;
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;

@@ -137,13 +137,39 @@ test('metrics are for administrators of the whole service, not of one organizati
   assert.deepEqual([await status(value), await status(API_TOKEN)], [401, 200]);
 });
 
-test('a cursor larger than any row is the end of a list', async (t) => {
-  const { api } = await startService(t);
-  for (const path of ['authorizationServers', 'users', 'groups', 'apps', 'idps', 'eventHooks', 'logs', 'api-tokens'])
-    for (const after of ['2147483648', '999999999999999']) {
-      const { status, body } = await api('GET', `/${path}?after=${after}`);
-      assert.ok(status === 200 || status === 400, `${path} ${after}: ${status} ${JSON.stringify(body)}`);
-    }
+test('a cursor is opaque, and belongs to one list and one caller: nobody counts the rows of others by it', async (t) => {
+  const service = await startService(t);
+  const orgId = await createOrganization(service, 'Own');
+  for (const login of ['a', 'b', 'c']) await service.api('POST', '/users', { profile: { login: `${login}-own` }, orgId });
+  const database = await openDatabase({ connection: service.database.connection, onError: () => {} });
+  afterwards(t, () => database.close());
+  const administrator = async () => {
+    const { id } = await createAdministrator(service, 'ORG_ADMIN', orgId);
+    const { value } = await createApiToken({ database } as Services, { name: 'lists', userId: id }, SYSTEM);
+    return (path: string) => fetch(`${service.baseUrl}/api/v1${path}`, { headers: { authorization: `SSWS ${value}` } });
+  };
+  const [ada, bob] = [await administrator(), await administrator()];
+  const cursorOf = async (get: typeof ada, path: string) => {
+    const { status, headers } = await get(`${path}?limit=1`);
+    assert.equal(status, 200, path);
+    return new URL(/<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '').searchParams.get('after') ?? '';
+  };
+  const members = `/account/org/${orgId}/member`;
+  const cursor = await cursorOf(ada, '/users');
+  const another = await cursorOf(ada, '/users');
+  assert.ok(cursor !== another && cursor.length === another.length, 'the same place looks different each time');
+  const go = async (get: typeof ada, path: string, after: string) => {
+    const response = await get(`${path}?after=${after}`);
+    const body = (await response.json()) as { length: number; errorCauses: { errorSummary: string }[] };
+    return response.status === 200 ? body.length : body.errorCauses[0]?.errorSummary;
+  };
+  assert.equal(typeof (await go(ada, '/users', cursor)), 'number');
+  const refusal = 'after: must come from the link to the next page';
+  const turned = cursor.at(-5) === 'A' ? 'B' : 'A';
+  for (const altered of ['2147483648', '1', '', `${cursor}A`, cursor.slice(0, -5) + turned + cursor.slice(-4), 'x'.repeat(200)])
+    assert.equal(await go(ada, '/users', altered), refusal, altered);
+  assert.equal(await go(ada, members, cursor), refusal, 'of another list');
+  assert.equal(await go(bob, '/users', cursor), refusal, 'of another caller');
 });
 
 test('an authorization request is bounded before it is stored, stored once, and kept for a quarter of an hour (CWE-770)', async (t) => {

@@ -11,17 +11,20 @@ import { searchFields, searchIn } from './log-search.console.ts';
 import { listObjectActivity, readOrganizationLog } from './logs.service.ts';
 
 /** @param path of the tab */
-export async function activityOf({ services, query, request }: ConsoleRequest, id: string, path: string): Promise<TablePart> {
-  return tableOf(await listObjectActivity(services, id, windowIn(query)), { id, path }, { query, request });
+export async function activityOf(visit: ConsoleRequest, id: string, path: string): Promise<TablePart> {
+  return tableOf(await listObjectActivity(visit.services, id, windowIn(path, visit)), { id, path }, visit);
 }
 
 /** The activity of an organization, with a search. The permission to read its log is enough. @throws {ApiError} not found, forbidden */
-export async function organizationActivity({ services, query, request }: ConsoleRequest, id: string, path: string): Promise<TablePart> {
+export async function organizationActivity(visit: ConsoleRequest, id: string, path: string): Promise<TablePart> {
+  const { services, query, request } = visit;
   const fields = searchFields(query);
   const asked = new URLSearchParams([...query].filter(([name]) => fields.some((field) => field.name === name)));
   const search = searchIn(asked);
-  const { page, problems } = await findEvents(search, () => readOrganizationLog(services, id, search.question, windowIn(query), request));
-  const table = tableOf(page, { id, path }, { query, request });
+  const { page, problems } = await findEvents(search, () =>
+    readOrganizationLog(services, id, search.question, windowIn(path, visit), request),
+  );
+  const table = tableOf(page, { id, path }, visit);
   return {
     ...table,
     empty: problems.length > 0 ? 'The search failed.' : search.isNarrowed ? 'No matches.' : table.empty,
@@ -29,14 +32,14 @@ export async function organizationActivity({ services, query, request }: Console
   };
 }
 
-const windowIn = (query: URLSearchParams) => ({ limit: LIMIT, after: afterIn(query) });
+const windowIn = (path: string, visit: ConsoleRequest) => ({ limit: LIMIT, after: afterIn(path, visit) });
 
 function tableOf(
   { items, next }: Page<StoredEvent>,
   { id, path }: { readonly id: string; readonly path: string },
-  { query, request }: Pick<ConsoleRequest, 'query' | 'request'>,
+  visit: ConsoleRequest,
 ): TablePart {
-  const seesAll = mayCall(request.roles, 'service', 'read');
+  const seesAll = mayCall(visit.request.roles, 'service', 'read');
   return {
     kind: 'table',
     title: 'Activity',
@@ -46,6 +49,6 @@ function tableOf(
     columns: LOG_COLUMNS,
     rows: items.map(seesAll ? rowOf : plainRowOf),
     empty: 'No activity yet.',
-    pager: pagerOf(path, query, next),
+    pager: pagerOf(path, visit, next),
   };
 }

@@ -174,7 +174,7 @@ export const log: ConsolePage = {
   async show(visit) {
     const { query } = visit;
     const search = searchIn(query);
-    const window = { limit: sizeIn(query, ROWS), after: afterIn(query) };
+    const window = { limit: sizeIn(query, ROWS), after: afterIn(LOG, visit) };
     const { page, problems } = await findEvents(search, () => readLogs(visit.services, ofService(search), window));
     const { isNarrowed, lookedBackTo } = search;
     const kept = new URLSearchParams([...query].filter(([name]) => name !== 'after'));
@@ -219,7 +219,7 @@ export const log: ConsolePage = {
             kept: keptOrder(query),
             problems,
           },
-          pager: { ...pagerOf(LOG, query, page.next), sizes: problems.length > 0 ? [] : sizeLinks(LOG, query, sizeIn(query, ROWS)) },
+          pager: { ...pagerOf(LOG, visit, page.next), sizes: problems.length > 0 ? [] : sizeLinks(LOG, query, sizeIn(query, ROWS)) },
         },
         ...(isEnd && span !== undefined ? [{ kind: 'words', paragraphs: [span] } as const] : []),
       ],

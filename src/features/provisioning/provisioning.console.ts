@@ -196,7 +196,8 @@ const plan: ConsolePage = {
   access: 'service',
   async show(visit) {
     const application = await applicationIn(visit);
-    const { items, next } = await dryRun(visit.services, application.id, { limit: LIMIT, after: afterIn(visit.query) });
+    const home = `${homeOf(application)}/plan`;
+    const { items, next } = await dryRun(visit.services, application.id, { limit: LIMIT, after: afterIn(home, visit) });
     return detailPage({
       title: 'Dry run',
       lead: 'Preview of a push. The target was read; nothing was changed.',
@@ -215,7 +216,7 @@ const plan: ConsolePage = {
             ],
           })),
           empty: 'The application is not assigned.',
-          pager: pagerOf(`${homeOf(application)}/plan`, visit.query, next),
+          pager: pagerOf(home, visit, next),
         },
       ],
     });

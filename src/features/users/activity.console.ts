@@ -18,9 +18,10 @@ export const activity: ConsolePage = {
   path: '/users/:id/activity',
   access: 'service',
   async show(visit) {
-    const { services, request, query } = visit;
+    const { services, request } = visit;
     const subject = await userSubject(visit);
-    const { items, next } = await listUserActivity(services, subject.user.id, { limit: LIMIT, after: afterIn(query) }, request);
+    const home = `${addressOfUser(subject.user.id)}/activity`;
+    const { items, next } = await listUserActivity(services, subject.user.id, { limit: LIMIT, after: afterIn(home, visit) }, request);
     return userPage(visit, subject, [
       {
         kind: 'table',
@@ -37,7 +38,7 @@ export const activity: ConsolePage = {
           ],
         })),
         empty: 'No activity yet.',
-        pager: pagerOf(`${addressOfUser(subject.user.id)}/activity`, query, next),
+        pager: pagerOf(home, visit, next),
       },
     ]);
   },

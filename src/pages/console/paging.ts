@@ -1,30 +1,35 @@
 /** Lists in pages: which page an address asks for, and the ways to the others. */
+import { openCursor, sealCursor } from '../../platform/crypto/cursors.ts';
 import type { Page } from '../../platform/database/paging.ts';
 import type { Pager, TablePart } from './detail-page.ts';
 import { countOf, listPageIn, numberedPager } from './list-state.ts';
+import type { ConsoleRequest } from './page.ts';
 
 /** Rows of a page. */
 export const LIMIT = 20;
 
 const PARAMETER = 'after';
 
-/** Cursor of the page; undefined: first page. */
-export function afterIn(query: URLSearchParams): number | undefined {
-  const after = query.get(PARAMETER) ?? '';
-  return /^\d{1,15}$/.test(after) ? Number(after) : undefined;
-}
+type Visit = Pick<ConsoleRequest, 'services' | 'request' | 'query'>;
+
+const placeOf = (path: string, { request }: Visit) => ({ list: path, caller: request.actor.id });
+
+/** Where the page of this list begins; undefined: the first page, also for a cursor of another list or viewer. @param path of the list */
+export const afterIn = (path: string, visit: Visit): number | undefined =>
+  openCursor(visit.services.keyring, visit.query.get(PARAMETER) ?? '', placeOf(path, visit));
 
 /**
  * The ways on and back in the log, which grows while it is read, with what narrows it kept.
  * @param next where the next piece begins; undefined: this is the last
  */
-export function pagerOf(path: string, query: URLSearchParams, next: number | string | undefined): Pager {
+export function pagerOf(path: string, visit: Visit, next: number | undefined): Pager {
+  const { query, services } = visit;
   const kept = new URLSearchParams([...query].filter(([name]) => name !== PARAMETER));
   const address = (parameters: URLSearchParams) => (parameters.size === 0 ? path : `${path}?${parameters}`);
   const first = query.has(PARAMETER) ? address(kept) : undefined;
   if (next === undefined) return { first };
   const on = new URLSearchParams(kept);
-  on.set(PARAMETER, String(next));
+  on.set(PARAMETER, sealCursor(services.keyring, next, placeOf(path, visit)));
   return { first, next: address(on) };
 }
 

@@ -234,7 +234,7 @@ describe('authorizationServers/{id}/claims (management API, "Resources"; Okta’
       first.body.map(({ name }) => name),
       ['a', 'b'],
     );
-    const next = /after=(\d+)/.exec(first.headers.get('link') ?? '')?.[1];
+    const next = /after=([\w.-]+)/.exec(first.headers.get('link') ?? '')?.[1];
     assert.deepEqual(
       (await api.call<Claim[]>('GET', `${path}?limit=2&after=${next}`)).body.map(({ name }) => name),
       ['c'],

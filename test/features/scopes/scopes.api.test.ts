@@ -284,7 +284,7 @@ describe('authorizationServers/{id}/scopes (management API, "Resources"; Okta’
       first.body.map(({ name }) => name),
       ['openid', 'profile', 'email', 'address', 'phone'],
     );
-    const next = /after=(\d+)/.exec(first.headers.get('link') ?? '')?.[1];
+    const next = /after=([\w.-]+)/.exec(first.headers.get('link') ?? '')?.[1];
     assert.deepEqual(
       (await api.call<Scope[]>('GET', `${path}?after=${next}`)).body.map(({ name }) => name),
       ['offline_access', 'groups', 'organization'],
