@@ -36,7 +36,7 @@ export interface PresentedIdentity {
   readonly account: Account | undefined;
   /** The application that the token was issued to; undefined: of a provider. */
   readonly clientId: string | undefined;
-  /** Scopes of an access token; undefined: other tokens have none. */
+  /** Scopes that the token is limited to; undefined: an ID token, or another JWT without `scope`. */
   readonly scopes: readonly string[] | undefined;
   /** Details of an access token (RFC 9396). */
   readonly details: readonly AuthorizationDetail[];
@@ -129,7 +129,10 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
   if (typeof found === 'string') throw refuse(name, found);
   const binding = bindingIn(found.claims);
   if (binding === undefined) throw refuse(name, 'its cnf must have jkt or x5t#S256');
-  return { ...found.identity, ...binding, ...(isAccessToken && { scopes: spaceSeparated(found.claims.scope) }) };
+  // A scope limits in every JWT: many access tokens have no type of their own, and could be presented as another JWT.
+  const { scope } = found.claims;
+  const isLimited = isAccessToken || scope !== undefined;
+  return { ...found.identity, ...binding, ...(isLimited && { scopes: spaceSeparated(scope) }) };
 }
 
 /** @returns the key that a provider's token is bound to, if it is bound; undefined: to a key that nobody can prove here */

@@ -216,12 +216,13 @@ async function newGrant(provider: Provider, accountId: string, clientId: string)
 }
 
 /**
- * A token that is bound is exchanged by its holder with a proof of the same key. Its API has no such key: it gets a token that is bound to its own.
+ * The holder of a bound token proves the same key. So does who presents a provider's token: it is for this server, so no API is between them. An API has
+ * no such key. It gets a token that is bound to its own.
  * @throws {errors.InvalidRequest}
  */
 function requireBinding({ jkt, x5t, clientId }: PresentedIdentity, token: AccessToken, presenterId: string): void {
   if (jkt === undefined && x5t === undefined) return;
-  const isHolder = clientId === presenterId;
+  const isHolder = clientId === undefined || clientId === presenterId;
   const isSame = jkt === undefined ? token['x5t#S256'] === x5t : token.jkt === jkt;
   if (isHolder ? isSame : token.jkt !== undefined || token['x5t#S256'] !== undefined) return;
   throw new errors.InvalidRequest(

@@ -301,20 +301,22 @@ test('access policies: the grant, actors, and the lifetime; a refusal is explain
   assert.deepEqual(rule.conditions.actors, { include: [] });
 });
 
-test('bound tokens: the holder needs the same key, an API gets a token that is bound to its own', async (t) => {
-  const { service, user, site, api, exchange } = await world(t);
+type Key = Awaited<ReturnType<typeof newKey>>;
+
+async function newKey() {
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  return { ...pair, jwk: await exportJWK(pair.publicKey) };
+}
+
+/** @returns a call of the token endpoint, with a DPoP proof if there is a key */
+function provingKeys(service: Service) {
   const issuer = service.issuer('shop');
-  const newKey = async () => {
-    const pair = await generateKeyPair('ES256', { extractable: true });
-    return { ...pair, jwk: await exportJWK(pair.publicKey) };
-  };
-  const [holder, ofApi] = [await newKey(), await newKey()];
-  const proof = ({ privateKey, jwk }: typeof holder) =>
+  const proof = ({ privateKey, jwk }: Key) =>
     new SignJWT({ htm: 'POST', htu: `${issuer}/token`, jti: randomUUID() })
       .setIssuedAt()
       .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk })
       .sign(privateKey);
-  const by = async ({ clientId, clientSecret }: TestClient, form: Record<string, string>, key?: typeof holder) => {
+  return async ({ clientId, clientSecret }: TestClient, form: Record<string, string>, key?: Key) => {
     const headers = {
       authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
       ...(key && { dpop: await proof(key) }),
@@ -322,6 +324,12 @@ test('bound tokens: the holder needs the same key, an API gets a token that is b
     const response = await fetch(`${issuer}/token`, { method: 'POST', headers, body: new URLSearchParams(form) });
     return { status: response.status, headers: response.headers, body: (await response.json()) as JsonAnswer['body'] };
   };
+}
+
+test('bound tokens: the holder needs the same key, an API gets a token that is bound to its own', async (t) => {
+  const { service, user, site, api, exchange } = await world(t);
+  const by = provingKeys(service);
+  const [holder, ofApi] = [await newKey(), await newKey()];
   const { refresh_token } = (await tokensFor(service, new UserAgent(service.baseUrl), user, site, { serverId: 'shop' })).body;
   const bound = (await by(site, { grant_type: 'refresh_token', refresh_token }, holder)).body.access_token;
   const form = { grant_type: GRANT, subject_token: bound, subject_token_type: ACCESS_TOKEN };
@@ -406,7 +414,7 @@ test('ID tokens of an identity provider: trusted, for us, about a linked user wh
 });
 
 test('access tokens of an identity provider: for this server alone, never for more than they are for, and bound as they are', async (t) => {
-  const { service, user, partner, sign, exchange, introspect } = await withProvider(t);
+  const { service, user, api, partner, sign, exchange, introspect } = await withProvider(t);
   const aud = service.issuer('shop');
   const form = async (claims: object = {}, header: Record<string, unknown> = { typ: 'at+jwt' }) => ({
     subject_token: await partner.sign({ sub: 'ada-at-partner', aud, ...claims }, header),
@@ -421,10 +429,22 @@ test('access tokens of an identity provider: for this server alone, never for mo
   for (const other of [service.issuer('default'), 'us-at-partner', ['https://api.partner.example', aud]])
     refused(await exchange(await form({ aud: other })), 'invalid_request', /its aud must be/, String(other));
   refused(await exchange(await form({ sub: 'machine-at-partner' })), 'invalid_request', /no user is linked/);
-  refused(await exchange(await form({ cnf: { jkt: 'x'.repeat(43) } })), 'invalid_request', /the new token must be bound too/);
+  // Many access tokens have the type of any JWT. Their scope counts there, too.
+  const asJwt = { ...(await form({ scope: 'profile' }, { typ: 'JWT' })), subject_token_type: `${TYPE}jwt` };
+  assert.equal((await exchange(asJwt)).body.scope, 'profile');
+  refused(await exchange({ ...asJwt, scope: 'email' }), 'invalid_scope', /subject token does not have it/, 'as another JWT');
+
   refused(await exchange(await form({ cnf: { kid: '1' } })), 'invalid_request', /its cnf must have/);
-  const boundIdToken = { subject_token: await sign({ cnf: { jkt: 'x'.repeat(43) } }), subject_token_type: ID_TOKEN };
-  refused(await exchange(boundIdToken), 'invalid_request', /the new token must be bound too/);
+  const [holder, thief] = [await newKey(), await newKey()];
+  const cnf = { jkt: await calculateJwkThumbprint(holder.jwk) };
+  const by = provingKeys(service);
+  for (const bound of [await form({ cnf }), { subject_token: await sign({ cnf }), subject_token_type: ID_TOKEN }]) {
+    const presented = { grant_type: GRANT, ...bound };
+    refused(await by(api, presented), 'invalid_request', /signed with that key/, 'no key');
+    refused(await by(api, presented, thief), 'invalid_request', /signed with that key/, 'another key');
+    const { status: ofHolder, body: given } = await by(api, presented, holder);
+    assert.deepEqual([ofHolder, given.token_type], [200, 'DPoP'], JSON.stringify(given));
+  }
 });
 
 test('openid-client and oauth4webapi exchange tokens; discovery names the grant', async (t) => {
