@@ -101,4 +101,10 @@ test('streams of an application with one description are told apart by their ord
   ]);
   assert.deepEqual(await applied(t, service, { signalStreams: [content.signalStreams[0]] }, true), []);
   assert.deepEqual((await exported(service)).signalStreams, [content.signalStreams[0]]);
+
+  // A receiver can describe a stream as a number would.
+  const numbered = { signalStreams: [...content.signalStreams, { ...stream('session-revoked'), description: 'Events (2)' }] };
+  assert.deepEqual(await applied(t, service, numbered), []);
+  assert.deepEqual((await exported(service)).signalStreams, numbered.signalStreams);
+  assert.deepEqual(await planned(t, service, numbered, true), []);
 });

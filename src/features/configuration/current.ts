@@ -40,7 +40,8 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
     if (key !== '' && Object.keys(open).length > 0) read.push({ ...one, key, document, open });
   }
   const all = numberTwins(kind, read);
-  const twin = all.find(({ key }, at) => all.slice(at + 1).some((other) => other.key === key));
+  const seen = new Set<string>();
+  const twin = all.find(({ key }) => seen.size === seen.add(key).size);
   if (twin !== undefined)
     throw new StartFailure(
       `The service has two ${kind.noun}s “${twin.key}”, which a file cannot tell apart. Rename or delete one of them.`,

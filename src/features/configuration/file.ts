@@ -58,9 +58,9 @@ function sectionsOf(holder: Document, kinds: readonly Kind[], where: string, nam
     if (list === undefined) continue;
     if (!Array.isArray(list)) throw new StartFailure(`${where}: ${kind.section} must be a list.`);
     const wanted = list.map((one: unknown, at) => wantedOf(one, kind, `${where}, ${kind.section} ${at + 1}`));
-    const told = numberTwins(kind, wanted);
-    refuseTwins(told, where);
-    sections.set(kind.section, told);
+    const numbered = numberTwins(kind, wanted);
+    refuseTwins(numbered, where);
+    sections.set(kind.section, numbered);
   }
   return sections;
 }

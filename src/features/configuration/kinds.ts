@@ -248,11 +248,13 @@ export function keyOf(kind: Kind, document: Document): string | undefined {
 /** Tells those apart that have one key: `Sessions`, `Sessions (2)`. @param all in the order of the file or of their creation */
 export function numberTwins<T extends { readonly key: string }>({ twins }: Kind, all: readonly T[]): readonly T[] {
   if (!twins) return all;
-  const counts = new Map<string, number>();
+  const taken = new Set<string>();
   return all.map((one) => {
-    const count = (counts.get(one.key) ?? 0) + 1;
-    counts.set(one.key, count);
-    return count === 1 ? one : { ...one, key: `${one.key} (${count})` };
+    let { key } = one;
+    // A description may itself end with a number.
+    for (let count = 2; taken.has(key); count += 1) key = `${one.key} (${count})`;
+    taken.add(key);
+    return { ...one, key };
   });
 }
 
