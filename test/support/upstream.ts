@@ -249,7 +249,7 @@ export async function createIdp(service: ServiceCalls, body: Record<string, unkn
 }
 
 /** Goes on from the page that the redirect URI shows. */
-export async function showNextStep(agent: UserAgent, page: Page): Promise<Page> {
+export async function followRefresh(agent: UserAgent, page: Page): Promise<Page> {
   const refresh = page.headers.get('refresh');
   return refresh === null ? page : agent.visit(refresh.replace(/^0;url=/, ''));
 }
@@ -258,7 +258,7 @@ export async function showNextStep(agent: UserAgent, page: Page): Promise<Page> 
 export async function throughUpstream(agent: UserAgent, out: URL): Promise<Page> {
   const response = await fetch(out, { redirect: 'manual' });
   const location = response.headers.get('location');
-  if (location !== null) return showNextStep(agent, await agent.visit(location));
+  if (location !== null) return followRefresh(agent, await agent.visit(location));
   const html = await response.text();
   const action = /action="([^"]*)"/.exec(html)?.[1] ?? '';
   const fields = [...html.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']): [string, string] => [name, value]);
@@ -272,7 +272,7 @@ export async function throughUpstream(agent: UserAgent, out: URL): Promise<Page>
     redirect: 'manual',
   });
   const page: Page = { url: new URL(action), status: answered.status, headers: answered.headers, text: await answered.text() };
-  return showNextStep(agent, page);
+  return followRefresh(agent, page);
 }
 
 /** The link of a sign-in page that leads to the provider. */

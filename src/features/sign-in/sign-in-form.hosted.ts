@@ -16,7 +16,7 @@ import { PASSKEY_SCRIPTS, type PasskeyForm } from '../passkeys/passkey-forms.hos
 import type { Purpose } from '../second-factors/second-factor-demand.service.ts';
 import type { SignInMethod } from '../settings/settings.service.ts';
 import { refuseBarredAddress } from './failure-limits.service.ts';
-import { confirmPassword, type PasswordCheck } from './sign-in.service.ts';
+import { checkPasswordOfAnyStatus, type PasswordCheck } from './sign-in.service.ts';
 
 /** Place of the form. */
 export interface SignInForm {
@@ -147,13 +147,13 @@ export async function submitSignIn(
   const device = browserDevice(ctx, config);
   const credentials = { username, password, device };
   const request = visitor(ctx, config);
-  let checked: Awaited<ReturnType<typeof confirmPassword>>;
+  let checked: Awaited<ReturnType<typeof checkPasswordOfAnyStatus>>;
   const check = async () => {
     const { ipAddress: address } = request;
     await limitUnproved(services, { purpose: 'signIn', sent: proofIn(posted), address }, async (most) => {
       if (most !== undefined) await refuseBarredAddress(services, address, most);
     });
-    checked = await confirmPassword(services, credentials, request, purpose);
+    checked = await checkPasswordOfAnyStatus(services, credentials, request, purpose);
   };
   let isUnproved = false;
   const again = async () => {

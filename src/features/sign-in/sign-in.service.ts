@@ -114,7 +114,7 @@ export async function checkPassword(
   request: RequestContext,
   purpose?: Purpose,
 ): Promise<PasswordCheck | undefined> {
-  const checked = await confirmPassword(services, credentials, request, purpose);
+  const checked = await checkPasswordOfAnyStatus(services, credentials, request, purpose);
   return checked?.kind === 'inactive' ? refuseAlike(checked) : checked;
 }
 
@@ -124,7 +124,7 @@ function refuseAlike({ isOverloaded }: Outcome): undefined {
 }
 
 /** Like `checkPassword`, but also confirms a correct password of an inactive user. Attempts are limited as for active users. */
-export async function confirmPassword(
+export async function checkPasswordOfAnyStatus(
   services: Services,
   credentials: PasswordCredentials,
   request: RequestContext,

@@ -33,7 +33,8 @@ const PERMISSIONS_POLICY = 'camera=(), display-capture=(), geolocation=(), micro
  */
 const AUTHORIZATION_STEP = /^\/(interaction|authorize|logout)(\/|$)/;
 
-const showNextStep = async (): Promise<void> => undefined;
+/** Nothing follows these middlewares. */
+const noNext = async (): Promise<void> => undefined;
 
 /** The headers that are the same everywhere, without the content security policy. */
 function commonHeaders(config: Config): Koa.Middleware {
@@ -122,7 +123,7 @@ export function securityHeaders(config: Config): Koa.Middleware {
 export function pageHeaders(config: Config): (ctx: Koa.Context, sources: PageSources) => Promise<void> {
   const common = commonHeaders(config);
   return async (ctx, sources) => {
-    await common(ctx, showNextStep);
-    await contentSecurityPolicy(sources)(ctx, showNextStep);
+    await common(ctx, noNext);
+    await contentSecurityPolicy(sources)(ctx, noNext);
   };
 }

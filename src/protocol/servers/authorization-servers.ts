@@ -72,7 +72,7 @@ interface Kept {
 }
 
 /** A question to the database which servers have changed. */
-interface DueQuery {
+interface RevisionQuery {
   readonly ids: ReadonlySet<string>;
   /** Time of the check. */
   readonly checkedAt: () => number;
@@ -84,7 +84,7 @@ export class AuthorizationServers {
   #changes = 0;
   readonly #kept = new LRUCache<string, Kept>(atMost(MOST_KEPT));
   readonly #building = new Map<string, Promise<BuiltServer | undefined>>();
-  #look: DueQuery | undefined;
+  #look: RevisionQuery | undefined;
 
   constructor(readonly parts: ProviderParts) {}
 
@@ -194,7 +194,7 @@ export class AuthorizationServers {
    * Checks all servers in use that are due or nearly due in one statement: checking hundreds of servers separately every few seconds would cost more
    * than their responses, as would checking all whenever an unused one is requested.
    */
-  #lookAt(id: string): DueQuery {
+  #lookAt(id: string): RevisionQuery {
     if (this.#look?.ids.has(id)) return this.#look;
     const changes = this.#changes;
     const begun = performance.now();
@@ -219,7 +219,7 @@ export class AuthorizationServers {
         if (this.#look === look) this.#look = undefined;
       }
     };
-    const look: DueQuery = { ids, checkedAt, revisions: ask() };
+    const look: RevisionQuery = { ids, checkedAt, revisions: ask() };
     if (isKept) this.#look = look;
     return look;
   }

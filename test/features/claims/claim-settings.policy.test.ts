@@ -24,9 +24,9 @@ const claim = (rest: Partial<ServerClaim> = {}): ServerClaim => ({
   status: 'ACTIVE',
   ...rest,
 });
-const SCHEME_COLOURS = { scopes: ['openid', 'read'], claims: [], attributes: ['login', 'department'] };
+const CONTEXT = { scopes: ['openid', 'read'], claims: [], attributes: ['login', 'department'] };
 const fields = (rest: Partial<ServerClaim>, claims: readonly ServerClaim[] = []) =>
-  claimProblems(claim(rest), { ...SCHEME_COLOURS, claims }).map(({ field }) => field);
+  claimProblems(claim(rest), { ...CONTEXT, claims }).map(({ field }) => field);
 
 test('every contradiction of a claim is told with its field', () => {
   const table: readonly (readonly [Partial<ServerClaim>, readonly string[]])[] = [

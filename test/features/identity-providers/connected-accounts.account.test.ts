@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { moveClock } from '../../support/clock.ts';
 import { codeOf, secretOn } from '../../support/factors.ts';
 import { type Service, startService } from '../../support/service.ts';
-import { createIdp, idpBody, linkTo, problemOf, showNextStep, startUpstream, throughUpstream } from '../../support/upstream.ts';
+import { createIdp, followRefresh, idpBody, linkTo, problemOf, startUpstream, throughUpstream } from '../../support/upstream.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
 const env = { ALLOW_PRIVATE_NETWORK: 'true' };
@@ -93,16 +93,16 @@ test('accounts elsewhere that a user connects', async (t) => {
     const attacker = await signedIn();
     const victim = await signedIn();
     const back = await backFrom(outOf(await attacker.agent.submit(attacker.page, `connect-${idp}`)));
-    const lured = await showNextStep(victim.agent, await victim.agent.visit(back));
+    const lured = await followRefresh(victim.agent, await victim.agent.visit(back));
     assert.equal(problemOf(lured), 'upstream_over');
     await leadsBack(victim.agent, lured);
     // With an attempt of his own under way, and the attacker's code in it: PKCE and nonce bind the code to its own request.
     const own = await backFrom(outOf(await victim.agent.submit(victim.page, `connect-${idp}`)));
     own.searchParams.set('code', back.searchParams.get('code') ?? '');
-    assert.equal(problemOf(await showNextStep(victim.agent, await victim.agent.visit(own))), 'upstream_refused');
+    assert.equal(problemOf(await followRefresh(victim.agent, await victim.agent.visit(own))), 'upstream_refused');
     assert.equal(await linkOf(victim.user.id), undefined);
     assert.equal(
-      (await showNextStep(attacker.agent, await attacker.agent.visit(back))).url.pathname,
+      (await followRefresh(attacker.agent, await attacker.agent.visit(back))).url.pathname,
       PAGE,
       'and the right browser has lost nothing',
     );
@@ -117,10 +117,10 @@ test('accounts elsewhere that a user connects', async (t) => {
     const [back, another] = [await begin(), await begin()];
     const nobody = agent.window();
     assert.equal((await agent.send('/api/v1/sessions/me', { method: 'DELETE' })).status, 204);
-    const refused = await showNextStep(nobody, await nobody.visit(another));
+    const refused = await followRefresh(nobody, await nobody.visit(another));
     assert.equal(problemOf(refused), 'upstream_other_session');
     assert.equal((await agent.signIn(await agent.visit('/signin'), second)).url.pathname, '/account');
-    assert.equal(problemOf(await showNextStep(agent, await agent.visit(back))), 'upstream_other_session');
+    assert.equal(problemOf(await followRefresh(agent, await agent.visit(back))), 'upstream_other_session');
     for (const { id } of [first.user, second]) assert.equal(await linkOf(id), undefined);
   });
 
@@ -130,7 +130,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const shown = await agent.visit(await backFrom(outOf(await agent.submit(page, `connect-${idp}`))));
     const asked = upstream.calls.get('/token') ?? 0;
     const windows = Array.from({ length: 20 }, () => agent.window());
-    const outcomes = await Promise.all(windows.map((window) => showNextStep(window, shown)));
+    const outcomes = await Promise.all(windows.map((window) => followRefresh(window, shown)));
     assert.equal(outcomes.filter(({ url, status }) => url.pathname === PAGE && status === 200).length, 1);
     assert.equal(upstream.calls.get('/token'), asked + 1);
     assert.equal(await linkOf(user.id), subject);
@@ -142,7 +142,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const back = await backFrom(outOf(await agent.submit(page, `connect-${idp}`)));
     const asSignIn = new URL(back);
     asSignIn.searchParams.set('state', (back.searchParams.get('state') ?? '').split('.')[0] ?? '');
-    assert.equal(problemOf(await showNextStep(agent, await agent.visit(asSignIn))), 'upstream_over');
+    assert.equal(problemOf(await followRefresh(agent, await agent.visit(asSignIn))), 'upstream_over');
     const stranger = new UserAgent(service.baseUrl);
     const out = (await stranger.visit(linkTo(await stranger.visit('/signin'), idp))).url;
     const answer = await backFrom(out);
@@ -150,7 +150,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     assert.equal(session.url.pathname, '/account');
     const state = `${answer.searchParams.get('state')}.account`;
     answer.searchParams.set('state', state);
-    assert.equal(problemOf(await showNextStep(stranger, await stranger.visit(answer))), 'upstream_over');
+    assert.equal(problemOf(await followRefresh(stranger, await stranger.visit(answer))), 'upstream_over');
     assert.equal(await linkOf(user.id), undefined);
   });
 
@@ -163,7 +163,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const refused = await agent.submit(again, `connect-${idp}`);
     assert.equal(refused.url.pathname, '/signin');
     assert.equal(await linkOf(user.id), undefined);
-    assert.equal(problemOf(await showNextStep(agent, await agent.visit(back))), 'upstream_over', 'ten minutes are over');
+    assert.equal(problemOf(await followRefresh(agent, await agent.visit(back))), 'upstream_over', 'ten minutes are over');
     await connect(agent, await agent.signIn(await agent.visit('/signin?account=security'), user));
     const connected = await agent.visit(PAGE);
     moveClock(t, 1802);
@@ -178,7 +178,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const owner = await signedIn(plain.user);
     const enrolling = await owner.agent.submit(owner.page, 'app-form');
     await owner.agent.submit(enrolling, 'enroll-form', { passCode: codeOf(secretOn(enrolling)) });
-    assert.equal(problemOf(await showNextStep(plain.agent, await plain.agent.visit(back))), 'upstream_other_session');
+    assert.equal(problemOf(await followRefresh(plain.agent, await plain.agent.visit(back))), 'upstream_other_session');
     assert.equal(await linkOf(plain.user.id), undefined);
   });
 
@@ -291,7 +291,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const { agent, page } = await signedIn();
     const back = await backFrom(outOf(await agent.submit(page, `connect-${idp}`)));
     await service.api('POST', `/idps/${idp}/lifecycle/deactivate`);
-    const refused = await showNextStep(agent, await agent.visit(back));
+    const refused = await followRefresh(agent, await agent.visit(back));
     assert.equal(problemOf(refused), 'upstream_not_offered');
     await leadsBack(agent, refused);
     assert.equal(problemOf(await agent.submit(page, `connect-${idp}`)), 'upstream_not_offered');
@@ -299,7 +299,7 @@ test('accounts elsewhere that a user connects', async (t) => {
     const suspended = await signedIn();
     const theirs = await backFrom(outOf(await suspended.agent.submit(suspended.page, `connect-${idp}`)));
     await service.api('POST', `/users/${suspended.user.id}/lifecycle/suspend`);
-    assert.equal(problemOf(await showNextStep(suspended.agent, await suspended.agent.visit(theirs))), 'upstream_other_session');
+    assert.equal(problemOf(await followRefresh(suspended.agent, await suspended.agent.visit(theirs))), 'upstream_other_session');
     assert.equal(await linkOf(suspended.user.id), undefined);
   });
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { answerOf, authorizeUrl, CALLBACK, createClient } from '../../protocol/servers/relying-party.ts';
 import { startService } from '../../support/service.ts';
 import { withTimings } from '../../support/short-waits.ts';
-import { createIdp, idpBody, linkTo, problemOf, showNextStep, signInAt, startUpstream } from '../../support/upstream.ts';
+import { createIdp, followRefresh, idpBody, linkTo, problemOf, signInAt, startUpstream } from '../../support/upstream.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
 const env = { ALLOW_PRIVATE_NETWORK: 'true' };
@@ -55,7 +55,7 @@ test('answers of a provider that are not what they must be', async (t) => {
         return atRedirectUri(agent);
       })();
       Object.assign(upstream.behaviour, behaviour);
-      const page = await showNextStep(agent, await agent.visit(back));
+      const page = await followRefresh(agent, await agent.visit(back));
       Object.assign(upstream.behaviour, { error: undefined, errorDescription: undefined, responseIssuer: undefined }, reset);
       assert.equal(problemOf(page), code, page.text);
       assert.ok(!page.text.includes('<img src=x'));
@@ -69,7 +69,7 @@ test('answers of a provider that are not what they must be', async (t) => {
   await t.test('a foreign browser can do nothing with an answer (login CSRF, RFC 9700 section 4.7)', async () => {
     const { agent, back } = await atRedirectUri();
     const victim = new UserAgent(service.baseUrl);
-    const refused = await showNextStep(victim, await victim.visit(back));
+    const refused = await followRefresh(victim, await victim.visit(back));
     assert.equal(refused.status, 403);
     assert.equal(problemOf(refused), 'interaction_elsewhere');
     // Also with a sign-in of its own under way.
@@ -77,11 +77,11 @@ test('answers of a provider that are not what they must be', async (t) => {
     const mixed = new URL(its);
     mixed.searchParams.set('code', back.searchParams.get('code') ?? '');
     assert.notEqual(
-      (await showNextStep(other, await other.visit(mixed))).url.origin,
+      (await followRefresh(other, await other.visit(mixed))).url.origin,
       new URL(CALLBACK).origin,
       'PKCE binds the code to its request',
     );
-    assert.ok(atApplication((await showNextStep(agent, await agent.visit(back))).url), 'and the right browser has lost nothing');
+    assert.ok(atApplication((await followRefresh(agent, await agent.visit(back))).url), 'and the right browser has lost nothing');
   });
 
   await t.test('an answer of one interaction is worth nothing in another one of the same browser', async () => {
@@ -97,7 +97,7 @@ test('answers of a provider that are not what they must be', async (t) => {
     const page = await agent.visit(back);
     const windows = Array.from({ length: 20 }, () => agent.window());
     const tokensAsked = upstream.calls.get('/token') ?? 0;
-    const outcomes = await Promise.all(windows.map((window) => showNextStep(window, page)));
+    const outcomes = await Promise.all(windows.map((window) => followRefresh(window, page)));
     assert.equal(outcomes.filter(({ url }) => atApplication(url) && url.searchParams.has('code')).length, 1);
     assert.equal(upstream.calls.get('/token'), tokensAsked + 1);
   });
@@ -117,7 +117,7 @@ test('answers of a provider that are not what they must be', async (t) => {
     const second = await createIdp(service, { ...idpBody(evil), name: 'Evil' });
     const { agent, back } = await atRedirectUri();
     const moved = new URL(back.href.replace(idp, second));
-    assert.equal(problemOf(await showNextStep(agent, await agent.visit(moved))), 'upstream_over');
+    assert.equal(problemOf(await followRefresh(agent, await agent.visit(moved))), 'upstream_over');
     assert.equal(evil.calls.get('/token'), undefined, 'the code was not shown to it');
     await service.api('POST', `/idps/${second}/lifecycle/deactivate`);
   });
@@ -126,14 +126,14 @@ test('answers of a provider that are not what they must be', async (t) => {
     const { agent, back } = await atRedirectUri();
     const altered = new URL(back);
     altered.searchParams.set('state', 'x'.repeat(43));
-    assert.equal(problemOf(await showNextStep(agent, await agent.visit(altered))), 'upstream_over');
+    assert.equal(problemOf(await followRefresh(agent, await agent.visit(altered))), 'upstream_over');
     altered.searchParams.set('state', '../../evil');
     assert.equal((await agent.visit(altered)).status, 410);
     altered.searchParams.delete('state');
     assert.equal((await agent.visit(altered)).status, 410);
     const twice = new URL(back);
     twice.searchParams.append('code', 'another');
-    assert.equal(problemOf(await showNextStep(agent, await agent.visit(twice))), 'upstream_untrusted');
+    assert.equal(problemOf(await followRefresh(agent, await agent.visit(twice))), 'upstream_untrusted');
   });
 
   await t.test('a page of another site cannot begin a sign-in: it gets the sign-in page (RFC 9700 section 4.7)', async () => {
@@ -146,7 +146,7 @@ test('answers of a provider that are not what they must be', async (t) => {
   await t.test('a provider that was deactivated meanwhile signs nobody in', async () => {
     const { agent, back } = await atRedirectUri();
     await service.api('POST', `/idps/${idp}/lifecycle/deactivate`);
-    assert.equal(problemOf(await showNextStep(agent, await agent.visit(back))), 'upstream_not_offered');
+    assert.equal(problemOf(await followRefresh(agent, await agent.visit(back))), 'upstream_not_offered');
     await service.api('POST', `/idps/${idp}/lifecycle/activate`);
   });
 

@@ -9,7 +9,7 @@ import { authorizeUrl, createClient } from '../../protocol/servers/relying-party
 import { listen } from '../../support/listen.ts';
 import { startService } from '../../support/service.ts';
 import { withTimings } from '../../support/short-waits.ts';
-import { createIdp, isAdmitted, problemOf, showNextStep } from '../../support/upstream.ts';
+import { createIdp, followRefresh, isAdmitted, problemOf } from '../../support/upstream.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
 const env = { ALLOW_PRIVATE_NETWORK: 'true' };
@@ -130,7 +130,7 @@ test('a bare oidc-provider', async (t) => {
     const back = await new UserAgent(origin).visit(await outOf(here));
     assert.equal(back.url.origin, service.baseUrl, back.text);
     await between();
-    return showNextStep(here, await here.visit(back.url));
+    return followRefresh(here, await here.visit(back.url));
   }
   const admitted = (page: Page) => assert.ok(isAdmitted(page), page.text);
 
@@ -152,7 +152,7 @@ test('a bare oidc-provider', async (t) => {
     assert.equal(answered.status, 200);
     const page: Page = { url: new URL(action), status: 200, headers: answered.headers, text: await answered.text() };
     assert.match(page.text, /id="continue"/, 'a link, where the browser does not go on by itself');
-    admitted(await showNextStep(here, page));
+    admitted(await followRefresh(here, page));
     const user = (await service.api('GET', '/users/bare@example.com')).body;
     assert.equal(user.profile.displayName, 'Bare');
   });

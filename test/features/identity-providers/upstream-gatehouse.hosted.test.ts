@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authorizeUrl, createClient } from '../../protocol/servers/relying-party.ts';
 import { startService } from '../../support/service.ts';
-import { isAdmitted, linkTo, problemOf, showNextStep } from '../../support/upstream.ts';
+import { followRefresh, isAdmitted, linkTo, problemOf } from '../../support/upstream.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
 const ID = 'idp_AnotherGatehouse0000';
@@ -35,7 +35,7 @@ for (const serverId of ['built-in', 'default']) {
       const there = new UserAgent(upper.baseUrl);
       const { url: back } = await there.signIn(await there.visit(out), user);
       assert.ok(back.href.startsWith(redirectUri), back.href);
-      return showNextStep(agent, await agent.visit(back));
+      return followRefresh(agent, await agent.visit(back));
     };
 
     const page = await signIn('ada@example.com');

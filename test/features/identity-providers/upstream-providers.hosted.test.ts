@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerOf, authorizeUrl, CALLBACK, createClient } from '../../protocol/servers/relying-party.ts';
 import { type Service, startService } from '../../support/service.ts';
-import { createIdp, isAdmitted, linkTo, showNextStep } from '../../support/upstream.ts';
+import { createIdp, followRefresh, isAdmitted, linkTo } from '../../support/upstream.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
 const env = { ALLOW_PRIVATE_NETWORK: 'true' };
@@ -42,7 +42,7 @@ test('a second instance of this service is the provider: its sign-in page, its c
   step = await there.signIn(step, user);
   if (step.text.includes('id="consent"')) step = await there.submit(step, 'consent', { decision: 'allow' });
   assert.equal(step.url.origin, service.baseUrl, step.text);
-  const done = await showNextStep(here, await here.visit(step.url));
+  const done = await followRefresh(here, await here.visit(step.url));
   assert.ok(done.url.href.startsWith(CALLBACK), done.text);
   assert.ok(answerOf(done).code !== undefined);
   const found = (await service.api('GET', '/users/Ada%20of%20Head%20Office')).body;
@@ -57,7 +57,7 @@ test('a second instance of this service is the provider: its sign-in page, its c
     const out = (await anew.visit(authorizeUrl(service, 'default', { client_id: client.clientId, idp }))).url;
     const back = await there.visit(out);
     assert.equal(back.url.origin, service.baseUrl, 'its session answers by itself');
-    assert.ok(isAdmitted(await showNextStep(anew, await anew.visit(back.url))));
+    assert.ok(isAdmitted(await followRefresh(anew, await anew.visit(back.url))));
   });
 
   await t.test('the user says no there: access_denied, told here', async () => {
@@ -67,7 +67,7 @@ test('a second instance of this service is the provider: its sign-in page, its c
     const shown = await stranger.visit(out);
     const [, cancel = ''] = /action="([^"]*\/cancel[^"]*)"/.exec(shown.text) ?? [];
     const cancelled = await stranger.visit(cancel.replaceAll('&amp;', '&'), { method: 'POST', headers: { origin: upstream.baseUrl } });
-    const told = await showNextStep(anew, await anew.visit(cancelled.url));
+    const told = await followRefresh(anew, await anew.visit(cancelled.url));
     assert.match(told.text, /upstream_denied/);
   });
 });

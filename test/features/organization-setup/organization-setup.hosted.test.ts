@@ -6,7 +6,7 @@ import { moveClock } from '../../support/clock.ts';
 import { startDns } from '../../support/dns.ts';
 import { startService } from '../../support/service.ts';
 import { createOrg, verifyDomainOf } from '../../support/tenants.ts';
-import { isAdmitted, showNextStep } from '../../support/upstream.ts';
+import { followRefresh, isAdmitted } from '../../support/upstream.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
 async function start(t: TestContext) {
@@ -59,7 +59,7 @@ test('a customer’s administrator sets up domain, provider and sign-in, without
     const out = (between.headers.get('refresh') ?? '').replace(/^0;url=/, '');
     const there = new UserAgent(upper.baseUrl);
     const { url } = await there.signIn(await there.visit(out), user);
-    return showNextStep(agent, await agent.visit(url));
+    return followRefresh(agent, await agent.visit(url));
   };
   const general = await new UserAgent(service.baseUrl).visit('/signin');
   assert.doesNotMatch(general.text, /upstream\//, 'the provider is no general offer');
@@ -79,7 +79,7 @@ test('a customer’s administrator sets up domain, provider and sign-in, without
   const out = await browser.visit(authorizeUrl(service, 'default', { client_id: shop, login_hint: 'ada@acme.example' }));
   const there = new UserAgent(upper.baseUrl);
   const { url } = await there.signIn(await there.visit(out.url), ada);
-  assert.ok(isAdmitted(await showNextStep(browser, await browser.visit(url))));
+  assert.ok(isAdmitted(await followRefresh(browser, await browser.visit(url))));
   const types = (await service.api('GET', `/logs?filter=${encodeURIComponent(`target.id eq "${orgId}"`)}`)).body.map(
     ({ eventType }: { eventType: string }) => eventType,
   );

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { type RequestContext, SYSTEM } from '../../../src/features/audit/audit-event.policy.ts';
 import { removeExpired } from '../../../src/features/expiry/expiry.service.ts';
 import { countFailedSignIn, networkOf, TooManyFailures } from '../../../src/features/sign-in/failure-limits.service.ts';
-import { authenticatePassword, confirmPassword } from '../../../src/features/sign-in/sign-in.service.ts';
+import { authenticatePassword, checkPasswordOfAnyStatus } from '../../../src/features/sign-in/sign-in.service.ts';
 import { takeStep } from '../../../src/features/users/user-lifecycle.service.ts';
 import { createUser } from '../../../src/features/users/users.service.ts';
 import { loadConfig } from '../../../src/platform/config/config.ts';
@@ -130,7 +130,7 @@ describe('lockout and limits of sign-in (decisions, "Users sign in")', () => {
   it('counts for an account that is not active, too: its right password is told; being active again forgets it', async () => {
     const { id, login } = await newUser();
     await services.database.knex('users').where({ id }).update({ status: 'SUSPENDED' });
-    const told = () => confirmPassword(services, { username: login, password: PASSWORD }, newAddress());
+    const told = () => checkPasswordOfAnyStatus(services, { username: login, password: PASSWORD }, newAddress());
     assert.deepEqual(await told(), { kind: 'inactive', isOverloaded: false });
     await fail(login, 12);
     assert.equal((await locksOf(id)).length, 1);

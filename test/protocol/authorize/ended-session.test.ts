@@ -56,7 +56,7 @@ test('a request that a logout wins against is asked anew, with all its parameter
   const issued = () =>
     onServer(database, async (sql) => (await sql.query('SELECT 1 FROM oidc_payload WHERE model IN (2, 3, 4)')).rowCount ?? 0);
   /** Signs in at the page that the browser was led to, and exchanges the code. */
-  async function showNextStep(browser: UserAgent, page: Page, state: string, form: Record<string, string> = {}): Promise<void> {
+  async function finishSignIn(browser: UserAgent, page: Page, state: string, form: Record<string, string> = {}): Promise<void> {
     assert.equal(await issued(), 0, 'nothing was issued');
     assert.match(page.text, /id="sign-in-form"/);
     const answer = answerOf(await browser.signIn(page, user));
@@ -84,7 +84,7 @@ test('a request that a logout wins against is asked anew, with all its parameter
     assert.equal(again.origin + again.pathname, url.origin + url.pathname);
     const asked = Object.fromEntries(again.searchParams);
     assert.deepEqual(asked, { ...Object.fromEntries(url.searchParams), code_challenge_method: 'S256' });
-    await showNextStep(browser, await browser.visit(again), 'some-state', { code_verifier: proof });
+    await finishSignIn(browser, await browser.visit(again), 'some-state', { code_verifier: proof });
   });
 
   await t.test('with prompt=none: login_required at the application, with its state', async () => {
@@ -99,7 +99,7 @@ test('a request that a logout wins against is asked anew, with all its parameter
     const browser = await signedIn();
     const { origin, pathname, searchParams } = request({ state: 'posted' });
     const page = await overtaken(() => browser.visit(`${origin}${pathname}`, { method: 'POST', body: new URLSearchParams(searchParams) }));
-    await showNextStep(browser, page, 'posted');
+    await finishSignIn(browser, page, 'posted');
   });
 
   await t.test('with a request object, which counts once: its parameters and those beside it', async () => {
@@ -114,7 +114,7 @@ test('a request that a logout wins against is asked anew, with all its parameter
       .setExpirationTime('1m')
       .sign(new TextEncoder().encode(SECRET));
     const page = await overtaken(() => browser.visit(request({ request: jwt, state: 'beside' })));
-    await showNextStep(browser, page, 'signed', { code_verifier: proof });
+    await finishSignIn(browser, page, 'signed', { code_verifier: proof });
   });
 
   await t.test('with a sessionToken, which counts once: who was signed in by it signs in', async () => {
@@ -127,7 +127,7 @@ test('a request that a logout wins against is asked anew, with all its parameter
     const { sessionToken } = (await answer.json()) as { sessionToken: string };
     const page = await overtaken(() => browser.visit(request({ sessionToken, state: 'by-token' })));
     assert.ok(!page.url.href.includes(sessionToken));
-    await showNextStep(browser, page, 'by-token');
+    await finishSignIn(browser, page, 'by-token');
   });
 
   await t.test('at the step after the consent page', async () => {
