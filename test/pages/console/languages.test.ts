@@ -140,6 +140,16 @@ const SHOWS_PAGES = /^\/(settings\/(texts|branding\/)|organizations\/[^/]+\/bran
 /** One line each, so that a failure shows all. */
 const listed = (found: ReadonlyMap<string, string>): string => [...found].map(([text, where]) => `${text} (${where})`).join('\n');
 
+test('the console is drawn in each language', async (t) => {
+  const { agent } = await enter(await startService(t));
+  for (const [language, { pages }] of [['de', de] as const, ['es', es] as const, [LANGUAGE, zh] as const]) {
+    const { text } = await agent.visit(`/admin?language=${language}`);
+    assert.match(text, new RegExp(`<html lang="${language}"`));
+    const shown = shownIn(text);
+    for (const label of ['Users', 'Groups', 'Applications'] as const) assert.ok(shown.includes(pages[label]), `${language}: ${label}`);
+  }
+});
+
 test('every page of the console is translated', async (t) => {
   const untranslated = new Map<string, string>();
   let where = '';
