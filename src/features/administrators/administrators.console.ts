@@ -2,6 +2,7 @@
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
+import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { organizationPath } from '../organizations/organization-page.console.ts';
@@ -17,12 +18,15 @@ const HOME = '/admin/security/administrators';
 const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Administrators', href: HOME }];
 const TYPES = Object.keys(ROLE_NAMES) as RoleType[];
 
+const COLUMNS: ListColumns = [{ label: 'User name', by: 'login', searched: true }, 'Roles', { label: 'Status', by: 'status' }];
+
 const list: ConsolePage = {
   path: '/security/administrators',
   access: 'service',
   async show({ services, request, query }) {
     const type = TYPES.find((one) => one === query.get('role'));
-    const { items, total } = await listAdministrators(services, { type }, pageIn(query));
+    const { items, total } = await listAdministrators(services, { type }, pageIn(query, COLUMNS));
+    const { search, ...page } = paged(HOME, query, COLUMNS, { total }, 'administrator');
     const give = { label: 'Give role', href: `${HOME}/new`, main: true };
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return listPage({
@@ -32,7 +36,6 @@ const list: ConsolePage = {
       actions: isChangeable ? [give] : [],
       list: {
         name: 'Administrators',
-        columns: ['User name', 'Roles', 'Status'],
         rows: items.map(({ userId, login, status, roles }) => ({
           cells: [
             { text: login, href: `${addressOfUser(userId)}/roles` },
@@ -46,6 +49,7 @@ const list: ConsolePage = {
         })),
         empty: type === undefined ? 'There is no administrator.' : 'Nobody has this role.',
         search: {
+          ...search,
           fields: [
             {
               name: 'role',
@@ -54,9 +58,10 @@ const list: ConsolePage = {
               options: [{ value: '', label: 'All' }, ...TYPES.map((one) => ({ value: one, label: ROLE_NAMES[one] }))],
             },
           ],
-          isNarrowed: type !== undefined,
+          isNarrowed: type !== undefined || search?.isNarrowed === true,
+          kept: keptOrder(query),
         },
-        ...paged(HOME, query, { total }, 'administrator'),
+        ...page,
       },
     });
   },

@@ -1,6 +1,7 @@
 /** The administrator's roles of a user: given and taken. */
 
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -24,6 +25,8 @@ async function organizationOf(
   return orgId === undefined ? undefined : getOrganization(services, orgId, request);
 }
 
+const COLUMNS: ListColumns = [{ label: 'Role', by: 'type' }, 'For', 'What it allows', { label: 'Since', by: 'created', descending: true }];
+
 const list: ConsolePage = {
   path: '/users/:id/roles',
   access: 'service',
@@ -31,7 +34,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, total } = inPages(await listRoles(services, subject.user.id, request), pageIn(query));
+    const { items, total } = inPages(await listRoles(services, subject.user.id, request), pageIn(query, COLUMNS));
     const isChangeable = mayCall(request.roles, 'service', 'write');
     const rows = items.map(async (role) => {
       const organization = await organizationOf(visit, role);
@@ -50,10 +53,9 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Roles',
-      columns: ['Role', 'For', 'What it allows', 'Since'],
       rows: await Promise.all(rows),
       empty: 'The user is not an administrator.',
-      ...paged(home, query, { total }, 'role'),
+      ...paged(home, query, COLUMNS, { total }, 'role'),
     };
     return userPage(visit, subject, [part], isChangeable ? [{ label: 'Give role', href: `${home}/new`, main: true }] : []);
   },

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { organizationsIn } from '../../pages/console/candidates.ts';
 import { type Content, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -41,12 +42,23 @@ async function typesOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Prom
   return new Map(await Promise.all(tokens.map(async (token) => [token.id, await typeOf(token)] as const)));
 }
 
+const columnsOf = (withOwners: boolean): ListColumns => [
+  { label: 'Name', by: 'name', searched: true },
+  { label: 'Type', by: 'type' },
+  ...(withOwners ? ['Owner'] : []),
+  { label: 'Created', by: 'created', descending: true },
+  { label: 'Expires', by: 'expiresAt', descending: true },
+  { label: 'Last used', by: 'lastUsed', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/api/tokens',
   access: 'own',
   async show(visit) {
-    const { items, total } = await listApiTokens(visit.services, pageIn(visit.query), visit.request);
-    const owners = seesAll(visit, 'read') ? await ownersOf(visit, items) : undefined;
+    const withOwners = seesAll(visit, 'read');
+    const columns = columnsOf(withOwners);
+    const { items, total } = await listApiTokens(visit.services, pageIn(visit.query, columns), visit.request);
+    const owners = withOwners ? await ownersOf(visit, items) : undefined;
     const types = await typesOf(visit, items);
     const create = { label: 'Create token', href: `${HOME}/new`, main: true };
     return listPage({
@@ -56,7 +68,6 @@ const list: ConsolePage = {
       actions: [create],
       list: {
         name: 'Tokens',
-        columns: ['Name', 'Type', ...(owners === undefined ? [] : ['Owner']), 'Created', 'Expires', 'Last used'],
         rows: items.map((token) => ({
           cells: [
             token.name,
@@ -69,10 +80,10 @@ const list: ConsolePage = {
           actions: mayRevoke(visit, token) ? [{ label: 'Revoke', href: `${HOME}/${token.id}/revoke` }] : [],
         })),
         empty:
-          pageIn(visit.query).page === 1
+          total === 0
             ? 'There is no token yet. Create one, and use it in scripts and tools that call the management API, or in a directory that provisions users by SCIM.'
             : 'There are no more tokens.',
-        ...paged(HOME, visit.query, { total }, 'token'),
+        ...paged(HOME, visit.query, columns, { total }, 'token'),
       },
     });
   },

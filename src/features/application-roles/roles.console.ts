@@ -3,7 +3,10 @@
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
+import { inPages } from '../../platform/database/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -32,9 +35,16 @@ import {
 const homeOf = ({ id }: Application): string => applicationTabs(id).roles.href;
 const crumbsOf = (application: Application) => applicationCrumbs(application, applicationTabs(application.id).roles);
 
+const COLUMNS: ListColumns = [
+  { label: 'Role', by: 'displayName', searched: true },
+  { label: 'Name', by: 'name', searched: true },
+  { label: 'Description', by: 'description' },
+];
+
 /** The application's roles. */
 export async function rolesPart(visit: ConsoleRequest, application: Application): Promise<TablePart> {
   const roles = await allApplicationRoles(visit.services, application.id);
+  const { items, total } = inPages(roles, pageIn(visit.query, COLUMNS));
   const changes = mayChangeApplication(visit, application);
   return {
     kind: 'table',
@@ -42,8 +52,7 @@ export async function rolesPart(visit: ConsoleRequest, application: Application)
     lead: 'Assign roles with the application, to users and groups. Tokens list them in the claim roles when the scope roles is granted.',
     actions: changes ? [{ label: 'Create role', href: `${homeOf(application)}/new`, main: true }] : [],
     name: 'Roles',
-    columns: ['Role', 'Name', 'Description'],
-    rows: roles.map(({ id, name, displayName, description }) => ({
+    rows: items.map(({ id, name, displayName, description }) => ({
       cells: [verbatim(displayName), { text: name, code: true }, description],
       actions: changes
         ? [
@@ -53,6 +62,7 @@ export async function rolesPart(visit: ConsoleRequest, application: Application)
         : [],
     })),
     empty: 'This application has no roles yet. Create one, such as editor.',
+    ...paged(homeOf(application), visit.query, COLUMNS, { total }, 'role'),
   };
 }
 

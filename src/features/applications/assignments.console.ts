@@ -3,7 +3,7 @@
 import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { detailPage, type Part, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -48,14 +48,18 @@ function kindIn({ params }: ConsoleRequest): Kind & { readonly path: string } {
 async function tableOf(visit: ConsoleRequest, application: Application, path: string, query: URLSearchParams): Promise<TablePart> {
   const { kind, title, column, empty } = KINDS[path] as Kind;
   const address = `${applicationTabs(application.id).assignments.href}/${path}`;
-  const { items, total } = await listAssignments(visit.services, application.id, kind, pageIn(query));
+  const columns: ListColumns = [
+    { label: column, by: 'name', searched: true },
+    'Roles',
+    { label: 'Assigned', by: 'created', descending: true },
+  ];
+  const { items, total } = await listAssignments(visit.services, application.id, kind, pageIn(query, columns));
   const changes = mayChangeApplication(visit, application);
   return {
     kind: 'table',
     title,
     actions: changes ? [{ label: `Assign ${path}`, href: `${address}/new`, main: true }] : [],
     name: path,
-    columns: [column, 'Roles', 'Assigned'],
     rows: items.map(({ id, name, created, roles }) => ({
       cells: [
         { text: name, href: `/admin/${path}/${encodeURIComponent(id)}` },
@@ -70,7 +74,7 @@ async function tableOf(visit: ConsoleRequest, application: Application, path: st
         : [],
     })),
     empty,
-    ...paged(address, query, { total }, kind),
+    ...paged(address, query, columns, { total }, kind),
   };
 }
 

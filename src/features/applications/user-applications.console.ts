@@ -4,6 +4,7 @@ import { applicationsIn } from '../../pages/console/candidates.ts';
 import { undoOfAdding } from '../../pages/console/choose-page.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { LIMIT, paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
@@ -24,6 +25,8 @@ import { getApplication } from './applications.service.ts';
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/applications`;
 const addressOfApplication = (id: string): string => `/admin/applications/${encodeURIComponent(id)}`;
 
+const COLUMNS: ListColumns = [{ label: 'Application', by: 'label', searched: true }, 'Assigned to', { label: 'Status', by: 'status' }];
+
 const list: ConsolePage = {
   path: '/users/:id/applications',
   access: 'service',
@@ -32,7 +35,7 @@ const list: ConsolePage = {
     const subject = await userSubject(visit);
     const { id } = subject.user;
     const home = homeOf(id);
-    const assigned = await listUserAssignments(services, id, pageIn(query), request);
+    const assigned = await listUserAssignments(services, id, pageIn(query, COLUMNS), request);
     const open = await listOpenApplications(services, id, { limit: LIMIT }, request);
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return userPage(
@@ -44,7 +47,6 @@ const list: ConsolePage = {
           title: 'Assigned',
           lead: 'Assignments apply only if “Only assigned users and groups” is selected in Settings.',
           name: 'Assigned applications',
-          columns: ['Application', 'Assigned to', 'Status'],
           rows: assigned.items.map(({ applicationId, label, status, isDirect, groups }) => ({
             cells: [
               { text: label, href: addressOfApplication(applicationId) },
@@ -58,7 +60,7 @@ const list: ConsolePage = {
               isChangeable && isDirect ? [{ label: 'Remove assignment', href: `${home}/${encodeURIComponent(applicationId)}/remove` }] : [],
           })),
           empty: 'No applications are assigned to this user or their groups.',
-          ...paged(home, query, assigned, 'application'),
+          ...paged(home, query, COLUMNS, assigned, 'application'),
         },
         {
           kind: 'table',

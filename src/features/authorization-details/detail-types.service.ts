@@ -26,7 +26,7 @@ import {
 import { type AuthorizationDetail, isListOfTexts, isText, LISTS } from './details.policy.ts';
 import { templateProblem } from './shown-details.policy.ts';
 
-/** Oldest first. @param q what the name begins with @throws {ApiError} not found */
+/** Oldest first. @param q words of the names @throws {ApiError} not found */
 export async function listServerDetailTypes(
   services: Services,
   serverId: string,

@@ -3,6 +3,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import { columnsOf } from '../../platform/validation/resource.ts';
 import { DETAIL_TYPE_SETTINGS, type DetailType } from './detail-types.resource.ts';
 
@@ -19,15 +20,15 @@ export async function insertDetailType(trx: Executor, serverId: string, type: De
 export const listDetailTypes = (executor: Executor, serverId: string): Promise<DetailType[]> =>
   executor(TABLE).where({ server_id: serverId }).select<DetailType[]>(DETAIL_TYPE).orderBy('seq');
 
-/** Oldest first. @param beginning of the name */
+/** Oldest first. @param words of the name and of the name on the consent page */
 export function readDetailTypes(
   executor: Executor,
   serverId: string,
-  beginning: string | undefined,
+  words: string | undefined,
   window: Window,
 ): Promise<Page<DetailType>> {
   const query = executor(TABLE).where({ server_id: serverId });
-  if (beginning !== undefined) query.whereRaw('starts_with(lower(name), lower(?))', [beginning]);
+  if (words !== undefined) applyWords(query, ['name', 'display_name'], words);
   return readPage(query, DETAIL_TYPE, window);
 }
 

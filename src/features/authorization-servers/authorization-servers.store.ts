@@ -3,8 +3,8 @@
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
-import { containing } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import { listDetailTypes } from '../authorization-details/detail-types.store.ts';
 import { listClaims } from '../claims/claims.store.ts';
 import { listActivePolicies } from '../policies/policies.store.ts';
@@ -67,13 +67,10 @@ export async function listServers(executor: Executor): Promise<AuthorizationServ
   return executor('authorization_servers').select<AuthorizationServer[]>(SERVER).orderBy('key');
 }
 
-/** Oldest first. @param q substring of name or audience, case-insensitive */
+/** Oldest first. @param q words of the name or the audiences */
 export function pageServers(executor: Executor, q: string | undefined, window: Window): Promise<Page<AuthorizationServer>> {
   const query = executor('authorization_servers');
-  if (q !== undefined) {
-    const among = 'SELECT 1 FROM unnest(array_prepend(audience, further_audiences)) AS one WHERE lower(one) LIKE lower(?)';
-    query.whereRaw(`(lower(name) LIKE lower(?) OR EXISTS (${among}))`, [containing(q), containing(q)]);
-  }
+  if (q !== undefined) applyWords(query, ['name', 'audience', "array_to_string(further_audiences, ' ')"], q);
   return readPage(query, SERVER, window, { by: 'key' });
 }
 

@@ -3,6 +3,7 @@
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Piece } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -20,13 +21,22 @@ const STATES: Readonly<Record<SigningKey['status'], Piece>> = {
   RETIRED: { text: phrase('Retired, verifies what it signed') },
 };
 
+const COLUMNS: ListColumns = [
+  'Key id',
+  { label: 'State', by: 'status' },
+  { label: 'Algorithm', by: 'alg' },
+  { label: 'Created', by: 'created', descending: true },
+  { label: 'Signs since', by: 'activated', descending: true },
+  { label: 'Retired', by: 'retired', descending: true },
+];
+
 const keys: ConsolePage = {
   path: '/api/servers/:serverId/keys',
   access: 'service',
   async show(visit) {
     const subject = await serverSubject(visit);
     const { server, home, isChangeable } = subject;
-    const { items, total } = inPages(await listServerKeys(visit.services, server.id), pageIn(visit.query));
+    const { items, total } = inPages(await listServerKeys(visit.services, server.id), pageIn(visit.query, COLUMNS));
     const inUse = (await keysInUse(visit.services, server.id)).get(server.id);
     const ages = inUse && { activated: inUse.activated, nextCreated: inUse.nextCreated ?? undefined };
     const due = ages && nextRotation(server.rotationMode, ages, LIFETIMES);
@@ -50,7 +60,6 @@ const keys: ConsolePage = {
           title: 'Keys',
           lead: 'All keys are published at the JWKS address. A retired key is removed when all tokens that it signed have expired.',
           name: 'Keys',
-          columns: ['Key id', 'State', 'Algorithm', 'Created', 'Signs since', 'Retired'],
           rows: items.map(({ kid, alg, status, created, activated, retired }) => ({
             cells: [
               { text: kid, code: true },
@@ -62,7 +71,7 @@ const keys: ConsolePage = {
             ],
           })),
           empty: 'There are no more keys.',
-          ...paged(`${home}/keys`, visit.query, { total }, 'key'),
+          ...paged(`${home}/keys`, visit.query, COLUMNS, { total }, 'key'),
         },
       ],
     });

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -23,6 +24,13 @@ import {
 const LEAD =
   'An authorization server signs in users for applications and issues their tokens. The built-in one is for sign-in only; create your own for each API that you protect.';
 
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name' },
+  { label: 'Status', by: 'status' },
+  { label: 'Audience', by: 'audience' },
+  'Issuer',
+];
+
 const list: ConsolePage = {
   path: '/api/servers',
   access: 'service',
@@ -30,7 +38,7 @@ const list: ConsolePage = {
     const { services, query } = visit;
     const q = (query.get('q') ?? '').trim();
     const isNarrowed = q !== '' && isPrintable(q);
-    const window = { ...pageIn(query), q: isNarrowed ? q : undefined };
+    const window = { ...pageIn(query, COLUMNS), q: isNarrowed ? q : undefined };
     const { items, total } = await pageAuthorizationServers(services, window);
     const create = { label: 'Create authorization server', href: `${SERVERS_HOME}/new`, main: true };
     const protect = { label: 'Protect an MCP server', href: '/admin/api/mcp', icon: 'verify' } as const;
@@ -41,7 +49,6 @@ const list: ConsolePage = {
       actions: mayChangeServers(visit) ? [create, protect] : [],
       list: {
         name: 'Authorization servers',
-        columns: ['Name', 'Status', 'Audience', 'Issuer'],
         rows: items.map(({ id, name, status, audience, furtherAudiences }) => ({
           cells: [
             { text: name, href: addressOfServer(id) },
@@ -50,9 +57,9 @@ const list: ConsolePage = {
             { text: issuerOf(services.config.baseUrl, id), code: true },
           ],
         })),
-        search: { label: 'Name or audience', q, isNarrowed },
+        search: { label: 'Name or audience', q, isNarrowed, kept: keptOrder(query) },
         empty: 'No authorization servers match. Try other words, or show all.',
-        ...paged(SERVERS_HOME, query, { total }, 'authorization server'),
+        ...paged(SERVERS_HOME, query, COLUMNS, { total }, 'authorization server'),
       },
     });
   },

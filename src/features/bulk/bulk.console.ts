@@ -3,7 +3,7 @@
 import { applicationsIn, groupsIn } from '../../pages/console/candidates.ts';
 import { detailPage, type Fact, listPage, type Tone } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -34,18 +34,25 @@ export const addressOfDraft = (id: string): string => `${addressOfJob(id)}/confi
 const stateOf = ({ state }: BulkJob) => ({ text: STATES[state][0], tone: STATES[state][1] });
 const usersOf = (total: number): Phrase => countOf(total, 'user');
 
+const COLUMNS: ListColumns = [
+  { label: 'Action', by: 'action' },
+  { label: 'Users', by: 'total', descending: true },
+  { label: 'Status', by: 'state' },
+  'Created by',
+  { label: 'Created', by: 'created', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/bulk',
   access: 'organizations',
   async show({ services, query, request }) {
-    const { items, total } = await listJobs(services, pageIn(query), request);
+    const { items, total } = await listJobs(services, pageIn(query, COLUMNS), request);
     return listPage({
       title: 'Bulk actions',
       lead: 'Actions on many users at once, and imports. They are kept for seven days.',
       crumbs: [{ label: 'Directory' }],
       list: {
         name: 'Bulk actions',
-        columns: ['Action', 'Users', 'Status', 'Created by', 'Created'],
         rows: items.map((job) => ({
           cells: [
             { text: phrase(ACTION_TEXTS[job.action].label), href: job.state === 'DRAFT' ? addressOfDraft(job.id) : addressOfJob(job.id) },
@@ -57,7 +64,7 @@ const list: ConsolePage = {
         })),
         empty: 'No bulk actions in the last seven days. Select users in the list of users to begin one.',
         emptyAction: { label: 'Users', href: '/admin/users' },
-        ...paged(HOME, query, { total }, 'bulk action'),
+        ...paged(HOME, query, COLUMNS, { total }, 'bulk action'),
       },
     });
   },

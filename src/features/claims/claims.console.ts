@@ -2,7 +2,7 @@
 
 import { detailPage, type TableRow } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
@@ -32,13 +32,21 @@ import type { ClaimValueType, ServerClaim } from './custom-claims.policy.ts';
 const homeOf = ({ home }: ServerSubject): string => `${home}/claims`;
 const crumbs = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Claims', href: homeOf(subject) });
 
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name', searched: true },
+  'Included in',
+  'Value',
+  'For scopes',
+  { label: 'Status', by: 'status' },
+];
+
 const list: ConsolePage = {
   path: '/api/servers/:serverId/claims',
   access: 'service',
   async show(visit) {
     const subject = await serverSubject(visit);
     const { services, query } = visit;
-    const { items, total } = await listServerClaims(services, subject.server.id, pageIn(query));
+    const { items, total } = await listServerClaims(services, subject.server.id, pageIn(query, COLUMNS));
     const create = { label: 'Create claim', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
       lead: 'A claim is a statement in a token, e.g. the user’s department. Claims of the standard scopes are not listed here.',
@@ -47,13 +55,12 @@ const list: ConsolePage = {
         {
           kind: 'table',
           name: 'Claims',
-          columns: ['Name', 'Included in', 'Value', 'For scopes', 'Status'],
           rows: items.map((claim) => rowOf(subject, claim)),
           empty: subject.isBuiltIn
             ? 'The built-in authorization server has no claims of its own. Create your own authorization server to add some.'
             : 'No claims yet. Create one, e.g. with the user’s groups.',
           ...(subject.hasOwnParts && { emptyAction: create }),
-          ...paged(homeOf(subject), query, { total }, 'claim'),
+          ...paged(homeOf(subject), query, COLUMNS, { total }, 'claim'),
         },
       ],
     });

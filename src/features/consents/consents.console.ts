@@ -2,6 +2,7 @@
 
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -14,6 +15,13 @@ import { getGrant, listGrants, revokeGrant, revokeGrants } from './consents.serv
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/consents`;
 const FOLLOWS = 'The application loses its access at that authorization server. Next time, it must ask the user again.';
 
+const COLUMNS: ListColumns = [
+  { label: 'Scope or details', by: 'scope' },
+  'Application',
+  'Authorization server',
+  { label: 'Allowed on', by: 'created', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/users/:id/consents',
   access: 'organizations',
@@ -21,7 +29,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, total } = await listGrants(services, subject.user.id, pageIn(query), request);
+    const { items, total } = await listGrants(services, subject.user.id, pageIn(query, COLUMNS), request);
     const labels = await applicationNames(
       visit,
       items.map(({ applicationId }) => applicationId),
@@ -30,7 +38,6 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Consents',
-      columns: ['Scope or details', 'Application', 'Authorization server', 'Allowed on'],
       rows: items.map(({ id, scope, detail, applicationId, serverId, created }) => ({
         cells: [
           detail === null
@@ -46,7 +53,7 @@ const list: ConsolePage = {
         actions: subject.isChangeable ? [{ label: 'Revoke', href: `${home}/${encodeURIComponent(id)}/revoke` }] : [],
       })),
       empty: 'No consents yet. Applications that do not ask for consent are not listed.',
-      ...paged(home, query, { total }, 'consent'),
+      ...paged(home, query, COLUMNS, { total }, 'consent'),
     };
     const isSome = subject.isChangeable && items.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'Revoke all', href: `${home}/revoke` }] : []);

@@ -2,6 +2,7 @@
 
 import { detailPage, listPage, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -31,11 +32,13 @@ import { hookFields, hookInput } from './fields.console.ts';
 const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 const CREATE: Action = { label: 'Create event hook', href: `${EVENT_HOOKS_PATH}/new`, main: true };
 
+const COLUMNS: ListColumns = [{ label: 'Name', by: 'name', searched: true }, 'Address', 'Events', { label: 'Status', by: 'status' }];
+
 const list: ConsolePage = {
   path: '/api/event-hooks',
   access: 'service',
   async show(visit) {
-    const { items, total } = await listEventHooks(visit.services, pageIn(visit.query));
+    const { items, total } = await listEventHooks(visit.services, pageIn(visit.query, COLUMNS));
     return listPage({
       title: 'Event hooks',
       lead: 'Event hooks notify another system of events by HTTPS, moments after they happen.',
@@ -43,7 +46,6 @@ const list: ConsolePage = {
       actions: mayWrite(visit) ? [CREATE] : [],
       list: {
         name: 'event hooks',
-        columns: ['Name', 'Address', 'Events', 'Status'],
         rows: items.map((hook) => ({
           cells: [
             { text: hook.name, href: eventHookPath(hook.id) },
@@ -54,7 +56,7 @@ const list: ConsolePage = {
         })),
         empty: 'There is no event hook yet. Create one to keep another system informed, e.g. of new users or of failed sign-ins.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
-        ...paged(EVENT_HOOKS_PATH, visit.query, { total }, 'hook'),
+        ...paged(EVENT_HOOKS_PATH, visit.query, COLUMNS, { total }, 'hook'),
       },
     });
   },

@@ -4,7 +4,15 @@ import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { countOf, keptOrder, listState, numberedPager, searched, sortableColumns } from '../../pages/console/list-state.ts';
+import {
+  countOf,
+  keptOrder,
+  type ListColumns,
+  listState,
+  numberedPager,
+  searched,
+  sortableColumns,
+} from '../../pages/console/list-state.ts';
 import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -121,19 +129,23 @@ const remove: ConsolePage = {
   },
 };
 
+const APPLICATION_COLUMNS: ListColumns = [
+  { label: 'Application', by: 'label', searched: true },
+  { label: 'Status', by: 'status' },
+];
+
 const applications: ConsolePage = {
   path: '/groups/:id/applications',
   access: 'service',
   async show(visit) {
     const { group, home, tabs } = await groupOf(visit);
-    const { items, total } = await listGroupApplications(visit.services, group.id, pageIn(visit.query));
+    const { items, total } = await listGroupApplications(visit.services, group.id, pageIn(visit.query, APPLICATION_COLUMNS));
     return listPage({
       title: verbatim(group.name),
       crumbs: GROUPS_PATH,
       tabs,
       list: {
         name: 'Applications',
-        columns: ['Application', 'Status'],
         rows: items.map(({ id, label, status }) => ({
           cells: [
             { text: label, href: `/admin/applications/${encodeURIComponent(id)}` },
@@ -142,7 +154,7 @@ const applications: ConsolePage = {
         })),
         empty: 'No applications assigned. Open an application to assign it.',
         emptyAction: { label: 'Applications', href: '/admin/applications' },
-        ...paged(`${home}/applications`, visit.query, { total }, 'application'),
+        ...paged(`${home}/applications`, visit.query, APPLICATION_COLUMNS, { total }, 'application'),
       },
     });
   },

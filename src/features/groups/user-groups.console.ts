@@ -3,6 +3,7 @@
 import { groupsIn } from '../../pages/console/candidates.ts';
 import { undoOfAdding } from '../../pages/console/choose-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
@@ -15,6 +16,11 @@ import { addGroupMembers, getGroup, listUserGroups, removeGroupMember } from './
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/groups`;
 
+const COLUMNS: ListColumns = [
+  { label: 'Group', by: 'name', searched: true },
+  { label: 'Description', by: 'description', searched: true },
+];
+
 const list: ConsolePage = {
   path: '/users/:id/groups',
   access: 'service',
@@ -22,18 +28,17 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, total } = await listUserGroups(services, subject.user.id, pageIn(query), request);
+    const { items, total } = await listUserGroups(services, subject.user.id, pageIn(query, COLUMNS), request);
     const isChangeable = mayCall(request.roles, 'service', 'write');
     const part = {
       kind: 'table' as const,
       name: 'Groups',
-      columns: ['Group', 'Description'],
       rows: items.map(({ id, name, description }) => ({
         cells: [{ text: name, href: addressOfGroup(id) }, description],
         actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(id)}/remove` }] : [],
       })),
       empty: 'This user is in no group. Groups give access to applications and can be included in tokens.',
-      ...paged(home, query, { total }, 'group'),
+      ...paged(home, query, COLUMNS, { total }, 'group'),
     };
     return userPage(visit, subject, [part], isChangeable ? [{ label: 'Add to group', href: `${home}/new`, main: true }] : []);
   },

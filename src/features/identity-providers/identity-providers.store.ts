@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
-import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import type { IdentityProvider, IdentityProviderLink } from './identity-providers.resource.ts';
 
 const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
@@ -19,11 +19,9 @@ const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
   lastUpdated: 'last_updated',
 };
 
-const ATTRIBUTES: AttributeColumns = { name: { sql: 'name', type: 'text' }, type: { sql: 'type', type: 'text' } };
-
 /** Filter of identity providers; all conditions must match. */
 export interface IdentityProviderSearch {
-  /** Prefix of the name. */
+  /** Words of the name. */
   readonly q?: string | undefined;
   readonly type?: IdentityProvider['type'] | undefined;
 }
@@ -71,11 +69,8 @@ export function selectIdentityProviders(
   window: Window,
 ): Promise<Page<IdentityProvider>> {
   const query = executor('identity_providers');
-  const filters: Filter[] = [
-    ...(q === undefined ? [] : [{ op: 'sw', attribute: 'name', value: q } as const]),
-    ...(type === undefined ? [] : [{ op: 'eq', attribute: 'type', value: type } as const]),
-  ];
-  for (const filter of filters) applyFilter(query, filter, ATTRIBUTES);
+  if (q !== undefined) applyWords(query, ['name'], q);
+  if (type !== undefined) query.where({ type });
   return readPage(query, IDENTITY_PROVIDER, window);
 }
 

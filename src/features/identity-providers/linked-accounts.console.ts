@@ -1,6 +1,7 @@
 /** Links of a user to external identity providers; remove a link. */
 
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -12,6 +13,14 @@ import { getIdentityProvider } from './identity-providers.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/linked-accounts`;
 
+const COLUMNS: ListColumns = [
+  { label: 'Identity provider', by: 'name', searched: true },
+  { label: 'Name at provider', by: 'knownAs' },
+  { label: 'Subject', by: 'subject' },
+  { label: 'Since', by: 'created', descending: true },
+  { label: 'Last used', by: 'lastUsed', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/users/:id/linked-accounts',
   access: 'service',
@@ -19,13 +28,12 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, total } = await listUserLinks(services, subject.user.id, pageIn(query), request);
+    const { items, total } = await listUserLinks(services, subject.user.id, pageIn(query, COLUMNS), request);
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return userPage(visit, subject, [
       {
         kind: 'table',
         name: 'Linked accounts',
-        columns: ['Identity provider', 'Name at provider', 'Subject', 'Since', 'Last used'],
         rows: items.map(({ idpId, name, knownAs, subject: called, created, lastUsed }) => ({
           cells: [
             name,
@@ -37,7 +45,7 @@ const list: ConsolePage = {
           actions: isChangeable ? [{ label: 'Remove', href: `${home}/${encodeURIComponent(idpId)}/remove` }] : [],
         })),
         empty: 'No linked accounts. An account is linked at the first sign-in with an identity provider, as its settings say.',
-        ...paged(home, query, { total }, 'linked account'),
+        ...paged(home, query, COLUMNS, { total }, 'linked account'),
       },
     ]);
   },

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { usersIn } from '../../pages/console/candidates.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -25,6 +26,8 @@ import {
 const loginOf = async ({ services }: ConsoleRequest, userId: string): Promise<string> =>
   (await findConsoleUser(services, userId))?.login ?? userId;
 
+const COLUMNS: ListColumns = ['User', { label: 'Name at provider', by: 'subject' }, { label: 'Linked', by: 'created', descending: true }];
+
 const list: ConsolePage = {
   path: '/security/identity-providers/:id/users',
   access: 'service',
@@ -33,7 +36,7 @@ const list: ConsolePage = {
     const provider = await providerIn(visit);
     const { id, name } = provider;
     const at = `${identityProviderPath(id)}/users`;
-    const { items, total } = await listLinkedUsers(services, id, pageIn(query));
+    const { items, total } = await listLinkedUsers(services, id, pageIn(query, COLUMNS));
     const logins = await Promise.all(items.map(({ userId }) => loginOf(visit, userId)));
     const mayWrite = mayCall(request.roles, 'service', 'write');
     const link = { label: 'Link a user', href: `${at}/new` };
@@ -46,7 +49,6 @@ const list: ConsolePage = {
       actions: mayWrite ? [{ ...link, main: true }] : [],
       list: {
         name: 'linked users',
-        columns: ['User', 'Name at provider', 'Linked'],
         rows: items.map(({ userId, subject, created }, index) => ({
           cells: [
             { text: logins[index] ?? userId, href: `/admin/users/${encodeURIComponent(userId)}` },
@@ -58,7 +60,7 @@ const list: ConsolePage = {
         empty:
           'Nobody is linked yet. Users are linked when they sign in with the provider for the first time, as its settings allow, or by hand.',
         emptyAction: mayWrite ? link : undefined,
-        ...paged(at, query, { total }, 'user'),
+        ...paged(at, query, COLUMNS, { total }, 'user'),
       },
     });
   },

@@ -3,6 +3,7 @@
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -39,6 +40,13 @@ import { upstreamRedirectUri } from './upstream-exchange.service.ts';
 
 const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name' },
+  { label: 'Kind', by: 'type' },
+  { label: 'Status', by: 'status' },
+  { label: 'Added', by: 'created', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/security/identity-providers',
   access: 'service',
@@ -47,7 +55,7 @@ const list: ConsolePage = {
     const q = (query.get('q') ?? '').trim();
     const type = IDENTITY_PROVIDER_TYPES.find((one) => one === query.get('type'));
     const search = { q: q === '' ? undefined : q, type };
-    const found = isPrintable(q) ? await listIdentityProviders(services, search, pageIn(query)) : { items: [], total: 0 };
+    const found = isPrintable(q) ? await listIdentityProviders(services, search, pageIn(query, COLUMNS)) : { items: [], total: 0 };
     const isNarrowed = q !== '' || type !== undefined;
     const add = { label: 'Add identity provider', href: `${IDENTITY_PROVIDERS_PATH}/new`, main: true };
     return listPage({
@@ -57,7 +65,6 @@ const list: ConsolePage = {
       actions: mayWrite(visit) ? [add] : [],
       list: {
         name: 'identity providers',
-        columns: ['Name', 'Kind', 'Status', 'Added'],
         rows: found.items.map((provider) => ({
           cells: [
             { text: provider.name, href: identityProviderPath(provider.id) },
@@ -67,7 +74,7 @@ const list: ConsolePage = {
           ],
         })),
         empty: isNarrowed
-          ? 'No identity providers match. Try the beginning of the name.'
+          ? 'No identity providers match. Try fewer or shorter words, or show all.'
           : 'There is no identity provider yet. Users sign in with the password that they have here.',
         emptyAction: isNarrowed || !mayWrite(visit) ? undefined : add,
         search: {
@@ -85,8 +92,9 @@ const list: ConsolePage = {
             },
           ],
           isNarrowed,
+          kept: keptOrder(query),
         },
-        ...paged(IDENTITY_PROVIDERS_PATH, query, found, 'identity provider'),
+        ...paged(IDENTITY_PROVIDERS_PATH, query, COLUMNS, found, 'identity provider'),
       },
     });
   },

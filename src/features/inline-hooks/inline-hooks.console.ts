@@ -2,6 +2,7 @@
 
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -26,11 +27,18 @@ const CREATE: Action = { label: 'Create inline hook', href: `${INLINE_HOOKS_PATH
 const statusOf = ({ status }: InlineHook) =>
   status === 'ACTIVE' ? ({ text: 'Active', tone: 'good' } as const) : ({ text: 'Inactive', tone: 'plain' } as const);
 
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name', searched: true },
+  { label: 'Type', by: 'type' },
+  'Address',
+  { label: 'Status', by: 'status' },
+];
+
 const list: ConsolePage = {
   path: '/api/inline-hooks',
   access: 'service',
   async show(visit) {
-    const { items, total } = await listInlineHooks(visit.services, pageIn(visit.query));
+    const { items, total } = await listInlineHooks(visit.services, pageIn(visit.query, COLUMNS));
     return listPage({
       title: 'Inline hooks',
       lead: 'Inline hooks ask another system while a request waits: it changes tokens, checks sign-ups or verifies passwords.',
@@ -38,7 +46,6 @@ const list: ConsolePage = {
       actions: mayWrite(visit) ? [CREATE] : [],
       list: {
         name: 'inline hooks',
-        columns: ['Name', 'Type', 'Address', 'Status'],
         rows: items.map((hook) => ({
           cells: [
             { text: hook.name, href: inlineHookPath(hook.id) },
@@ -49,7 +56,7 @@ const list: ConsolePage = {
         })),
         empty: 'There is no inline hook yet.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
-        ...paged(INLINE_HOOKS_PATH, visit.query, { total }, 'hook'),
+        ...paged(INLINE_HOOKS_PATH, visit.query, COLUMNS, { total }, 'hook'),
       },
     });
   },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -20,11 +20,17 @@ const addressOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
 
 const SHOWN = 3;
 
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name', searched: true },
+  'Networks',
+  { label: 'Last change', by: 'lastUpdated', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/security/zones',
   access: 'service',
   async show({ services, request, query }) {
-    const { items, total } = await listZones(services, pageIn(query));
+    const { items, total } = await listZones(services, pageIn(query, COLUMNS));
     const mayChange = mayCall(request.roles, 'service', 'write');
     const create = { label: 'Create zone', href: `${HOME}/new`, main: true };
     return listPage({
@@ -34,7 +40,6 @@ const list: ConsolePage = {
       actions: mayChange ? [create] : [],
       list: {
         name: 'Network zones',
-        columns: ['Name', 'Networks', 'Last change'],
         rows: items.map(({ id, name, networks, lastUpdated }) => ({
           cells: [
             mayChange ? { text: name, href: addressOf(id) } : name,
@@ -48,7 +53,7 @@ const list: ConsolePage = {
         })),
         empty: 'No network zones. Create one for your offices or VPN, and name it in a rule of the sign-in policy.',
         emptyAction: mayChange ? create : undefined,
-        ...paged(HOME, query, { total }, 'zone'),
+        ...paged(HOME, query, COLUMNS, { total }, 'zone'),
       },
     });
   },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -32,6 +33,12 @@ const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] 
 const statusOf = ({ verified }: OrganizationDomain): Piece =>
   verified === null ? { text: 'To be verified', tone: 'warning' } : { text: 'Verified', tone: 'good' };
 
+const COLUMNS: ListColumns = [
+  { label: 'Domain', by: 'domain', searched: true },
+  'Status',
+  { label: 'Verified on', by: 'verified', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/organizations/:orgId/domains',
   access: 'organizations',
@@ -39,7 +46,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, total } = await listDomains(services, organization.id, pageIn(query), request);
+    const { items, total } = await listDomains(services, organization.id, pageIn(query, COLUMNS), request);
     const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_DOMAINS');
     const add = { label: 'Add domain', href: `${home}/new`, main: true };
     return listPage({
@@ -48,7 +55,6 @@ const list: ConsolePage = {
       actions: isChangeable ? [add] : [],
       list: {
         name: 'Domains',
-        columns: ['Domain', 'Status', 'Verified on'],
         rows: items.map((item) => ({
           cells: [
             isChangeable ? { text: shownDomain(item.domain), href: addressOf(item) } : shownDomain(item.domain),
@@ -64,7 +70,7 @@ const list: ConsolePage = {
         })),
         empty: 'No domains. Add one so that its users can sign in with a provider of their own.',
         emptyAction: isChangeable ? add : undefined,
-        ...paged(home, query, { total }, 'domain'),
+        ...paged(home, query, COLUMNS, { total }, 'domain'),
       },
     });
   },

@@ -2,6 +2,8 @@
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
+import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
@@ -47,6 +49,13 @@ async function organizationToInvite(visit: ConsoleRequest): Promise<Organization
   return organization;
 }
 
+const COLUMNS: ListColumns = [
+  { label: 'E-mail address', by: 'email', searched: true },
+  { label: 'Role', by: 'role' },
+  { label: 'Sent', by: 'sent', descending: true },
+  { label: 'Expires', by: 'expiresAt', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/organizations/:orgId/invitations',
   access: 'organizations',
@@ -54,7 +63,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, total } = await listInvitations(services, organization.id, pageIn(query), request);
+    const { items, total } = await listInvitations(services, organization.id, pageIn(query, COLUMNS), request);
     const invite = { label: 'Invite', href: `${home}/new`, main: true };
     const isChangeable = mayInvite(visit, organization.id);
     return listPage({
@@ -64,9 +73,8 @@ const list: ConsolePage = {
         title: 'Invitations',
         actions: besideMembers(visit, organization.id, '/invitations'),
         name: 'Invitations',
-        columns: ['E-mail address', 'Role', 'Sent', 'Expires'],
         rows: items.map(({ id, email, role, sent, expiresAt }) => ({
-          cells: [email, { text: role, code: true }, { time: sent }, { time: expiresAt }],
+          cells: [email, { text: role, code: true }, { moment: momentOf(sent) }, { moment: momentOf(expiresAt) }],
           actions: isChangeable
             ? [
                 { label: 'Send again', href: `${home}/${id}/resend` },
@@ -76,7 +84,7 @@ const list: ConsolePage = {
         })),
         empty: 'Nobody is invited to this organization at the moment.',
         emptyAction: isChangeable ? invite : undefined,
-        ...paged(home, query, { total }, 'invitation'),
+        ...paged(home, query, COLUMNS, { total }, 'invitation'),
       },
     });
   },

@@ -3,6 +3,7 @@ import { departmentsIn } from '../../pages/console/candidates.ts';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Crumb, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { type Candidates, pickedId, pickField } from '../../pages/console/picker.ts';
@@ -44,6 +45,13 @@ const modeOf = ({ mode, status }: OrganizationProvider): Piece => {
   return mode === 'REQUIRED' ? { text: 'Required', tone: 'good' } : { text: 'Offered', tone: 'plain' };
 };
 
+const COLUMNS: ListColumns = [
+  { label: 'Provider', by: 'name', searched: true },
+  { label: 'Use', by: 'mode' },
+  'Domains',
+  { label: 'Membership', by: 'autoJoin', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/organizations/:orgId/sign-in',
   access: 'organizations',
@@ -51,7 +59,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, total } = await listProvidersOf(services, organization.id, pageIn(query), request);
+    const { items, total } = await listProvidersOf(services, organization.id, pageIn(query, COLUMNS), request);
     const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_PROVIDERS');
     const add = { label: 'Connect provider', href: `${home}/new`, main: true };
     return listPage({
@@ -60,7 +68,6 @@ const list: ConsolePage = {
       actions: mayConnect(visit) ? [{ label: 'Create set-up link', href: `${organizationPath(organization.id)}/setup-link` }, add] : [],
       list: {
         name: 'Identity providers',
-        columns: ['Provider', 'Use', 'Domains', 'Membership'],
         rows: items.map((item) => ({
           cells: [
             isChangeable ? { text: item.name, href: addressOf(item) } : item.name,
@@ -72,7 +79,7 @@ const list: ConsolePage = {
         })),
         empty: 'No identity providers. Users of the organization sign in like everybody else.',
         emptyAction: mayConnect(visit) ? add : undefined,
-        ...paged(home, query, { total }, 'identity provider'),
+        ...paged(home, query, COLUMNS, { total }, 'identity provider'),
       },
     });
   },

@@ -3,7 +3,10 @@
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
+import { inPages } from '../../platform/database/paging.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { type OrganizationPermission, permissionsIn } from '../administrators/administration.policy.ts';
@@ -46,14 +49,23 @@ const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] 
   { label: 'Roles', href: homeOf(organization.id) },
 ];
 
+const COLUMNS: ListColumns = [
+  { label: 'Role', by: 'name', searched: true },
+  { label: 'Description', by: 'description', searched: true },
+  'Permissions',
+];
+
 const list: ConsolePage = {
   path: '/organizations/:orgId/roles',
   access: 'organizations',
   async show(visit) {
     const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    const home = homeOf(organization.id);
     const roles = await allOrganizationRoles(visit.services, organization.id, visit.request);
+    const builtIn = BUILT_IN_ROLES.map((role) => ({ ...role, id: undefined }));
+    const { items, total } = inPages([...builtIn, ...roles], pageIn(visit.query, COLUMNS));
     const isChangeable = mayChangeOrganization(visit, organization.id);
-    const create = { label: 'Create role', href: `${homeOf(organization.id)}/new`, main: true };
+    const create = { label: 'Create role', href: `${home}/new`, main: true };
     const permissionsOf = (permissions: readonly OrganizationPermission[]) => series(permissions.map((one) => phrase(PERMISSIONS[one])));
     return listPage({
       ...organizationHead(visit, organization),
@@ -63,23 +75,18 @@ const list: ConsolePage = {
         actions: besideMembers(visit, organization.id, '/roles'),
         name: 'Roles',
         lead: 'Give roles to members, on the tab Members. Tokens list them in the claim org_roles.',
-        columns: ['Role', 'Description', 'Permissions'],
-        rows: [
-          ...BUILT_IN_ROLES.map(({ name, description, permissions }) => ({
-            cells: [{ text: name, code: true }, phrase(description), permissionsOf(permissions)],
-            actions: [],
-          })),
-          ...roles.map(({ id, name, description, permissions }) => ({
-            cells: [{ text: name, code: true }, description, permissionsOf(permissions)],
-            actions: isChangeable
+        rows: items.map(({ id, name, description, permissions }) => ({
+          cells: [{ text: name, code: true }, id === undefined ? phrase(description) : description, permissionsOf(permissions)],
+          actions:
+            isChangeable && id !== undefined
               ? [
-                  { label: 'Edit', href: `${homeOf(organization.id)}/${id}`, icon: 'edit' as const },
-                  { label: 'Delete', href: `${homeOf(organization.id)}/${id}/delete` },
+                  { label: 'Edit', href: `${home}/${id}`, icon: 'edit' as const },
+                  { label: 'Delete', href: `${home}/${id}/delete` },
                 ]
               : [],
-          })),
-        ],
+        })),
         empty: '',
+        ...paged(home, visit.query, COLUMNS, { total }, 'role'),
       },
     });
   },

@@ -2,6 +2,7 @@
 import { usersIn } from '../../pages/console/candidates.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickedId, pickField } from '../../pages/console/picker.ts';
@@ -22,6 +23,11 @@ const SUBMIT = 'Add administrator';
 const userField = (visit: ConsoleRequest, typed: Typed): Promise<Field> =>
   pickField(usersIn(visit), { name: 'user', label: 'User', alias: 'type' }, typed);
 
+const COLUMNS: ListColumns = [
+  { label: 'User name', by: 'login', searched: true },
+  { label: 'Status', by: 'status' },
+];
+
 const list: ConsolePage = {
   path: '/organizations/:orgId/administrators',
   access: 'service',
@@ -29,7 +35,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, total } = await listAdministrators(services, { orgId: organization.id }, pageIn(query));
+    const { items, total } = await listAdministrators(services, { orgId: organization.id }, pageIn(query, COLUMNS));
     const isChangeable = mayCall(request.roles, 'service', 'write');
     return detailPage({
       ...organizationHead(visit, organization),
@@ -37,13 +43,12 @@ const list: ConsolePage = {
         {
           kind: 'table',
           name: 'Administrators',
-          columns: ['User name', 'Status'],
           rows: items.map(({ userId, login, status }) => ({
             avatar: login,
             cells: [{ text: login, href: `${addressOfUser(userId)}/roles` }, userStatusPiece(status)],
           })),
           empty: 'Nobody is an administrator of this organization only. Administrators of the whole service can change it.',
-          ...paged(home, query, { total }, 'administrator'),
+          ...paged(home, query, COLUMNS, { total }, 'administrator'),
         },
         ...(isChangeable
           ? [

@@ -2,6 +2,7 @@
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -24,6 +25,12 @@ function mayAdd({ request }: ConsoleRequest): boolean {
   return reach === 'everything' || reach.size > 0;
 }
 
+const COLUMNS: ListColumns = [
+  { label: 'Organization', by: 'orgName', searched: true },
+  { label: 'Department', by: 'depName' },
+  { label: 'Since', by: 'created', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/users/:id/organizations',
   access: 'organizations',
@@ -31,12 +38,11 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, total } = await listUserOrganizations(services, subject.user.id, pageIn(query), request);
+    const { items, total } = await listUserOrganizations(services, subject.user.id, pageIn(query, COLUMNS), request);
     const add = { label: 'Add to organization', href: `${home}/new`, main: true };
     const part = {
       kind: 'table' as const,
       name: 'Organizations',
-      columns: ['Organization', 'Department', 'Since'],
       rows: items.map(({ orgId, orgName, depId, depName, created }) => ({
         cells: [
           { text: orgName, href: organizationPath(orgId) },
@@ -51,7 +57,7 @@ const list: ConsolePage = {
           : [],
       })),
       empty: 'This user belongs to no organization.',
-      ...paged(home, query, { total }, 'organization'),
+      ...paged(home, query, COLUMNS, { total }, 'organization'),
     };
     return userPage(visit, subject, [part], mayAdd(visit) ? [add] : []);
   },

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { applicationsIn } from '../../pages/console/candidates.ts';
 import { detailPage, type Piece, type TablePart, type TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import { type ConsolePage, type ConsoleRequest, NOTHING_TYPED, type Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { pickManyField } from '../../pages/console/picker.ts';
@@ -58,13 +58,15 @@ async function clientsInWords(visit: ConsoleRequest, { clients }: Policy): Promi
   return { text: namesInWords(names, clients.length) };
 }
 
+const COLUMNS: ListColumns = ['Name', 'Priority', 'For', 'Rules', 'Status'];
+
 const list: ConsolePage = {
   path: '/api/servers/:serverId/policies',
   access: 'service',
   async show(visit) {
     const subject = await serverSubject(visit);
     const all = await listPolicies(visit.services, subject.server.id);
-    const { items, total } = inPages(all, pageIn(visit.query));
+    const { items, total } = inPages(all, pageIn(visit.query, COLUMNS));
     const rows: TableRow[] = [];
     for (const policy of items) rows.push(await rowOf(visit, subject, policy, all.length));
     const create = { label: 'Create access policy', href: `${homeOf(subject)}/new`, main: true };
@@ -75,11 +77,10 @@ const list: ConsolePage = {
         {
           kind: 'table',
           name: 'Access policies',
-          columns: ['Name', 'Priority', 'For', 'Rules', 'Status'],
           rows,
           empty: 'No access policies, so no application gets tokens here. Create one.',
           ...(subject.hasOwnParts && { emptyAction: create }),
-          ...paged(homeOf(subject), visit.query, { total }, 'access policy', 'access policies'),
+          ...paged(homeOf(subject), visit.query, COLUMNS, { total }, 'access policy', 'access policies'),
         },
       ],
     });

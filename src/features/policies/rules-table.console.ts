@@ -1,6 +1,7 @@
 /** The rules of an access policy as a table, each condition in words. */
 
 import type { Piece, TablePart, TableRow } from '../../pages/console/detail-page.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
@@ -39,9 +40,11 @@ const SHOWN = 3;
 const short = (names: readonly (string | Phrase)[], count: number): Phrase =>
   count > names.length ? phrase('{names} and {count} more', { names: series(names), count: count - names.length }) : series(names);
 
+const COLUMNS: ListColumns = ['Name', 'Priority', 'For', 'Lifetimes', 'Status'];
+
 export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, policy: Policy, address: string): Promise<TablePart> {
   const all = await listRules(visit.services, { serverId: policy.serverId, policyId: policy.id });
-  const { items, total } = inPages(all, pageIn(visit.query));
+  const { items, total } = inPages(all, pageIn(visit.query, COLUMNS));
   const rows: TableRow[] = [];
   for (const rule of items) rows.push(await rowOf(visit, subject, `${address}/rules/${encodeURIComponent(rule.id)}`, rule, all.length));
   return {
@@ -49,11 +52,10 @@ export async function rulesTable(visit: ConsoleRequest, subject: ServerSubject, 
     title: 'Rules',
     lead: 'Evaluated top to bottom. The first matching active rule grants access; if none matches, access is denied.',
     name: 'Rules',
-    columns: ['Name', 'Priority', 'For', 'Lifetimes', 'Status'],
     rows,
     empty: 'No rules, so its applications get no tokens. Create one.',
     ...(subject.hasOwnParts && { emptyAction: { label: 'Create rule', href: `${address}/rules/new` } }),
-    ...paged(address, visit.query, { total }, 'rule'),
+    ...paged(address, visit.query, COLUMNS, { total }, 'rule'),
   };
 }
 

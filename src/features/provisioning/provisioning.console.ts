@@ -2,6 +2,7 @@
 import { affectedCount, confirmationPages } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type Part, type TablePart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { SortedBy } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, paged, pageIn, pagerOf } from '../../pages/console/paging.ts';
@@ -42,9 +43,17 @@ const STATES = {
 
 const KINDS = { user: 'User', group: 'Group' } as const;
 
+const COLUMNS: readonly SortedBy<string>[] = [
+  { label: 'Name', by: 'name' },
+  { label: 'Kind', by: 'kind' },
+  { label: 'Status', by: 'state' },
+  { label: 'Last attempt', by: 'lastAttempt', descending: true },
+  { label: 'Error', by: 'error' },
+];
+
 async function resourcesOf(visit: ConsoleRequest, application: Application, isFailed: boolean): Promise<TablePart> {
   const search = isFailed ? { state: 'FAILED' as const } : {};
-  const window = isFailed ? { limit: LIMIT } : pageIn(visit.query);
+  const window = isFailed ? { limit: LIMIT } : pageIn(visit.query, COLUMNS);
   const { items, total } = await listProvisioned(visit.services, application.id, search, window);
   const changes = mayChangeApplication(visit, application);
   return {
@@ -52,7 +61,6 @@ async function resourcesOf(visit: ConsoleRequest, application: Application, isFa
     title: isFailed ? 'Failed' : 'Users and groups at the target',
     ...(isFailed && { lead: 'They do not delay others. They are retried when they change, or when you retry.' }),
     name: isFailed ? 'failed users and groups' : 'users and groups at the target',
-    columns: ['Name', 'Kind', 'Status', 'Last attempt', 'Error'],
     rows: items.map((one) => ({
       cells: [
         { text: one.name, href: `/admin/${one.kind}s/${encodeURIComponent(one.id)}` },
@@ -64,7 +72,9 @@ async function resourcesOf(visit: ConsoleRequest, application: Application, isFa
       actions: changes ? [{ label: 'Retry', href: `${homeOf(application)}/${one.kind}/${encodeURIComponent(one.id)}/retry` }] : [],
     })),
     empty: isFailed ? 'None.' : 'No users pushed yet.',
-    ...(!isFailed && paged(homeOf(application), visit.query, { total }, 'entry', 'entries')),
+    ...(isFailed
+      ? { columns: COLUMNS.map(({ label }) => label) }
+      : paged(homeOf(application), visit.query, COLUMNS, { total }, 'entry', 'entries')),
   };
 }
 

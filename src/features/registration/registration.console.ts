@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Content } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Drawn } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -33,6 +34,14 @@ const crumbsOf = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Regi
 const endpointOf = ({ services }: ConsoleRequest, { server }: ServerSubject): string =>
   `${issuerOf(services.config.baseUrl, server.id)}/register`;
 
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name', searched: true },
+  { label: 'For', by: 'singleUse', descending: true },
+  { label: 'Registrations', by: 'uses', descending: true },
+  { label: 'Created', by: 'created', descending: true },
+  { label: 'Expires', by: 'expiresAt', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/api/servers/:serverId/registration',
   access: 'service',
@@ -40,7 +49,7 @@ const list: ConsolePage = {
     const subject = await serverSubject(visit);
     const { server, isChangeable } = subject;
     const home = homeOf(subject);
-    const { items, total } = await listRegistrationTokens(visit.services, server.id, pageIn(visit.query));
+    const { items, total } = await listRegistrationTokens(visit.services, server.id, pageIn(visit.query, COLUMNS));
     return pageBelowSettings(subject, 'Registration', {
       lead: LEADS[server.registration.mode],
       actions: isChangeable ? [{ label: 'Create token', href: `${home}/new`, main: true }] : [],
@@ -60,7 +69,6 @@ const list: ConsolePage = {
           kind: 'table',
           title: 'Initial access tokens',
           name: 'Initial access tokens',
-          columns: ['Name', 'For', 'Registrations', 'Created', 'Expires'],
           rows: items.map((token) => ({
             cells: [
               token.name,
@@ -72,7 +80,7 @@ const list: ConsolePage = {
             actions: isChangeable ? [{ label: 'Revoke', href: `${home}/${token.id}/revoke` }] : [],
           })),
           empty: 'There is no initial access token yet. Create one, and give it to the developer of the client.',
-          ...paged(home, visit.query, { total }, 'token'),
+          ...paged(home, visit.query, COLUMNS, { total }, 'token'),
         },
       ],
     });

@@ -3,7 +3,7 @@
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import type { TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
-import { countOf } from '../../pages/console/list-state.ts';
+import { countOf, keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formValues, settingFields } from '../../pages/console/settings-form.ts';
@@ -29,6 +29,14 @@ const crumbs = (subject: ServerSubject) => crumbsBelow(subject, { label: 'Scopes
 
 const CONSENT_LABELS = new Map<string, string>(SCOPE_SETTINGS.consent.options.map(({ value, label }) => [value, label]));
 
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name' },
+  { label: 'On the consent page', by: 'displayName' },
+  { label: 'Consent', by: 'consent' },
+  { label: 'Asked for by default', by: 'isDefault', descending: true },
+  { label: 'In discovery', by: 'metadataPublish' },
+];
+
 const list: ConsolePage = {
   path: '/api/servers/:serverId/scopes',
   access: 'service',
@@ -37,7 +45,7 @@ const list: ConsolePage = {
     const { services, query } = visit;
     const q = (query.get('q') ?? '').trim();
     const isNarrowed = q !== '' && isPrintable(q);
-    const window = pageIn(query);
+    const window = pageIn(query, COLUMNS);
     const { items, total } = await listServerScopes(services, subject.server.id, isNarrowed ? q : undefined, window);
     const create = { label: 'Create scope', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
@@ -47,11 +55,10 @@ const list: ConsolePage = {
         {
           kind: 'table',
           name: 'Scopes',
-          columns: ['Name', 'On the consent page', 'Consent', 'Asked for by default', 'In discovery'],
           rows: items.map((scope) => rowOf(subject, scope)),
-          search: { label: 'The name begins with', q, isNarrowed },
+          search: { label: 'Search', q, isNarrowed, kept: keptOrder(query) },
           empty: 'No scopes match. Try other words, or show all.',
-          ...paged(homeOf(subject), query, { total }, 'scope'),
+          ...paged(homeOf(subject), query, COLUMNS, { total }, 'scope'),
         },
         ...(subject.isBuiltIn ? [] : [await detailTypesPart(visit, subject)]),
       ],

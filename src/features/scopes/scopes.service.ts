@@ -26,7 +26,7 @@ import {
   updateScope as updateRow,
 } from './scopes.store.ts';
 
-/** Oldest first. @param q what the name begins with @throws {ApiError} not found */
+/** Oldest first. @param q words of the names @throws {ApiError} not found */
 export async function listServerScopes(services: Services, serverId: string, q: string | undefined, window: Window): Promise<Page<Scope>> {
   await getAuthorizationServer(services, serverId);
   return readScopes(services.database.knex, serverId, q, window);

@@ -1,6 +1,7 @@
 /** The second factors of a user: seen, and reset when they are lost. Users enrol them themselves. */
 
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -20,6 +21,13 @@ export const FACTOR_NAMES = {
 } as const;
 const typeOf = ({ type }: SecondFactor): string => FACTOR_NAMES[type];
 
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name' },
+  { label: 'Kind', by: 'type' },
+  { label: 'Set up', by: 'created', descending: true },
+  { label: 'Last used', by: 'lastUsed', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/users/:id/factors',
   access: 'organizations',
@@ -28,11 +36,10 @@ const list: ConsolePage = {
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { factors } = await listUserFactors(services, subject.user.id, request);
-    const { items, total } = inPages(factors, pageIn(query));
+    const { items, total } = inPages(factors, pageIn(query, COLUMNS));
     const part = {
       kind: 'table' as const,
       name: 'Factors',
-      columns: ['Name', 'Kind', 'Set up', 'Last used'],
       rows: items.map((factor) => ({
         cells: [
           factor.name,
@@ -43,7 +50,7 @@ const list: ConsolePage = {
         actions: subject.isChangeable ? [{ label: 'Reset', href: `${home}/${encodeURIComponent(factor.id)}/reset` }] : [],
       })),
       empty: 'No second factor. Users set one up on their own security page.',
-      ...paged(home, query, { total }, 'second factor'),
+      ...paged(home, query, COLUMNS, { total }, 'second factor'),
     };
     const isSome = subject.isChangeable && factors.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'Reset all', href: `${home}/reset` }] : []);

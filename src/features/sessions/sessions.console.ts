@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -30,6 +31,15 @@ const METHODS: Readonly<Record<string, string>> = {
 
 const DAY_MS = 86_400_000;
 
+const COLUMNS: ListColumns = [
+  'Browser',
+  { label: 'Last seen', by: 'lastSeen', descending: true },
+  { label: 'Signed in', by: 'signedIn', descending: true },
+  { label: 'Ends without use', by: 'expires', descending: true },
+  'Ends at the latest',
+  'Applications',
+];
+
 const list: ConsolePage = {
   path: '/users/:id/sessions',
   access: 'organizations',
@@ -37,7 +47,7 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
-    const { items, total } = await listSessions(services, subject.user.id, pageIn(query), request);
+    const { items, total } = await listSessions(services, subject.user.id, pageIn(query, COLUMNS), request);
     const labels = await applicationNames(
       visit,
       items.flatMap(({ applications }) => applications),
@@ -47,7 +57,6 @@ const list: ConsolePage = {
       kind: 'table' as const,
       lead: 'A session is one browser in which the user is signed in.',
       name: 'Sessions',
-      columns: ['Browser', 'Last seen', 'Signed in', 'Ends without use', 'Ends at the latest', 'Applications'],
       rows: items.map(({ id, userAgent, ipAddress, lastSeen, signedIn, expires, amr, applications }) => ({
         cells: [
           [{ text: browserName(userAgent ?? '') ?? phrase('Not known') }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
@@ -60,7 +69,7 @@ const list: ConsolePage = {
         actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${id}/end` }] : [],
       })),
       empty: 'No sessions.',
-      ...paged(home, query, { total }, 'session'),
+      ...paged(home, query, COLUMNS, { total }, 'session'),
     };
     return userPage(visit, subject, [part], subject.isChangeable ? [{ label: 'End all', href: `${home}/end` }] : []);
   },

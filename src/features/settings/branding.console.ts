@@ -2,6 +2,7 @@
 
 import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
+import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
 import type { Action, ConsolePage, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
@@ -168,13 +169,15 @@ const preview: ConsolePage = {
   },
 };
 
+const COLUMNS: ListColumns = [{ label: 'Application', by: 'label' }, 'Logo', 'Colour'];
+
 const applications: ConsolePage = {
   path: '/settings/branding/applications',
   access: 'service',
   async show({ services, query }) {
     const q = (query.get('q') ?? '').trim();
     const at = `${HOME}/applications`;
-    const window = pageIn(query);
+    const window = pageIn(query, COLUMNS);
     const search = { q: q === '' ? undefined : q };
     const { items, total } = isPrintable(q) ? await listApplications(services, search, window) : { items: [], total: 0 };
     return listPage({
@@ -184,7 +187,6 @@ const applications: ConsolePage = {
       tabs: TABS,
       list: {
         name: 'applications',
-        columns: ['Application', 'Logo', 'Colour'],
         rows: items.map(({ id, label, settings: { logo_uri, brand_color } }) => ({
           cells: [
             { text: label, href: `/admin/applications/${encodeURIComponent(id)}/branding` },
@@ -193,9 +195,9 @@ const applications: ConsolePage = {
           ],
           actions: [{ label: 'Preview', href: `${at}/${encodeURIComponent(id)}` }],
         })),
-        empty: 'No applications match. Try the beginning of the name.',
-        search: { label: 'Name', q, isNarrowed: q !== '' },
-        ...paged(at, query, { total }, 'application'),
+        empty: 'No applications match. Try fewer or shorter words, or show all.',
+        search: { label: 'Name', q, isNarrowed: q !== '', kept: keptOrder(query) },
+        ...paged(at, query, COLUMNS, { total }, 'application'),
       },
     });
   },

@@ -3,6 +3,7 @@
 import { applicationsIn } from '../../pages/console/candidates.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { Action, ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -31,11 +32,21 @@ import { removedSubjectsOf } from './signal-subjects.service.ts';
 const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 const CREATE: Action = { label: 'Create signal stream', href: `${STREAMS_PATH}/new`, main: true };
 
+const COLUMNS: ListColumns = [
+  'Stream',
+  { label: 'Application', by: 'applicationId' },
+  { label: 'Delivery', by: 'method' },
+  'Waiting',
+  { label: 'Last delivery', by: 'lastDelivered', descending: true },
+  'Last failure',
+  { label: 'Status', by: 'status' },
+];
+
 const list: ConsolePage = {
   path: '/api/signal-streams',
   access: 'service',
   async show(visit) {
-    const { items, total } = await listSignalStreams(visit.services, pageIn(visit.query));
+    const { items, total } = await listSignalStreams(visit.services, pageIn(visit.query, COLUMNS));
     const waiting = await Promise.all(items.map((stream) => waitingForStream(visit.services, stream)));
     return listPage({
       title: 'Signal streams',
@@ -44,7 +55,6 @@ const list: ConsolePage = {
       actions: mayWrite(visit) ? [CREATE] : [],
       list: {
         name: 'signal streams',
-        columns: ['Stream', 'Application', 'Delivery', 'Waiting', 'Last delivery', 'Last failure', 'Status'],
         rows: items.map((stream, index) => ({
           cells: [
             { text: verbatim(streamName(stream)), href: streamPath(stream.id) },
@@ -58,7 +68,7 @@ const list: ConsolePage = {
         })),
         empty: 'There is no signal stream yet.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
-        ...paged(STREAMS_PATH, visit.query, { total }, 'stream'),
+        ...paged(STREAMS_PATH, visit.query, COLUMNS, { total }, 'stream'),
       },
     });
   },

@@ -2,6 +2,7 @@
 
 import { listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, Crumb, Drawn, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { inPages } from '../../platform/database/paging.ts';
@@ -17,6 +18,14 @@ const languageName = (lang: string): string => LANGUAGES.find((language) => lang
 const addressOf = ({ language, key }: Pick<PageText, 'language' | 'key'>): string =>
   `${HOME}/${encodeURIComponent(language)}/${encodeURIComponent(key)}`;
 
+const COLUMNS: ListColumns = [
+  { label: 'Text', by: 'text' },
+  { label: 'Page', by: 'page' },
+  { label: 'Language', by: 'language' },
+  { label: 'State', by: 'customized', descending: true },
+  { label: 'Key', by: 'key' },
+];
+
 const list: ConsolePage = {
   path: '/settings/texts',
   access: 'service',
@@ -26,14 +35,13 @@ const list: ConsolePage = {
     const changed = query.get('changed') === 'true';
     const filter = { q, ...(language !== 'all' && { language }), ...(changed && { customized: true }) };
     const all = await listPageTexts(services, filter);
-    const found = inPages(all, pageIn(query));
+    const found = inPages(all, pageIn(query, COLUMNS));
     return listPage({
       title: 'Page texts',
       lead: 'The texts of the pages for end users. You can change each of them.',
       crumbs: SETTINGS,
       list: {
         name: 'texts',
-        columns: ['Text', 'Page', 'Language', 'State', 'Key'],
         rows: found.items.map((one) => ({
           cells: [
             { text: one.text, href: addressOf(one) },
@@ -68,8 +76,9 @@ const list: ConsolePage = {
             },
           ],
           isNarrowed: q !== '' || changed || query.has('language'),
+          kept: keptOrder(query),
         },
-        ...paged(HOME, query, found, 'text'),
+        ...paged(HOME, query, COLUMNS, found, 'text'),
       },
     });
   },

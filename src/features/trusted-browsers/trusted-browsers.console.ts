@@ -1,5 +1,6 @@
 /** The browsers that a user trusts: seen, and ended one by one or all. */
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -11,6 +12,13 @@ import { endAllTrust, endUserTrust, listUserTrustedBrowsers } from './trusted-br
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/trusted-browsers`;
 
+const COLUMNS: ListColumns = [
+  'Browser',
+  { label: 'Trusted since', by: 'created', descending: true },
+  { label: 'Last used', by: 'lastUsed', descending: true },
+  { label: 'Expires', by: 'expiresAt', descending: true },
+];
+
 const list: ConsolePage = {
   path: '/users/:id/trusted-browsers',
   access: 'organizations',
@@ -19,12 +27,11 @@ const list: ConsolePage = {
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
     const { browsers } = await listUserTrustedBrowsers(services, subject.user.id, request);
-    const { items, total } = inPages(browsers, pageIn(query));
+    const { items, total } = inPages(browsers, pageIn(query, COLUMNS));
     const part = {
       kind: 'table' as const,
       lead: 'In these browsers the password alone is enough until they expire.',
       name: 'Trusted browsers',
-      columns: ['Browser', 'Trusted since', 'Last used', 'Expires'],
       rows: items.map(({ id, userAgent, ipAddress, created, lastUsed, expiresAt }) => ({
         cells: [
           [{ text: browserName(userAgent) ?? phrase('Not known') }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
@@ -35,7 +42,7 @@ const list: ConsolePage = {
         actions: subject.isChangeable ? [{ label: 'End', href: `${home}/${encodeURIComponent(id)}/end` }] : [],
       })),
       empty: 'No trusted browsers. For how long users may trust one is set under Security → Sign-in policy.',
-      ...paged(home, query, { total }, 'browser'),
+      ...paged(home, query, COLUMNS, { total }, 'browser'),
     };
     const isSome = subject.isChangeable && browsers.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'End all', href: `${home}/end` }] : []);

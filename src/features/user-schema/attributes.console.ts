@@ -3,7 +3,10 @@
 import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
+import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { paged, pageIn } from '../../pages/console/paging.ts';
+import { inPages } from '../../platform/database/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -23,11 +26,19 @@ async function attributeOf({ services, params }: ConsoleRequest): Promise<Attrib
   return found;
 }
 
+const COLUMNS: ListColumns = [
+  { label: 'Label', by: 'title', searched: true },
+  { label: 'Name', by: 'name', searched: true },
+  { label: 'Type', by: 'type' },
+  'Rules',
+  { label: 'On the account page', by: 'self' },
+];
+
 const list: ConsolePage = {
   path: '/attributes',
   access: 'service',
-  async show({ services, request }) {
-    const { attributes } = await readUserSchema(services);
+  async show({ services, request, query }) {
+    const { items, total } = inPages((await readUserSchema(services)).attributes, pageIn(query, COLUMNS));
     const mayWrite = mayCall(request.roles, 'service', 'write');
     const add = { label: 'Add attribute', href: `${HOME}/new`, main: true };
     return listPage({
@@ -37,8 +48,7 @@ const list: ConsolePage = {
       actions: mayWrite ? [add] : [],
       list: {
         name: 'Attributes',
-        columns: ['Label', 'Name', 'Type', 'Rules', 'On the account page'],
-        rows: attributes.map((attribute) => ({
+        rows: items.map((attribute) => ({
           cells: [
             mayWrite ? { text: verbatim(attribute.title), href: `${HOME}/${attribute.name}` } : verbatim(attribute.title),
             { text: attribute.name, code: true },
@@ -55,6 +65,7 @@ const list: ConsolePage = {
         })),
         empty: 'There are only the built-in attributes. Add one, e.g. a member number.',
         emptyAction: mayWrite ? add : undefined,
+        ...paged(HOME, query, COLUMNS, { total }, 'attribute'),
       },
     });
   },

@@ -130,7 +130,7 @@ export interface TablePart extends PartHead {
   /** Told where there is no row: what that means, and what to do next. */
   readonly empty: Text;
   readonly emptyAction?: Action | undefined;
-  readonly search?: Search;
+  readonly search?: Search | undefined;
   readonly pager?: Pager;
 }
 

@@ -1,9 +1,9 @@
 /** List state in an address: page, page size and sort order. Column headers and pager link to variations of it. */
 
-import type { NumberedPage, NumberedWindow, Sort } from '../../platform/database/paging.ts';
+import type { NumberedPage, NumberedWindow, RowWords, Sort } from '../../platform/database/paging.ts';
 import { counted, type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import type { Column, Pager } from './detail-page.ts';
+import type { Column, Pager, TablePart } from './detail-page.ts';
 
 /** Rows of a page that one can choose from; the first is the default. */
 const SIZES = [20, 50, 100] as const;
@@ -13,15 +13,43 @@ type Size = (typeof SIZES)[number];
 export interface SortedBy<Order extends string> {
   readonly label: Text;
   readonly by: Order;
-  /** Is the first click from the last to the first, as for times and numbers? */
+  /** Is the first click from the last to the first? Set for all that is no text: times, numbers, yes and no. */
   readonly descending?: boolean;
+  /** Does the search above a long list find its words? */
+  readonly searched?: boolean;
+}
+
+/** Heads of the columns of a list; those of objects sort it. */
+export type ListColumns<Order extends string = string> = readonly (Text | SortedBy<Order>)[];
+
+/** The search `q` of an address in the columns that are searched; unprintable characters match nothing. */
+export function wordsIn(query: URLSearchParams, columns: ListColumns): RowWords | undefined {
+  const by = columns.flatMap((column) => (isSorted(column) && column.searched === true ? [column.by] : []));
+  const typed = (query.get('q') ?? '').trim();
+  return by.length === 0 || typed === '' ? undefined : { by, typed: isPrintable(typed) ? typed : '' };
+}
+
+/** The form of that search: above a list of more than one page, and above what was found. */
+export function searchOf(query: URLSearchParams, columns: ListColumns, total: number): TablePart['search'] {
+  const isNarrowed = wordsIn(query, columns) !== undefined;
+  const isSearched = columns.some((column) => isSorted(column) && column.searched === true);
+  if (!isSearched || !(isNarrowed || total > SIZES[0])) return undefined;
+  return { label: 'Search', q: (query.get('q') ?? '').trim(), isNarrowed, kept: keptOrder(query) };
 }
 
 export interface ListState<Order extends string> extends NumberedWindow {
   readonly sort: Sort & { readonly by: Order };
 }
 
-const isSorted = <Order extends string>(column: string | SortedBy<Order>): column is SortedBy<Order> => typeof column !== 'string';
+const isSorted = <Order extends string>(column: Text | SortedBy<Order>): column is SortedBy<Order> =>
+  typeof column === 'object' && 'by' in column;
+
+/** The sortable column that an address names, and the direction. */
+export function sortIn<Order extends string>(query: URLSearchParams, columns: ListColumns<Order>) {
+  const typed = query.get('sort') ?? '';
+  const column = columns.filter(isSorted).find(({ by }) => by === typed.replace(/^-/, ''));
+  return column && { by: column.by, descending: typed.startsWith('-'), isText: column.descending !== true };
+}
 
 /**
  * @param first what the list is sorted by where the address does not say it
@@ -29,16 +57,11 @@ const isSorted = <Order extends string>(column: string | SortedBy<Order>): colum
  */
 export function listState<Order extends string>(
   query: URLSearchParams,
-  columns: readonly (string | SortedBy<Order>)[],
+  columns: ListColumns<Order>,
   first: Sort & { readonly by: Order },
   size: Size = SIZES[0],
 ): ListState<Order> {
-  const typed = query.get('sort') ?? '';
-  const by = columns.filter(isSorted).find((column) => column.by === typed.replace(/^-/, ''))?.by;
-  return {
-    ...listPageIn(query, size),
-    sort: by === undefined ? first : { by, descending: typed.startsWith('-') },
-  };
+  return { ...listPageIn(query, size), sort: sortIn(query, columns) ?? first };
 }
 
 /** Number and size of the page that an address asks for. @param size the default */
@@ -72,12 +95,12 @@ export const keptOrder = (query: URLSearchParams): URLSearchParams =>
 export const sortableColumns = <Order extends string>(
   path: string,
   query: URLSearchParams,
-  columns: readonly (string | SortedBy<Order>)[],
-  { sort }: ListState<Order>,
+  columns: ListColumns<Order>,
+  { sort }: { readonly sort: Sort | undefined },
 ): readonly Column[] =>
   columns.map((column) => {
     if (!isSorted(column)) return column;
-    const isCurrent = sort.by === column.by;
+    const isCurrent = sort?.by === column.by;
     const descends = isCurrent ? !sort.descending : (column.descending ?? false);
     return {
       label: column.label,

@@ -1,8 +1,8 @@
 /** Lists in pages: which page an address asks for, and the ways to the others. */
 import { openCursor, sealCursor } from '../../platform/crypto/cursors.ts';
-import type { Page } from '../../platform/database/paging.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
 import type { Pager, TablePart } from './detail-page.ts';
-import { countOf, listPageIn, numberedPager } from './list-state.ts';
+import { countOf, type ListColumns, listPageIn, numberedPager, searchOf, sortableColumns, sortIn, wordsIn } from './list-state.ts';
 import type { ConsoleRequest } from './page.ts';
 
 /** Rows of a page. */
@@ -33,24 +33,34 @@ export function pagerOf(path: string, visit: Visit, next: number | undefined): P
   return { first, next: address(on) };
 }
 
-/** The page that an address asks for, of a list in one order. */
-export function pageIn(query: URLSearchParams): { readonly limit: number; readonly page: number } {
+/** The page that an address asks for, in the order that it asks for. @param columns sorted by properties of the rows */
+export function pageIn(query: URLSearchParams, columns: ListColumns): Window & { readonly page: number } {
   const { page, size } = listPageIn(query);
-  return { limit: size, page };
+  return { limit: size, page, sort: sortIn(query, columns), words: wordsIn(query, columns) };
 }
 
+const NOTHING_MATCHES = { empty: 'Nothing matches. Try fewer or shorter words, or show all.', emptyAction: undefined };
+
 /**
- * The number of rows, and the ways to the other pages, of a list in one order.
- * @param page as it was read for `pageIn`
+ * The heads of the columns, the search, the number of rows, and the ways to the other pages.
+ * @param columns and the page, as they were given to `pageIn`
  * @param singular a row
  */
 export function paged(
   path: string,
   query: URLSearchParams,
+  columns: ListColumns,
   { total }: Pick<Page<unknown>, 'total'>,
   singular: string,
   plural?: string,
-): Required<Pick<TablePart, 'count' | 'pager'>> {
+): Pick<TablePart, 'columns' | 'count' | 'pager'> & Partial<Pick<TablePart, 'empty' | 'emptyAction' | 'search'>> {
   if (total === undefined) throw new Error(`${path}: the list was not read by the number of a page`);
-  return { count: total === 0 ? undefined : countOf(total, singular, plural), pager: numberedPager(path, query, listPageIn(query), total) };
+  const search = searchOf(query, columns, total);
+  return {
+    ...(search !== undefined && { search }),
+    ...(search?.isNarrowed === true && NOTHING_MATCHES),
+    columns: sortableColumns(path, query, columns, { sort: sortIn(query, columns) }),
+    count: total === 0 ? undefined : countOf(total, singular, plural),
+    pager: numberedPager(path, query, listPageIn(query), total),
+  };
 }

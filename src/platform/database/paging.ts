@@ -1,5 +1,6 @@
 /** Lists in pieces: rows in the order of their creation, each piece begun after the last row of the one before. New rows move none of them. */
 import type { Knex } from 'knex';
+import { applyWords, matchesWords } from './words.ts';
 
 /** A page of a list. */
 export interface Window {
@@ -8,6 +9,22 @@ export interface Window {
   readonly after?: number | undefined;
   /** Instead of a cursor: the number of the page, from 1. All rows are counted. Rows of a table come newest first; other lists keep their order. */
   readonly page?: number | undefined;
+  /** Of a page by its number: another order. */
+  readonly sort?: RowSort | undefined;
+  /** Of a page by its number: only these rows. */
+  readonly words?: RowWords | undefined;
+}
+
+/** Each typed word begins a word of one of these properties. */
+export interface RowWords {
+  readonly by: readonly string[];
+  readonly typed: string;
+}
+
+/** An order by one property of the rows. */
+export interface RowSort extends Sort {
+  /** Is the property a text? Its case does not count. */
+  readonly isText: boolean;
 }
 
 export interface Page<T> {
@@ -38,14 +55,16 @@ export interface Order {
 export async function readPage<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
-  { limit, after, page }: Window,
+  { limit, after, page, sort, words }: Window,
   { by = 'seq', descending = false }: Order = {},
 ): Promise<Page<T>> {
   if (page !== undefined) {
+    if (words !== undefined) applyWords(query, namesOf(columns, words), words.typed);
     const total = (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
+    if (sort !== undefined) orderByRow(query, columns, sort);
     const items: T[] = await query
       .select(columns)
-      .orderBy(by, 'desc')
+      .orderBy(by, sort === undefined || sort.descending ? 'desc' : 'asc')
       .limit(limit)
       .offset((page - 1) * limit);
     return { items, next: undefined, total };
@@ -59,6 +78,20 @@ export async function readPage<T>(
   const kept = rows.slice(0, limit);
   const items = kept.map(({ place: _, ...item }) => item as T);
   return { items, next: rows.length > limit ? kept.at(-1)?.place : undefined };
+}
+
+const namesOf = (columns: Readonly<Record<string, string | Knex.Raw>>, { by }: RowWords): string[] =>
+  by.map((name) => {
+    const column = columns[name];
+    if (typeof column !== 'string') throw new Error(`there is no search by ${name}`);
+    return column;
+  });
+
+/** Rows without a value come last. */
+function orderByRow(query: Knex.QueryBuilder, columns: Readonly<Record<string, string | Knex.Raw>>, { by, descending, isText }: RowSort) {
+  const column = columns[by];
+  if (column === undefined) throw new Error(`there is no order by ${by}`);
+  query.orderByRaw(`${isText ? 'lower(??)' : '??'} ${descending ? 'DESC' : 'ASC'} NULLS LAST`, [column]);
 }
 
 /** A page by its number, of a list in any order. Rows that come or go move the others; `readPage` is for what must not miss one. */
@@ -136,7 +169,25 @@ export async function readSlice<T>(
  * A piece of a list that was read whole: of one that is short, or whose order others decide. What is moved or taken away between two pieces moves those
  * behind it by one.
  */
-export function inPages<T>(all: readonly T[], { limit, page, after = page === undefined ? 0 : (page - 1) * limit }: Window): Page<T> {
+export function inPages<T extends object>(
+  all: readonly T[],
+  { limit, page, after = page === undefined ? 0 : (page - 1) * limit, sort, words }: Window,
+): Page<T> {
   const end = after + limit;
-  return { items: all.slice(after, end), next: end < all.length ? end : undefined, total: all.length };
+  const found = words === undefined ? all : all.filter((item) => matchesWords(textsOf(item, words.by), words.typed));
+  const items = (sort === undefined ? found : sorted(found, sort)).slice(after, end);
+  return { items, next: end < found.length ? end : undefined, total: found.length };
+}
+
+const textsOf = (item: object, by: readonly string[]): string[] =>
+  Object.entries(item).flatMap(([name, value]) => (by.includes(name) && typeof value === 'string' ? [value] : []));
+
+/** Rows without a value come last. */
+function sorted<T extends object>(all: readonly T[], { by, descending, isText }: RowSort): readonly T[] {
+  if (all.length > 0 && !all.some((item) => by in item)) throw new Error(`there is no order by ${by}`);
+  const read = (item: T): unknown => (item as Readonly<Record<string, unknown>>)[by] ?? undefined;
+  const compared = (one: unknown, other: unknown): number =>
+    isText ? String(one).localeCompare(String(other), 'en', { numeric: true }) : Number(one) - Number(other);
+  const [filled, empty] = [all.filter((item) => read(item) !== undefined), all.filter((item) => read(item) === undefined)];
+  return [...filled.sort((one, other) => compared(read(one), read(other)) * (descending ? -1 : 1)), ...empty];
 }

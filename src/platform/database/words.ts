@@ -19,3 +19,18 @@ export function applyWordsOrId(query: Knex.QueryBuilder, names: readonly string[
     either.orWhere('id', typed.trim());
   });
 }
+
+/** The same rule for what is in memory. */
+export function matchesWords(names: readonly string[], typed: string): boolean {
+  const [wanted, there] = [folded(typed), folded(names.join(' '))];
+  return wanted.length > 0 && wanted.every((word) => there.some((one) => one.startsWith(word)));
+}
+
+const folded = (text: string): readonly string[] =>
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036F]/g, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .split(/[\s!-/:-@[-`{-~]+/)
+    .filter(Boolean);

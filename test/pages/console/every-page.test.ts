@@ -26,6 +26,8 @@ const AFFECTS_NOTHING_ELSE: readonly string[] = [
 ];
 /** The log grows while it is read, and a dry run asks the target about each row. */
 const GROWS = /^\/reports\/|\/activity(\?|$)|\/provisioning\/plan/;
+/** Their order is their meaning, or nothing but a count. */
+const IN_ORDER = /\/policies(\/[^/]+)?$|^\/search/;
 const DELETES = /\/(delete|remove|revoke|take|unlink)$/;
 
 const navIn = (text: string, name: string): string => new RegExp(`<nav class="${name}"[\\s\\S]*?</nav>`).exec(text)?.[0] ?? '';
@@ -54,6 +56,18 @@ test('every page of the console', async (t) => {
 
   await t.test('is there for a super administrator, under one heading, with a title and a way back', async () => {
     const { agent } = await enter(service);
+    const sorted = new Set<string>();
+    /** A list with a count sorts by the heads of its columns; each is tried once. */
+    const sorts = async (stop: string, text: string): Promise<void> => {
+      const path = pageAt(stop)?.path ?? '';
+      const heads = [...text.matchAll(/<a class="sort" href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+      if (/<p class="count">/.test(text) && !IN_ORDER.test(path)) assert.ok(heads.length > 0, `${stop}: no column sorts`);
+      for (const href of sorted.has(path) ? [] : heads) {
+        sorted.add(path);
+        const direction = href.includes('sort=-') ? 'descending' : 'ascending';
+        assert.match((await agent.visit(href)).text, new RegExp(`aria-sort="${direction}"><a class="sort"`), href);
+      }
+    };
     for (const stop of stops) {
       const { status, text } = await agent.visit(`/admin${stop}`);
       assert.equal(status, 200, `${stop}: ${text}`);
@@ -75,6 +89,7 @@ test('every page of the console', async (t) => {
         const facts = /<form class="sheet"[\s\S]*?<div class="row">/.exec(text)?.[0].match(/<p>[^<]*<\/p>/g) ?? [];
         assert.match(facts.join(' '), /\b\d[\d,]* [a-z]/, `${stop}: what the deletion affects, in numbers`);
       }
+      await sorts(stop, text);
       assert.doesNotMatch(text, />\s*(undefined|null|NaN|\[object Object\])\s*</, stop);
     }
   });
