@@ -12,6 +12,7 @@ import { userStatusPiece } from '../users/user-status.console.ts';
 import { mayCall, type RoleType } from './administration.policy.ts';
 import { listAdministrators } from './administrators.service.ts';
 import { ROLE_EFFECTS_LEAD, ROLE_NAMES, roleFields, roleIn } from './role-form.console.ts';
+import { addressOfTaking } from './roles.console.ts';
 import { grantRoles } from './user-roles.service.ts';
 
 const HOME = '/admin/security/administrators';
@@ -86,8 +87,9 @@ const give: ConsolePage = {
   },
   async receive(visit, form) {
     const userIds = chosenIn(form);
-    await grantRoles(visit.services, userIds, await roleIn(visit, form), visit.request);
-    return { goTo: HOME, notice: 'role-given' };
+    const [granted, ...others] = await grantRoles(visit.services, userIds, await roleIn(visit, form), visit.request);
+    const isOne = granted !== undefined && others.length === 0;
+    return { goTo: HOME, notice: 'role-given', undo: isOne ? { href: addressOfTaking(userIds[0] ?? '', granted.id) } : undefined };
   },
 };
 

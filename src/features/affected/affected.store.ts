@@ -50,6 +50,7 @@ const PARTS = {
       UNION ALL SELECT FROM roles WHERE org_id = :orgId AND user_id = :id
       UNION ALL SELECT FROM memberships WHERE org_id = :orgId AND user_id = :id AND is_owner) held`,
     invitations: 'organization_invitations WHERE org_id = :orgId AND created_by = :id',
+    joined: 'memberships WHERE org_id = :orgId AND user_id = :id AND is_joined',
   },
   organization: {
     roles: 'organization_roles WHERE org_id = :id',

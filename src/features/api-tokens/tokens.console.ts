@@ -80,9 +80,7 @@ const list: ConsolePage = {
           actions: mayRevoke(visit, token) ? [{ label: 'Revoke', href: `${HOME}/${token.id}/revoke` }] : [],
         })),
         empty:
-          total === 0
-            ? 'There is no token yet. Create one, and use it in scripts and tools that call the management API, or in a directory that provisions users by SCIM.'
-            : 'There are no more tokens.',
+          'There is no token yet. Create one, and use it in scripts and tools that call the management API, or in a directory that provisions users by SCIM.',
         ...paged(HOME, visit.query, columns, { total }, 'token'),
       },
     });

@@ -1,6 +1,6 @@
 /** The tab Roles of an application: the list, creating, changing and deleting one; and which of them come with an assignment. */
 
-import { affectedCount } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
@@ -123,6 +123,9 @@ const edit: ConsolePage = {
   },
 };
 
+const holdersOf = (visit: ConsoleRequest, application: Application, roleId: string) =>
+  affectedBy(visit.services, 'applicationRole', { id: application.id, roleId });
+
 const remove: ConsolePage = {
   path: '/applications/:id/roles/:roleId/delete',
   access: 'service',
@@ -131,7 +134,7 @@ const remove: ConsolePage = {
     const application = await applicationToChange(visit);
     const { id: roleId, name } = await roleIn(visit, application);
     const title = phrase('Delete the role “{name}”?', { name });
-    const { users, groups } = await affectedBy(visit.services, 'applicationRole', { id: application.id, roleId });
+    const { users, groups } = await holdersOf(visit, application, roleId);
     const facts = [
       phrase('This removes the role from {users} and {groups}, with their next token. Their assignments stay.', {
         users: affectedCount(users, 'user'),
@@ -139,12 +142,15 @@ const remove: ConsolePage = {
       }),
       'This cannot be undone.',
     ];
-    const page = { title, crumbs: crumbsOf(application), facts, submit: 'Delete role', danger: true, cancel: homeOf(application) };
-    return formPage(page, typed);
+    const fields = nameFields(name, users + groups);
+    const page = { title, crumbs: crumbsOf(application), facts, fields, submit: 'Delete role', danger: true };
+    return formPage({ ...page, cancel: homeOf(application) }, typed);
   },
-  async receive(visit) {
+  async receive(visit, form) {
     const application = await applicationToChange(visit);
-    const { id } = await roleIn(visit, application);
+    const { id, name } = await roleIn(visit, application);
+    const { users, groups } = await holdersOf(visit, application, id);
+    requireTypedName(form, name, users + groups);
     await deleteApplicationRole(visit.services, application.id, id, visit.request);
     return { goTo: homeOf(application), notice: 'application-role-deleted' };
   },

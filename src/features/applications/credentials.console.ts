@@ -127,10 +127,11 @@ interface Step {
   readonly danger: boolean;
   facts(secret: { readonly secret: string; readonly created: Date }): readonly Text[];
   readonly notice: PageNotice;
+  readonly reverse?: Step['path'];
   carryOut(visit: ConsoleRequest, applicationId: string, secretId: string): Promise<unknown>;
 }
 
-const step = ({ path, verb, danger, facts, notice, carryOut }: Step): ConsolePage => ({
+const step = ({ path, verb, danger, facts, notice, reverse, carryOut }: Step): ConsolePage => ({
   path: `/applications/:id/credentials/:secretId/${path}`,
   access: 'service',
   verb: 'write',
@@ -154,7 +155,9 @@ const step = ({ path, verb, danger, facts, notice, carryOut }: Step): ConsolePag
   async receive(visit) {
     const { id = '', secretId = '' } = visit.params;
     await carryOut(visit, id, secretId);
-    return { goTo: applicationTabs(id).credentials.href, notice };
+    const back = applicationTabs(id).credentials.href;
+    const undo = reverse && { href: `${back}/${encodeURIComponent(secretId)}/${reverse}` };
+    return { goTo: back, notice, undo };
   },
 });
 
@@ -168,6 +171,7 @@ const steps: readonly ConsolePage[] = [
     danger: false,
     facts: (secret) => [phrase('The secret {secret} of {created} is accepted again from the next request on.', secret)],
     notice: 'application-secret-activated',
+    reverse: 'deactivate',
     carryOut: setTo('ACTIVE'),
   }),
   step({
@@ -182,6 +186,7 @@ const steps: readonly ConsolePage[] = [
       'You can activate it again.',
     ],
     notice: 'application-secret-deactivated',
+    reverse: 'activate',
     carryOut: setTo('INACTIVE'),
   }),
   step({

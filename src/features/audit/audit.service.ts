@@ -6,10 +6,17 @@ import { insertAuditEvent, insertAuditEvents } from './audit.store.ts';
 import type { Event } from './audit-event.policy.ts';
 import type { AuditEvent } from './events.resource.ts';
 
+/** Requests that changed something. */
+const recorded = new WeakSet<object>();
+
+/** Did the request change something? A step that finds its outcome already there records nothing. */
+export const hasRecorded = (request: object): boolean => recorded.has(request);
+
 /** Also queues the notification e-mail. @param trx the transaction of the change @returns the event's ID */
 export async function recordEvent(trx: Executor, event: Event): Promise<string> {
   const uuid = await insertAuditEvent(trx, auditEvent(event));
   await queueNoticeOf(trx, event);
+  recorded.add(event.request);
   return uuid;
 }
 

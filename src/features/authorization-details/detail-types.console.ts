@@ -1,6 +1,6 @@
 /** The types of authorization details of an authorization server (RFC 9396): a list beside the scopes, and the pages of one. */
 
-import { affectedCount } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -145,6 +145,9 @@ const edit: ConsolePage = {
   },
 };
 
+const consentsTo = async ({ services }: ConsoleRequest, { server }: ServerSubject, name: string): Promise<number> =>
+  (await affectedBy(services, 'detailType', { serverId: server.id, id: name })).consents;
+
 const remove: ConsolePage = {
   path: '/api/servers/:serverId/details/:typeId/delete',
   access: 'service',
@@ -152,7 +155,7 @@ const remove: ConsolePage = {
   async show(visit, typed) {
     const subject = await subjectWithParts(visit);
     const { name } = await typeOf(visit, subject);
-    const { consents } = await affectedBy(visit.services, 'detailType', { serverId: subject.server.id, id: name });
+    const consents = await consentsTo(visit, subject, name);
     const facts = [
       phrase(
         'This deletes {consents}. Requests for the type are refused from now on (invalid_authorization_details). Issued tokens keep it until they expire.',
@@ -161,10 +164,13 @@ const remove: ConsolePage = {
       'This cannot be undone.',
     ];
     const page = { title: phrase('Delete the authorization detail type “{name}”?', { name }), crumbs: crumbs(subject), facts };
-    return formPage({ ...page, submit: 'Delete authorization detail type', danger: true, cancel: scopesOf(subject) }, typed);
+    const fields = nameFields(name, consents);
+    return formPage({ ...page, fields, submit: 'Delete authorization detail type', danger: true, cancel: scopesOf(subject) }, typed);
   },
-  async receive(visit) {
+  async receive(visit, form) {
     const subject = await subjectWithParts(visit);
+    const { name } = await typeOf(visit, subject);
+    requireTypedName(form, name, await consentsTo(visit, subject, name));
     await deleteServerDetailType(visit.services, subject.server.id, visit.params.typeId ?? '', visit.request);
     return { goTo: scopesOf(subject), notice: 'detail-type-deleted' };
   },

@@ -68,6 +68,7 @@ export const eventHookSteps: readonly ConsolePage[] = [
     label: 'Activate',
     facts: ['It receives events from now on.'],
     notice: 'hook-activated',
+    reverse: 'deactivate',
     carryOut: ({ services, request }, id) => setEventHookStatus(services, id, 'ACTIVE', request),
   }),
   step({

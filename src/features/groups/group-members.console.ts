@@ -27,7 +27,7 @@ import { recordMemberExport } from '../users/user-data.service.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { GROUPS_PATH, groupOf, leavingFacts } from './group-page.console.ts';
-import { addGroupMembers, findGroupMembers, removeGroupMember, searchGroupMembers } from './groups.service.ts';
+import { addGroupMembers, findGroupMembers, groupTarget, removeGroupMember, searchGroupMembers } from './groups.service.ts';
 
 const COLUMNS = memberColumns();
 
@@ -82,7 +82,7 @@ const members: ConsolePage = {
       read: (window) => found(visit, group.id, window),
       recordOf: memberRecord,
     });
-    await recordMemberExport(visit.services, { format: formatIn(visit.query), groupId: group.id }, visit.request);
+    await recordMemberExport(visit.services, groupTarget(group), formatIn(visit.query), visit.request);
     return file;
   },
   async receive(visit, form) {

@@ -216,7 +216,7 @@ export const membershipEvent = (
   [change === 'add' ? 'after' : 'before']: { groupId: group.id, userId: user.id },
 });
 
-const groupTarget = ({ id, name }: Pick<Group, 'id' | 'name'>) => ({ id, type: 'UserGroup', displayName: name });
+export const groupTarget = ({ id, name }: Pick<Group, 'id' | 'name'>) => ({ id, type: 'UserGroup', displayName: name });
 const described = ({ name, description }: Group): GroupProfile => ({ name, description });
 const nameTaken = () => conflict({ field: 'profile.name', message: 'another group has this name. Choose another name' });
 

@@ -105,7 +105,7 @@ export const identityProviderSteps: readonly ConsolePage[] = [
     label: 'Delete',
     async facts({ services, params }) {
       const { users, stranded } = await affectedBy(services, 'identityProvider', { id: params.id ?? '' });
-      return [
+      const facts = [
         phrase('Its settings, its client secret and the links of {users} to it are deleted; their accounts stay.', {
           users: affectedCount(users, 'user'),
         }),
@@ -114,8 +114,8 @@ export const identityProviderSteps: readonly ConsolePage[] = [
         }),
         'This cannot be undone.',
       ];
+      return { facts, affected: users };
     },
-    affected: async ({ services, params }) => (await affectedBy(services, 'identityProvider', { id: params.id ?? '' })).users,
     danger: true,
     notice: 'idp-deleted',
     goTo: IDENTITY_PROVIDERS_PATH,

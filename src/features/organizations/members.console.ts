@@ -1,7 +1,7 @@
 /** The members of an organization: who they are, in which department; adding, moving, removing. Accounts themselves are not made or changed here. */
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
-import { chosenIn } from '../../pages/console/choose-page.ts';
+import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
@@ -24,6 +24,7 @@ import { departmentTree } from './departments.service.ts';
 import { findMembersAmong, getMember, putMember, putMembers, removeMember, searchMembers } from './members.service.ts';
 import {
   besideMembers,
+  isMemberRestorable,
   mayChangeOrganization,
   memberLeavingFacts,
   organizationCrumbs,
@@ -33,7 +34,7 @@ import {
   orgIdIn,
 } from './organization-page.console.ts';
 import type { Department } from './organizations.resource.ts';
-import { checkReadable, getOrganization } from './organizations.service.ts';
+import { checkReadable, getOrganization, target as organizationTarget } from './organizations.service.ts';
 
 const homeOf = (orgId: string): string => `${organizationPath(orgId)}/members`;
 const crumbsTo = (organization: { id: string; name: string }): readonly Crumb[] => [
@@ -127,7 +128,7 @@ const list: ConsolePage = {
       read: async (window) => found(visit, organization.id, window),
       recordOf: (user) => ({ ...memberRecord(user), depId: user.depId }),
     });
-    await recordMemberExport(services, { format: formatIn(query), orgId: organization.id }, request);
+    await recordMemberExport(services, organizationTarget(organization), formatIn(query), request);
     return file;
   },
   async receive(visit, form) {
@@ -176,8 +177,9 @@ const add: ConsolePage = {
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
     const depId = await departmentIn(visit, form);
-    await putMembers(visit.services, orgId, chosenIn(form), depId, visit.request);
-    return { goTo: homeOf(orgId), notice: 'members-added' };
+    const added = await putMembers(visit.services, orgId, chosenIn(form), depId, visit.request);
+    const undo = undoOfAdding(added, (id) => `${homeOf(orgId)}/${id}/remove`);
+    return { goTo: homeOf(orgId), notice: 'members-added', undo };
   },
 };
 
@@ -198,9 +200,10 @@ const move: ConsolePage = {
   async receive(visit, form) {
     const orgId = orgIdIn(visit);
     // A form about the department must not bring back a member who was removed since.
-    const { userId } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
+    const { userId, depId = '' } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
     await putMember(visit.services, orgId, userId, await departmentIn(visit, form), visit.request);
-    return { goTo: homeOf(orgId), notice: 'member-changed' };
+    const undo = { href: `${homeOf(orgId)}/${encodeURIComponent(userId)}`, fields: { depId } };
+    return { goTo: homeOf(orgId), notice: 'member-changed', undo };
   },
 };
 
@@ -221,8 +224,11 @@ const remove: ConsolePage = {
   },
   async receive(visit) {
     const orgId = orgIdIn(visit);
-    await removeMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
-    return { goTo: homeOf(orgId), notice: 'member-removed' };
+    const { userId, depId = '' } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
+    const isRestorable = await isMemberRestorable(visit, orgId, userId);
+    await removeMember(visit.services, orgId, userId, visit.request);
+    const undo = isRestorable ? { href: `${homeOf(orgId)}/new`, fields: { [CHOSEN]: userId, depId } } : undefined;
+    return { goTo: homeOf(orgId), notice: 'member-removed', undo };
   },
 };
 

@@ -100,39 +100,40 @@ export const putMember = (
   userId: string,
   depId: string | null | undefined,
   request: RequestContext,
-): Promise<void> => putMembers(services, orgId, [userId], depId, request);
+): Promise<readonly string[]> => putMembers(services, orgId, [userId], depId, request);
 
-/** `putMember` for several users: for all of them or, when one is refused, for none. */
+/** `putMember` for several users: for all of them or, when one is refused, for none. @returns those who were no members */
 export async function putMembers(
   services: Services,
   orgId: string,
   userIds: readonly string[],
   depId: string | null | undefined,
   request: RequestContext,
-): Promise<void> {
-  const raised = await services.database.transaction(async (trx) => {
+): Promise<readonly string[]> {
+  const put = await services.database.transaction(async (trx) => {
     const organization = await lockForChange(trx, orgId, request, 'MANAGE_MEMBERS');
-    const risen: string[] = [];
-    for (const userId of userIds) if (await putWithin(trx, organization, userId, depId, request)) risen.push(userId);
-    return risen;
+    const results = [];
+    for (const userId of userIds) results.push({ userId, ...(await putWithin(trx, organization, userId, depId, request)) });
+    return results;
   });
   // Sessions and tokens that were being written while the credentials were revoked.
-  for (const userId of raised) await endHeld(services.database.knex, userId);
+  for (const { userId, rises } of put) if (rises) await endHeld(services.database.knex, userId);
+  return put.filter(({ isNew }) => isNew).map(({ userId }) => userId);
 }
 
-/** @returns whether the user's credentials were revoked, because the membership gives rights that former administrators must not get */
+/** @returns `rises`: the user's credentials were revoked, because the membership gives rights that former administrators must not get */
 async function putWithin(
   trx: Executor,
   organization: Organization,
   userId: string,
   depId: string | null | undefined,
   request: RequestContext,
-): Promise<boolean> {
+): Promise<{ readonly rises: boolean; readonly isNew: boolean }> {
   const orgId = organization.id;
   const after = { orgId, userId, depId: depId || undefined };
   const before = await findMembership(trx, orgId, userId);
   const user = await personInReach(trx, userId, request, before === undefined ? 'ALL' : 'MANAGE_MEMBERS');
-  if (before !== undefined && before.depId === after.depId) return false;
+  if (before !== undefined && before.depId === after.depId) return { rises: false, isNew: false };
   const rises = before === undefined && (await gainsRights(trx, userId, { orgId }));
   if (rises) await revokeCredentials(trx, userId, { orgId }, request);
   // Administrators of organizations do not make an account theirs that its user brought along.
@@ -152,7 +153,7 @@ async function putWithin(
       before: described(before),
       after: described(after),
     });
-  return rises;
+  return { rises, isNew: before === undefined };
 }
 
 /** Filters users to members. @throws {ApiError} not found: the caller cannot see the organization */

@@ -10,6 +10,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { listAdministrators } from '../administrators/administrators.service.ts';
 import { ROLE_EFFECTS, ROLE_EFFECTS_LEAD } from '../administrators/role-form.console.ts';
+import { addressOfTaking } from '../administrators/roles.console.ts';
 import { grantRole } from '../administrators/user-roles.service.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
@@ -82,8 +83,8 @@ const add: ConsolePage = {
     const orgId = orgIdIn(visit);
     const userId = await pickedId(usersIn(visit), 'user', form.get('user') ?? '');
     if (userId === undefined) throw validation([{ field: 'user', message: 'is required' }]);
-    await grantRole(visit.services, userId, { type: 'ORG_ADMIN', orgId }, visit.request);
-    return { goTo: homeOf(orgId), notice: 'role-given' };
+    const { id } = await grantRole(visit.services, userId, { type: 'ORG_ADMIN', orgId }, visit.request);
+    return { goTo: homeOf(orgId), notice: 'role-given', undo: { href: addressOfTaking(userId, id) } };
   },
 };
 

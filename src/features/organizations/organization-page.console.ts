@@ -128,6 +128,10 @@ export function organizationHead(visit: ConsoleRequest, organization: Organizati
   };
 }
 
+/** Does adding the user again restore everything? Roles, invitations and how they joined would be lost. */
+export const isMemberRestorable = async ({ services }: ConsoleRequest, orgId: string, userId: string): Promise<boolean> =>
+  Object.values(await affectedBy(services, 'member', { orgId, id: userId })).every((count) => count === 0);
+
 /** The consequences for a user who is removed from an organization. */
 export async function memberLeavingFacts({ services }: ConsoleRequest, orgId: string, userId: string): Promise<readonly Text[]> {
   const { roles, invitations } = await affectedBy(services, 'member', { orgId, id: userId });

@@ -1,6 +1,7 @@
 /** The organizations that a user belongs to, and their department in each. */
 
 import { departmentsIn } from '../../pages/console/candidates.ts';
+import { undoOfAdding } from '../../pages/console/choose-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -14,7 +15,7 @@ import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
 import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
 import { getMember, listUserOrganizations, putMember, removeMember } from './members.service.ts';
-import { mayChangeOrganization, memberLeavingFacts, organizationPath } from './organization-page.console.ts';
+import { isMemberRestorable, mayChangeOrganization, memberLeavingFacts, organizationPath } from './organization-page.console.ts';
 import { getOrganization } from './organizations.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/organizations`;
@@ -77,8 +78,9 @@ const add: ConsolePage = {
     const { user } = await userSubject(visit);
     const { orgId, depId } = await organizationChoice(visit, form);
     if (orgId === undefined) throw validation([{ field: 'orgId', message: 'is required' }]);
-    await putMember(visit.services, orgId, user.id, depId, visit.request);
-    return { goTo: homeOf(user.id), notice: 'member-added' };
+    const added = await putMember(visit.services, orgId, user.id, depId, visit.request);
+    const undo = undoOfAdding(added, () => `${homeOf(user.id)}/${encodeURIComponent(orgId)}/remove`);
+    return { goTo: homeOf(user.id), notice: 'member-added', undo };
   },
 };
 
@@ -112,10 +114,11 @@ const move: ConsolePage = {
   },
   async receive(visit, form) {
     // A form about the department must not bring back a member who was removed since.
-    const { user, organization } = await affiliationToChange(visit);
+    const { user, organization, depId: before } = await affiliationToChange(visit);
     const depId = await pickedId(await departmentsIn(visit, organization.id), 'depId', form.get('depId') ?? '');
     await putMember(visit.services, organization.id, user.id, depId, visit.request);
-    return { goTo: homeOf(user.id), notice: 'member-changed' };
+    const undo = { href: `${homeOf(user.id)}/${encodeURIComponent(organization.id)}`, fields: { depId: before } };
+    return { goTo: homeOf(user.id), notice: 'member-changed', undo };
   },
 };
 
@@ -130,14 +133,16 @@ const remove: ConsolePage = {
     return formPage({ title, crumbs, facts, submit: 'Remove from organization', danger: true, cancel: homeOf(user.id) }, typed);
   },
   async receive(visit) {
-    const { user, organization } = await affiliationToChange(visit);
+    const { user, organization, depId } = await affiliationToChange(visit);
+    const isRestorable = await isMemberRestorable(visit, organization.id, user.id);
     await removeMember(visit.services, organization.id, user.id, visit.request);
-    // He may have been in sight by this organization alone.
+    // They may have been in sight by this organization alone.
     const isInSight = await userSubject(visit).then(
       () => true,
       () => false,
     );
-    return { goTo: isInSight ? homeOf(user.id) : organizationPath(organization.id), notice: 'member-removed' };
+    const undo = isInSight && isRestorable ? { href: `${homeOf(user.id)}/new`, fields: { orgId: organization.id, depId } } : undefined;
+    return { goTo: isInSight ? homeOf(user.id) : organizationPath(organization.id), notice: 'member-removed', undo };
   },
 };
 

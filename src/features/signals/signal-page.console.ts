@@ -115,6 +115,13 @@ const step = confirmationPages(async (visit) => {
 const change = (status: StreamStatus) => (visit: ConsoleRequest, id: string) =>
   setStreamStatus(visit.services, id, { status, reason: null, tell: true }, visit.request);
 
+/** The step back to the status before. The receiver's reason for it would be lost. */
+const BACK = { ENABLED: 'enable', PAUSED: 'pause', DISABLED: 'disable' } as const;
+const reverse = async (visit: ConsoleRequest): Promise<string | undefined> => {
+  const { status, statusReason } = await streamIn(visit);
+  return statusReason === null ? BACK[status] : undefined;
+};
+
 export const signalStreamSteps: readonly ConsolePage[] = [
   step({
     path: '/api/signal-streams/:id/verify',
@@ -128,6 +135,7 @@ export const signalStreamSteps: readonly ConsolePage[] = [
     label: 'Enable',
     facts: ['The receiver is notified. Waiting events are delivered immediately.'],
     notice: 'stream-enabled',
+    reverse,
     carryOut: change('ENABLED'),
   }),
   step({
@@ -135,6 +143,7 @@ export const signalStreamSteps: readonly ConsolePage[] = [
     label: 'Pause',
     facts: ['The receiver is notified. Events wait until the stream is enabled, for seven days at most.'],
     notice: 'stream-paused',
+    reverse,
     carryOut: change('PAUSED'),
   }),
   step({

@@ -15,48 +15,59 @@ export interface Subject {
   readonly crumbs: readonly Crumb[];
 }
 
+interface Consequences {
+  readonly facts: readonly Text[];
+  /** How many are affected: with many, the name is typed. */
+  readonly affected: number;
+}
+
 export interface Confirmation {
   /** Below the console's address, with `:id` for the subject's. */
   readonly path: string;
   /** Label of the action, e.g. `Delete`. */
   readonly label: string;
-  readonly facts: readonly Text[] | ((visit: ConsoleRequest) => Promise<readonly Text[]>);
+  readonly facts: readonly Text[] | ((visit: ConsoleRequest) => Promise<readonly Text[] | Consequences>);
   /** Takes something away that does not come back. */
   readonly danger?: boolean;
   readonly notice: PageNotice;
   /** Next page; absent: the subject. */
   readonly goTo?: string;
   /** Last word of the address of the step that reverses it completely. Absent: none does. */
-  readonly reverse?: string;
-  /** How many are affected: with many, the name is typed. Absent: few. */
-  affected?(visit: ConsoleRequest): Promise<number>;
+  readonly reverse?: string | ((visit: ConsoleRequest) => Promise<string | undefined>);
   carryOut(visit: ConsoleRequest, id: string): Promise<unknown>;
 }
 
 /** @param subjectOf of the address @throws {ApiError} not found */
 export const confirmationPages =
   (subjectOf: (visit: ConsoleRequest) => Promise<Subject>) =>
-  ({ path, label, facts, danger = false, notice, goTo, reverse, affected = async () => 0, carryOut }: Confirmation): ConsolePage => ({
+  ({ path, label, facts: told, danger = false, notice, goTo, reverse, carryOut }: Confirmation): ConsolePage => ({
     path,
     access: 'service',
     verb: 'write',
     async show(visit, typed) {
       const { name, address, crumbs } = await subjectOf(visit);
+      const { facts, affected } = await consequencesOf(visit, told);
       const page = {
         title: phrase(`${label} “{name}”?`, { name }),
         crumbs,
-        facts: typeof facts === 'function' ? await facts(visit) : facts,
-        fields: nameFields(name, await affected(visit)),
+        facts,
+        fields: nameFields(name, affected),
       };
       return formPage({ ...page, submit: label, danger, cancel: address }, typed);
     },
     async receive(visit, form) {
       const { name, address } = await subjectOf(visit);
-      requireTypedName(form, name, await affected(visit));
+      requireTypedName(form, name, (await consequencesOf(visit, told)).affected);
+      const back = typeof reverse === 'function' ? await reverse(visit) : reverse;
       await carryOut(visit, visit.params.id ?? '');
-      return { goTo: goTo ?? address, notice, undo: reverse === undefined ? undefined : { href: `${address}/${reverse}` } };
+      return { goTo: goTo ?? address, notice, undo: back === undefined ? undefined : { href: `${address}/${back}` } };
     },
   });
+
+async function consequencesOf(visit: ConsoleRequest, told: Confirmation['facts']): Promise<Consequences> {
+  const facts = typeof told === 'function' ? await told(visit) : told;
+  return 'affected' in facts ? facts : { facts, affected: 0 };
+}
 
 /** A deletion that affects more than these is confirmed by typing the name. */
 const MANY = 20;

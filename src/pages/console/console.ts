@@ -10,6 +10,7 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { mayCall } from '../../features/administrators/administration.policy.ts';
 import { type ConsoleUser, findConsoleUser, isAdministratorNamed } from '../../features/administrators/administrators.service.ts';
+import { hasRecorded } from '../../features/audit/audit.service.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { endOfGrace, isSecondFactorDemanded } from '../../features/second-factors/second-factor-demand.service.ts';
 import { isFreshSignIn, type SignedIn } from '../../features/sign-in/fresh-sign-in.service.ts';
@@ -215,7 +216,8 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
       try {
         const outcome = await receive(visit, form);
         if ('goTo' in outcome) {
-          await notices.keep(ctx, person.id, outcome);
+          // Somebody else may have taken the step meanwhile: it is theirs to undo.
+          await notices.keep(ctx, person.id, hasRecorded(visit.request) ? outcome : { ...outcome, undo: undefined });
           seeOther(ctx, outcome.goTo);
         } else await draw(ctx, person, outcome);
       } catch (error) {

@@ -24,7 +24,7 @@ export function fileActions(path: string, query: URLSearchParams, total: number)
 interface ListDownload<T, Order extends string> {
   /** File name, without extension. */
   readonly name: string;
-  /** Rows that are added while the file is read come last by this order. */
+  /** Any order of the list; the file has that of a column that never changes. */
   readonly by: Order;
   readonly columns: readonly string[];
   read(window: NumberedWindow & { readonly sort: { readonly by: Order; readonly descending: boolean } }): Promise<NumberedPage<T>>;
@@ -36,13 +36,12 @@ export async function downloadList<T, Order extends string>(
   query: URLSearchParams,
   { name, by, columns, recordOf, read }: ListDownload<T, Order>,
 ) {
-  const batch = (page: number) => read({ page, size: BATCH, sort: { by, descending: false } });
-  const first = await batch(1);
+  const batch = (after: NumberedWindow['after']) => read({ page: 1, size: BATCH, sort: { by, descending: false }, after });
+  const first = await batch('first');
   async function* records() {
-    for (let [page, found] = [1, first]; ; found = await batch(page)) {
+    for (let found = first; ; found = await batch(found.next)) {
       yield* found.items.map(recordOf);
-      if (page * BATCH >= found.total) return;
-      page += 1;
+      if (found.next === undefined) return;
     }
   }
   return listFile(name, formatIn(query), columns, records());

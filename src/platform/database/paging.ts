@@ -22,7 +22,7 @@ export interface RowWords {
 }
 
 /** An order by one property of the rows. */
-export interface RowSort extends Sort {
+interface RowSort extends Sort {
   /** Is the property a text? Its case does not count. */
   readonly isText: boolean;
 }
@@ -101,6 +101,13 @@ export interface NumberedWindow {
   /** Rows of a page. */
   readonly size: number;
   readonly sort: Sort;
+  /** Instead of the number and the order: the rows behind this one, in the order of a column that never changes. Nothing is counted. */
+  readonly after?: Place | 'first' | undefined;
+}
+
+/** Where a row is in that order. */
+interface Place {
+  readonly place: number | string;
 }
 
 export interface Sort {
@@ -112,6 +119,8 @@ export interface NumberedPage<T> {
   readonly items: readonly T[];
   /** Rows on all pages together. */
   readonly total: number;
+  /** Of rows behind another one: where the next begin; undefined: these were the last. */
+  readonly next?: Place | undefined;
 }
 
 /**
@@ -123,13 +132,30 @@ export interface NumberedPage<T> {
 export async function readNumberedPage<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
-  { page, size, sort }: NumberedWindow,
+  { page, size, sort, after }: NumberedWindow,
   orders: Readonly<Record<string, string>>,
   facts: Pick<Slice, 'by' | 'total'> = {},
 ): Promise<NumberedPage<T>> {
+  if (after !== undefined) return readBehind(query, columns, { after, size, by: facts.by ?? 'seq' });
   const order = orders[sort.by];
   if (order === undefined) throw new Error(`there is no order by ${sort.by}`);
   return readSlice(query, columns, { ...facts, offset: (page - 1) * size, size, order, descending: sort.descending });
+}
+
+/** Rows that others move, add or take away meanwhile are neither missed nor read twice. */
+async function readBehind<T>(
+  query: Knex.QueryBuilder,
+  columns: Readonly<Record<string, string | Knex.Raw>>,
+  { after, size, by }: { readonly after: Place | 'first'; readonly size: number; readonly by: string },
+): Promise<NumberedPage<T>> {
+  if (after !== 'first') query.where(by, '>', after.place);
+  const rows: (T & Place)[] = await query
+    .select({ ...columns, place: by })
+    .orderBy(by)
+    .limit(size);
+  const last = rows.length === size ? rows.at(-1) : undefined;
+  const items = rows.map(({ place: _, ...item }) => item as T);
+  return { items, total: items.length, next: last && { place: last.place } };
 }
 
 /** Rows of a list in any order, from one on. */

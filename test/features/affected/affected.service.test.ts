@@ -57,7 +57,7 @@ describe('what a deletion affects', () => {
     await assign(await application(), 'users', id);
     const expected = { organizations: 1, groups: 1, applications: 1, consents: 0, links: 0 };
     assert.deepEqual(await affectedBy(api.services, 'user', { id }), expected);
-    assert.deepEqual(await affectedBy(api.services, 'member', { orgId, id }), { roles: 0, invitations: 0 });
+    assert.deepEqual(await affectedBy(api.services, 'member', { orgId, id }), { roles: 0, invitations: 0, joined: 0 });
   });
 
   it('ends at ten thousand', async () => {

@@ -80,6 +80,8 @@ test('members, applications and organizations are kept as files; exports of memb
   assert.match(await file('applications', 'csv'), /^\ufeff?clientId,label,kind,status,origin,assignment,consent,created/);
   const events = async () => (await service.api('GET', '/logs?filter=eventType%20eq%20%22system.export.users%22')).body.length;
   assert.equal(await events(), 2);
+  for (const at of [`/organizations/${orgId}`, `/groups/${group.id}`])
+    assert.match((await agent.visit(`/admin${at}/activity`)).text, /Export users/, `${at}: its activity has the export`);
 
   const foreigner = await createAdministrator(service, 'ORG_ADMIN', await createOrganization(service, 'Other'));
   const { agent: other } = await enter(service, foreigner);

@@ -5,7 +5,7 @@ import { assertAccessible, assertFits } from '../../support/accessibility.ts';
 import { inBrowser } from '../../support/browser.ts';
 import { inlineHookBody, TOKENS } from '../../support/inline-hooks.ts';
 import { startService } from '../../support/service.ts';
-import { createAdministrator, enter, enterInBrowser } from './administrators.ts';
+import { createAdministrator, createOrganization, enter, enterInBrowser } from './administrators.ts';
 
 test(
   'a suspension, a removed member, a deactivated application and an assignment are undone without script, at 390 pixels',
@@ -127,6 +127,78 @@ test('what has a status is activated and deactivated again, and a role that was 
   const taken = await agent.submit(given, 'undo-form');
   assert.equal(await roles(), 0);
   assert.doesNotMatch(taken.text, /id="undo"/, 'API tokens have ended');
+});
+
+test('members of organizations, roles given elsewhere, streams and secrets are put back', async (t) => {
+  const service = await startService(t);
+  const { agent } = await enter(service);
+  const user = await service.createUser();
+  const orgId = await createOrganization(service, 'Acme');
+  const { depId } = (await service.api('POST', `/account/org/${orgId}/department`, { name: 'Sales' })).body;
+  const home = `/organizations/${orgId}/members`;
+  const department = async () => {
+    const { body } = await service.api('GET', `/account/org/${orgId}/member`);
+    const member = body.find((one: { userId: string }) => one.userId === user.id);
+    return member === undefined ? 'no member' : member.depId;
+  };
+  for (const [page, fields] of [
+    [`${home}/new`, { chosen: [user.id], depId }],
+    [`/users/${user.id}/organizations/new`, { orgId, depId }],
+  ] as const) {
+    const shown = await agent.visit(`/admin${page}${page.startsWith('/users') ? `?org=${orgId}` : ''}`);
+    const added = await agent.submit(shown, 'console-form', fields as never);
+    assert.equal(await department(), depId, page);
+    await agent.submit(added, 'undo-form');
+    assert.equal(await department(), 'no member', page);
+  }
+  await service.api('PUT', `/account/org/${orgId}/member/${user.id}`, { depId });
+  for (const [page, moved] of [
+    [`${home}/${user.id}`, ''],
+    [`/users/${user.id}/organizations/${orgId}`, ''],
+    [`${home}/${user.id}/remove`, 'no member'],
+    [`/users/${user.id}/organizations/${orgId}/remove`, 'no member'],
+  ] as const) {
+    const fields = moved === '' ? { depId: '' } : {};
+    const done = await agent.submit(await agent.visit(`/admin${page}`), 'console-form', fields);
+    assert.equal(await department(), moved, page);
+    await agent.submit(done, 'undo-form');
+    assert.equal(await department(), depId, page);
+  }
+  await service.api('PUT', `/account/org/${orgId}/member/${user.id}/role`, { roles: ['admin'] });
+  const lost = await agent.submit(await agent.visit(`/admin${home}/${user.id}/remove`), 'console-form');
+  assert.match(lost.text, /The member is removed/);
+  assert.doesNotMatch(lost.text, /id="undo"/, 'the role would not come back');
+
+  const roles = async () => (await service.api('GET', `/users/${user.id}/roles`)).body.length;
+  for (const [page, fields] of [
+    ['/security/administrators/new', { chosen: [user.id], type: 'READ_ONLY_ADMIN' }],
+    [`/organizations/${orgId}/administrators/new`, { user: user.id }],
+  ] as const) {
+    const given = await agent.submit(await agent.visit(`/admin${page}`), 'console-form', fields as never);
+    assert.equal(await roles(), 1, `${page}: ${given.text}`);
+    await agent.submit(given, 'undo-form');
+    assert.equal(await roles(), 0, page);
+  }
+
+  const app = (await service.createApp({ redirect_uris: ['https://app.example/cb'] })).clientId;
+  const { body: secret } = await service.api('POST', `/apps/${app}/credentials/secrets`);
+  const secretStatus = async () =>
+    (await service.api('GET', `/apps/${app}/credentials/secrets`)).body.find(({ id }: { id: string }) => id === secret.id).status;
+  const off = await agent.submit(await agent.visit(`/admin/applications/${app}/credentials/${secret.id}/deactivate`), 'console-form');
+  assert.equal(await secretStatus(), 'INACTIVE');
+  await agent.submit(off, 'undo-form');
+  assert.equal(await secretStatus(), 'ACTIVE');
+});
+
+test('who finds the step taken by another is offered no undo of it', async (t) => {
+  const service = await startService(t);
+  const app = (await service.createApp({ redirect_uris: ['https://app.example/cb'] })).clientId;
+  const { agent } = await enter(service);
+  const form = await agent.visit(`/admin/applications/${app}/deactivate`);
+  await service.api('POST', `/apps/${app}/lifecycle/deactivate`);
+  const done = await agent.submit(form, 'console-form');
+  assert.match(done.text, /The application is inactive/);
+  assert.doesNotMatch(done.text, /id="undo"/);
 });
 
 test('nothing is offered where the reverse step would not restore everything', async (t) => {
