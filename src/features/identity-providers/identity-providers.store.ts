@@ -4,7 +4,7 @@ import { type Columns, columns, toRow } from '../../platform/database/columns.ts
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { applyWords } from '../../platform/database/words.ts';
+import { applyWordsOrPart } from '../../platform/database/words.ts';
 import type { IdentityProvider, IdentityProviderLink } from './identity-providers.resource.ts';
 
 const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
@@ -21,7 +21,7 @@ const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
 
 /** Filter of identity providers; all conditions must match. */
 export interface IdentityProviderSearch {
-  /** Words of the name. */
+  /** Words or a part of the name. */
   readonly q?: string | undefined;
   readonly type?: IdentityProvider['type'] | undefined;
 }
@@ -69,7 +69,7 @@ export function selectIdentityProviders(
   window: Window,
 ): Promise<Page<IdentityProvider>> {
   const query = executor('identity_providers');
-  if (q !== undefined) applyWords(query, ['name'], q);
+  if (q !== undefined) applyWordsOrPart(query, ['name'], q);
   if (type !== undefined) query.where({ type });
   return readPage(query, IDENTITY_PROVIDER, window);
 }
