@@ -49,7 +49,7 @@ export async function isOnlyWay(
   request: RequestContext,
 ): Promise<boolean> {
   if ((await findRequiredProvider(executor, user.id))?.id === idpId) return true;
-  return (await waysToSignIn(services, executor, user, request)).every((way) => way.kind === 'identity-provider' && way.id === idpId);
+  return (await waysToSignIn(services, executor, user, request, idpId)).length === 0;
 }
 
 /**

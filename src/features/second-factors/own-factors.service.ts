@@ -96,8 +96,10 @@ export async function replaceOwnRecoveryCodes(
 
 /** @returns the passkey that is the user's only way to sign in */
 async function onlyPasskey(services: Services, executor: Executor, user: User, request: RequestContext): Promise<string | undefined> {
-  const [way, ...others] = await waysToSignIn(services, executor, user, request);
-  return way?.kind === 'passkey' && others.length === 0 ? way.id : undefined;
+  const ways = await waysToSignIn(services, executor, user, request);
+  const [passkey, another] = ways.flatMap((way) => (way.kind === 'passkey' ? [way.id] : []));
+  if (passkey === undefined || another !== undefined) return undefined;
+  return (await waysToSignIn(services, executor, user, request, passkey)).length === 0 ? passkey : undefined;
 }
 
 /** @returns false when they have no such factor, or cannot sign in without it */

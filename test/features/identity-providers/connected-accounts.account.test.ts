@@ -238,6 +238,13 @@ test('accounts elsewhere that a user connects', async (t) => {
     const both = await connect(agent, page, second);
     await service.api('POST', `/idps/${second}/lifecycle/deactivate`);
     assert.equal(problemOf(await agent.submit(both, `disconnect-${idp}`)), 'upstream_last_way');
+    // Users who have only links get no code by e-mail, even if the provider is inactive.
+    assert.equal((await service.api('PUT', '/settings/sign-in', { methods: ['password', 'passkey', 'email'] })).status, 200);
+    try {
+      assert.equal(problemOf(await agent.submit(both, `disconnect-${idp}`)), 'upstream_last_way', 'with an e-mail address');
+    } finally {
+      await service.api('PUT', '/settings/sign-in', { methods: ['password', 'passkey'] });
+    }
     await service.api('DELETE', `/idps/${second}`);
   });
 
