@@ -17,8 +17,8 @@ const DRAIN = 10_000;
 /** Milliseconds between checks for idle connections: kept-alive ones do not close on their own. */
 const LOOK = 50;
 /**
- * Milliseconds that a connection which is kept alive is left, for its next request may be on its way; the answer to that one says that it closes. A proxy
- * sends requests on such connections until its health checks have failed, and drops one that meets the closing.
+ * Milliseconds until idle connections are closed. Their next request may be on its way, and its response closes the connection. A proxy sends requests on
+ * them until its health checks fail, and loses a request if the connection closes at that moment.
  */
 const GRACE = { direct: 200, behindProxies: 3000 };
 /** Milliseconds that a connection without any request is left: browsers open some in advance, but a first request may be on its way. */

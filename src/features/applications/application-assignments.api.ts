@@ -14,7 +14,7 @@ const roles = z
   .max(100)
   .exactOptional()
   .meta({ description: 'Names of roles of the application' });
-/** Okta orders the assignments of groups; here their order means nothing, so `priority` is read and dropped. */
+/** Okta orders the assignments of groups. Here the order has no effect, so `priority` is ignored. */
 const assigning = z.strictObject({
   roles,
   priority: z

@@ -1,6 +1,6 @@
 /**
  * The seals of the audit log, and the only statements that write to events: their seal, what is taken out of them when a user is deleted, and their
- * removal when they were kept long enough. Who writes here is one at a time (`lockSealing`).
+ * removal when they were kept long enough. One process at a time writes here (`lockSealing`).
  */
 import type pg from 'pg';
 import { timings } from '../../platform/clock/timings.ts';

@@ -36,7 +36,7 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
     // The file may identify it by a name where the service has an ID.
     const key = keyOf(kind, document) ?? one.key;
     const open = openPart(document, kind.open?.(key));
-    // No file can name what has no key.
+    // A file cannot name an object without a key.
     if (key !== '' && Object.keys(open).length > 0) read.push({ ...one, key, document, open });
   }
   const all = numberTwins(kind, read);

@@ -37,7 +37,7 @@ export interface Kind {
   readonly isSet?: (answer: Document) => boolean;
   /** Not managed by the operator: an export leaves it out, and only a file that names it changes it. */
   readonly isForeign?: (answer: Readonly<Record<string, unknown>>) => boolean;
-  /** Several may have one key; their order of creation tells them apart. */
+  /** Several may have the same key. They are numbered in the order of their creation. */
   readonly twins?: true;
   /** Fields that can be set only at creation. */
   readonly fixed?: readonly string[];
@@ -245,7 +245,7 @@ export function keyOf(kind: Kind, document: Document): string | undefined {
   return parts.includes('') ? undefined : parts.join(' ');
 }
 
-/** Tells those apart that have one key: `Sessions`, `Sessions (2)`. @param all in the order of the file or of their creation */
+/** Numbers objects that have the same key: `Sessions`, `Sessions (2)`. @param all in the order of the file or of their creation */
 export function numberTwins<T extends { readonly key: string }>({ twins }: Kind, all: readonly T[]): readonly T[] {
   if (!twins) return all;
   const taken = new Set<string>();

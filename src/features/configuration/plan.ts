@@ -62,7 +62,7 @@ const expectedIn =
     return { names, alone: deleting && wanted !== undefined };
   };
 
-/** Keys of what no deletion removes, although the file does not have it. */
+/** Keys of foreign objects. `--delete` keeps them, although the file does not have them. */
 async function foreignIn(
   { service, directory, deleting }: PlanContext,
   sections: Sections,

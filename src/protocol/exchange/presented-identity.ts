@@ -129,7 +129,7 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
   if (typeof found === 'string') throw refuse(name, found);
   const binding = bindingIn(found.claims);
   if (binding === undefined) throw refuse(name, 'its cnf must have jkt or x5t#S256');
-  // A scope limits in every JWT: many access tokens have no type of their own, and could be presented as another JWT.
+  // In every JWT: many access tokens have no type of their own, and could be presented as another JWT.
   const { scope } = found.claims;
   const isLimited = isAccessToken || scope !== undefined;
   return { ...found.identity, ...binding, ...(isLimited && { scopes: spaceSeparated(scope) }) };

@@ -216,8 +216,8 @@ async function newGrant(provider: Provider, accountId: string, clientId: string)
 }
 
 /**
- * The holder of a bound token proves the same key. So does who presents a provider's token: it is for this server, so no API is between them. An API has
- * no such key. It gets a token that is bound to its own.
+ * The holder of a bound token proves the same key. The presenter of a provider's token does, too: the token is for this server, with no API between. An
+ * API has another key, so its new token is bound to that one.
  * @throws {errors.InvalidRequest}
  */
 function requireBinding({ jkt, x5t, clientId }: PresentedIdentity, token: AccessToken, presenterId: string): void {
