@@ -43,6 +43,9 @@ const client = (id: string, format: 'opaque' | 'jwt') => ({
   token_endpoint_auth_method: 'client_secret_basic',
 });
 
+/** By default two for each processor. Each exchange of a code takes a second one within its transaction, so that as many at once wait for ever. */
+const CONNECTIONS = 20;
+
 export async function startHydra(plan: Plan): Promise<RunningTarget> {
   const folder = peerFolder();
   const program = await hydraProgram(folder.path);
@@ -50,7 +53,7 @@ export async function startHydra(plan: Plan): Promise<RunningTarget> {
   const place = await providePlace(plan.databaseUrl);
   const [port, adminPort] = [await freePort(), await freePort()];
   const file = path.join(folder.path, 'hydra.json');
-  writeFileSync(file, JSON.stringify(configuration(port, adminPort, `${place.url}?sslmode=disable`)));
+  writeFileSync(file, JSON.stringify(configuration(port, adminPort, `${place.url}?sslmode=disable&max_conns=${CONNECTIONS}`)));
   const env = { SQA_OPT_OUT: 'true' };
   await mustCarryOut(folder.path, env, program, 'migrate', 'sql', '-e', '--yes', '--config', file);
   const command = [program, 'serve', 'all', '--dev', '--sqa-opt-out', '--config', file];
