@@ -6,6 +6,7 @@ import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
+import { searchedElsewhere } from '../../pages/console/stacked-pages.ts';
 import { inPages } from '../../platform/database/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
@@ -41,8 +42,11 @@ const COLUMNS: ListColumns = [
   { label: 'Description', by: 'description' },
 ];
 
-/** The application's roles. */
-export async function rolesPart(visit: ConsoleRequest, application: Application): Promise<TablePart> {
+/** The application's roles, on a page of several lists. */
+export const rolesSummary = async (visit: ConsoleRequest, application: Application): Promise<TablePart> =>
+  searchedElsewhere(await rolesPart({ ...visit, query: new URLSearchParams() }, application), homeOf(application));
+
+async function rolesPart(visit: ConsoleRequest, application: Application): Promise<TablePart> {
   const roles = await allApplicationRoles(visit.services, application.id);
   const { items, total } = inPages(roles, pageIn(visit.query, COLUMNS));
   const changes = mayChangeApplication(visit, application);

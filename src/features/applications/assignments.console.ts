@@ -7,6 +7,7 @@ import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
+import { searchedElsewhere } from '../../pages/console/stacked-pages.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { chooseGroups } from '../groups/choose-groups.console.ts';
@@ -33,7 +34,7 @@ interface Kind {
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  users: { kind: 'user', title: 'Users', one: 'user', column: 'Login', empty: 'No users assigned.' },
+  users: { kind: 'user', title: 'Users', one: 'user', column: 'User name', empty: 'No users assigned.' },
   groups: { kind: 'group', title: 'Groups', one: 'group', column: 'Group', empty: 'No groups assigned.' },
 };
 
@@ -93,8 +94,10 @@ function meaningOf({ settings }: Application): WordsPart {
 
 /** The first assigned groups and users, and whether assignments count. */
 export async function assignmentParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
-  const tables = await Promise.all(['groups', 'users'].map((path) => tableOf(visit, application, path, new URLSearchParams())));
-  return [meaningOf(application), ...tables];
+  const home = applicationTabs(application.id).assignments.href;
+  const tableAt = async (path: string) =>
+    searchedElsewhere(await tableOf(visit, application, path, new URLSearchParams()), `${home}/${path}`);
+  return [meaningOf(application), ...(await Promise.all(['groups', 'users'].map(tableAt)))];
 }
 
 const overview: ConsolePage = {

@@ -15,6 +15,7 @@ import {
   findIdentityLink,
   findIdentityProvider,
   insertIdentityLink,
+  type LinkedUser,
   listLinks,
   listLinksOf,
   lockIdentityProvider,
@@ -22,7 +23,7 @@ import {
 } from './identity-providers.store.ts';
 
 /** Oldest first. @throws {ApiError} not found */
-export async function listLinkedUsers({ database }: Services, idpId: string, window: Window): Promise<Page<IdentityProviderLink>> {
+export async function listLinkedUsers({ database }: Services, idpId: string, window: Window): Promise<Page<LinkedUser>> {
   const { knex } = database;
   demand(await findIdentityProvider(knex, idpId), idpId);
   return listLinks(knex, idpId, window);

@@ -5,6 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { applyWordsOrPart } from '../../platform/database/words.ts';
+import { applyUserWords } from '../users/users.store.ts';
 import type { IdentityProvider, IdentityProviderLink } from './identity-providers.resource.ts';
 
 const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
@@ -168,9 +169,21 @@ export async function deleteLink(trx: Executor, idpId: string, userId: string): 
   return (await trx('identity_provider_links').where({ idp_id: idpId, user_id: userId }).delete()) === 1;
 }
 
-/** Oldest first. */
-export function listLinks(executor: Executor, idpId: string, window: Window): Promise<Page<IdentityProviderLink>> {
-  return readPage(executor('identity_provider_links').where({ idp_id: idpId }), LINK, window);
+/** A linked user. */
+export interface LinkedUser extends IdentityProviderLink {
+  readonly login: string;
+}
+
+/** Oldest first. Words find users by all their names, by an index. */
+export function listLinks(executor: Executor, idpId: string, { words, ...window }: Window): Promise<Page<LinkedUser>> {
+  const query = executor('identity_provider_links AS l').join('users AS u', 'u.id', 'l.user_id').where('l.idp_id', idpId);
+  if (words !== undefined) {
+    const named = executor('users').select('users.id');
+    applyUserWords(named, words.typed);
+    query.whereIn('l.user_id', named);
+  }
+  const ofLink = Object.fromEntries(Object.entries(LINK).map(([name, column]) => [name, `l.${column}`]));
+  return readPage(query, { ...ofLink, login: 'u.login' }, window, { by: 'l.seq' });
 }
 
 export async function countLinks(executor: Executor, idpId: string): Promise<number> {

@@ -26,7 +26,11 @@ import {
 const loginOf = async ({ services }: ConsoleRequest, userId: string): Promise<string> =>
   (await findConsoleUser(services, userId))?.login ?? userId;
 
-const COLUMNS: ListColumns = ['User', { label: 'Name at provider', by: 'subject' }, { label: 'Linked', by: 'created', descending: true }];
+const COLUMNS: ListColumns = [
+  { label: 'User name', by: 'login', searched: true },
+  { label: 'Name at provider', by: 'subject' },
+  { label: 'Linked', by: 'created', descending: true },
+];
 
 const list: ConsolePage = {
   path: '/security/identity-providers/:id/users',
@@ -37,7 +41,6 @@ const list: ConsolePage = {
     const { id, name } = provider;
     const at = `${identityProviderPath(id)}/users`;
     const { items, total } = await listLinkedUsers(services, id, pageIn(query, COLUMNS));
-    const logins = await Promise.all(items.map(({ userId }) => loginOf(visit, userId)));
     const mayWrite = mayCall(request.roles, 'service', 'write');
     const link = { label: 'Link a user', href: `${at}/new` };
     return listPage({
@@ -49,9 +52,9 @@ const list: ConsolePage = {
       actions: mayWrite ? [{ ...link, main: true }] : [],
       list: {
         name: 'linked users',
-        rows: items.map(({ userId, subject, created }, index) => ({
+        rows: items.map(({ userId, login, subject, created }) => ({
           cells: [
-            { text: logins[index] ?? userId, href: `/admin/users/${encodeURIComponent(userId)}` },
+            { text: login, href: `/admin/users/${encodeURIComponent(userId)}` },
             { text: subject, code: true },
             { moment: momentOf(created) },
           ],

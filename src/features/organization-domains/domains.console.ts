@@ -7,6 +7,7 @@ import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest, Crumb } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
+import { inPages } from '../../platform/database/paging.ts';
 import { organizationDomain, shownDomain } from '../../platform/dns/domain-name.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
@@ -20,7 +21,7 @@ import {
   orgIdIn,
 } from '../organizations/organization-page.console.ts';
 import { getOrganization } from '../organizations/organizations.service.ts';
-import { challengeName, type OrganizationDomain } from './organization-domains.resource.ts';
+import { challengeName, MOST_DOMAINS, type OrganizationDomain } from './organization-domains.resource.ts';
 import { addDomain, getDomain, listDomains, removeDomain, verifyDomain } from './organization-domains.service.ts';
 
 const homeOf = (orgId: string): string => `${organizationPath(orgId)}/domains`;
@@ -34,7 +35,7 @@ const statusOf = ({ verified }: OrganizationDomain): Piece =>
   verified === null ? { text: 'To be verified', tone: 'warning' } : { text: 'Verified', tone: 'good' };
 
 const COLUMNS: ListColumns = [
-  { label: 'Domain', by: 'domain', searched: true },
+  { label: 'Domain', by: 'shown', searched: true },
   'Status',
   { label: 'Verified on', by: 'verified', descending: true },
 ];
@@ -46,7 +47,9 @@ const list: ConsolePage = {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
-    const { items, total } = await listDomains(services, organization.id, pageIn(query, COLUMNS), request);
+    const domains = await listDomains(services, organization.id, { limit: MOST_DOMAINS }, request);
+    const newestFirst = domains.items.map((item) => ({ ...item, shown: shownDomain(item.domain) })).reverse();
+    const { items, total } = inPages(newestFirst, pageIn(query, COLUMNS));
     const isChangeable = mayChangeOrganization(visit, organization.id, 'MANAGE_DOMAINS');
     const add = { label: 'Add domain', href: `${home}/new`, main: true };
     return listPage({
@@ -57,7 +60,7 @@ const list: ConsolePage = {
         name: 'Domains',
         rows: items.map((item) => ({
           cells: [
-            isChangeable ? { text: shownDomain(item.domain), href: addressOf(item) } : shownDomain(item.domain),
+            isChangeable ? { text: item.shown, href: addressOf(item) } : item.shown,
             statusOf(item),
             item.verified === null ? '' : { moment: momentOf(item.verified) },
           ],

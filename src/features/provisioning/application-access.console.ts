@@ -1,7 +1,7 @@
 /** Access to an application: assignments, roles and provisioning on one page. */
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
-import { rolesPart } from '../application-roles/roles.console.ts';
+import { rolesSummary } from '../application-roles/roles.console.ts';
 import { applicationIn, headOf, warningsOf } from '../applications/application-page.console.ts';
 import { assignmentParts } from '../applications/assignments.console.ts';
 import { provisioningParts } from './provisioning.console.ts';
@@ -19,7 +19,7 @@ export const applicationAccess: ConsolePage = {
     const application = await applicationIn(visit);
     const parts = [
       ...(await assignmentParts(visit, application)),
-      await rolesPart(visit, application),
+      await rolesSummary(visit, application),
       ...(await provisioningParts(visit, application)),
     ];
     return detailPage({ ...headOf(visit, application), parts: [...warningsOf(application), ...parts.map(withoutMain)] });

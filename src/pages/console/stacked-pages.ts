@@ -1,22 +1,36 @@
 /** A tab that shows several pages one below the other. Each of these has an address of its own as well, for its further pages and forms. */
 import type { Text } from '../../platform/i18n/phrase.ts';
 import { drawnActions } from './actions.ts';
-import type { ConsolePage, ConsoleRequest, Drawn, Typed } from './page.ts';
+import type { TablePart } from './detail-page.ts';
+import type { Action, ConsolePage, ConsoleRequest, Drawn, Typed } from './page.ts';
 
 export interface StackedPage {
   readonly label: Text;
   readonly page: ConsolePage;
 }
 
-/** The parts of a drawn page under a heading of their own, with the page's actions. */
-function partsUnder(title: Text, { locals, actions = [] }: Drawn): readonly unknown[] {
-  const [first, ...rest] = (locals?.parts ?? []) as readonly Readonly<Record<string, unknown>>[];
-  return [{ ...first, title, actions: drawnActions(actions.map((action) => ({ ...action, main: false }))) }, ...rest];
+/** The parts of a drawn page under a heading of their own, with the page's actions. The list is searched on the page itself. */
+function partsUnder(title: Text, home: string, { locals, actions = [] }: Drawn): readonly unknown[] {
+  const [{ search, ...first } = {}, ...rest] = (locals?.parts ?? []) as readonly Readonly<Record<string, unknown>>[];
+  const shown = [...actions.map((action) => ({ ...action, main: false })), ...(search === undefined ? [] : [searchAt(home)])];
+  return [{ ...first, title, actions: drawnActions(shown) }, ...rest];
 }
+
+/** The link to a list's own page, for a page of several lists: one search form would look as if it searched all of them. */
+const searchAt = (home: string): Action => ({ label: 'Search', href: home, icon: 'search' });
 
 /** Combined parts of all pages. Each list starts at its first page, regardless of the address. */
 export async function stackedParts(visit: ConsoleRequest, shown: readonly StackedPage[], typed: Typed): Promise<readonly unknown[]> {
   const parts: unknown[] = [];
-  for (const { label, page } of shown) parts.push(...partsUnder(label, await page.show({ ...visit, query: new URLSearchParams() }, typed)));
+  for (const { label, page } of shown) {
+    const home = `/admin${page.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(visit.params[name] ?? ''))}`;
+    parts.push(...partsUnder(label, home, await page.show({ ...visit, query: new URLSearchParams() }, typed)));
+  }
   return parts;
 }
+
+/** A list for a page of several lists. @param home its own page */
+export const searchedElsewhere = ({ search, actions = [], ...table }: TablePart, home: string): TablePart => ({
+  ...table,
+  actions: search === undefined ? actions : [...actions, searchAt(home)],
+});

@@ -35,11 +35,14 @@ export function matchesWords(names: readonly string[], typed: string): boolean {
   return wanted.length > 0 && wanted.every((word) => there.some((one) => one.startsWith(word)));
 }
 
+/** Letters that Unicode does not take apart, as the database spells them. */
+const SPELLED_OUT = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' } as const;
+
 const folded = (text: string): readonly string[] =>
   text
     .normalize('NFKD')
     .replace(/[\u0300-\u036F]/g, '')
     .toLowerCase()
-    .replaceAll('ß', 'ss')
+    .replace(/[ßæœøłđı]/g, (letter) => SPELLED_OUT[letter as keyof typeof SPELLED_OUT])
     .split(/[\s!-/:-@[-`{-~]+/)
     .filter(Boolean);

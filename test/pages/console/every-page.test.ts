@@ -68,6 +68,18 @@ test('every page of the console', async (t) => {
         assert.match((await agent.visit(href)).text, new RegExp(`aria-sort="${direction}"><a class="sort"`), href);
       }
     };
+    const searched = new Set<string>();
+    /** A search finds nothing, or the list has none: no order of words is refused. */
+    const searches = async (stop: string, text: string): Promise<void> => {
+      const path = pageAt(stop)?.path ?? '';
+      if (searched.has(path) || !/<p class="count">/.test(text)) return;
+      searched.add(path);
+      const address = `/admin${stop.split('?', 1)[0]}`;
+      const found = await agent.visit(`${address}?q=nothing-has-this-name`);
+      assert.equal(found.status, 200, `${address}: ${found.text}`);
+      if (/<form class="search"[\s\S]*?name="q"/.test(found.text))
+        assert.match(found.text, /class="empty"/, `${address}: the search is not applied`);
+    };
     for (const stop of stops) {
       const { status, text } = await agent.visit(`/admin${stop}`);
       assert.equal(status, 200, `${stop}: ${text}`);
@@ -90,6 +102,7 @@ test('every page of the console', async (t) => {
         assert.match(facts.join(' '), /\b\d[\d,]* [a-z]/, `${stop}: what the deletion affects, in numbers`);
       }
       await sorts(stop, text);
+      await searches(stop, text);
       assert.doesNotMatch(text, />\s*(undefined|null|NaN|\[object Object\])\s*</, stop);
     }
   });

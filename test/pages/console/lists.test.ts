@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startService } from '../../support/service.ts';
-import { enter } from './administrators.ts';
+import { createOrganization, enter } from './administrators.ts';
 
 const HEADERS = /<th role="rowheader" scope="row">(.*?)<\/th>/gs;
 const namesIn = (text: string): string[] => [...text.matchAll(HEADERS)].map(([, cell = '']) => cell.replace(/<[^>]*>/g, '').trim());
@@ -16,6 +16,7 @@ test('short lists are sorted by a head without regard to case, and searched by w
     ['shoeSize', 'Größe'],
     ['badge', 'badge'],
     ['area', 'Area'],
+    ['district', 'Østerbro'],
   ])
     await service.api('POST', '/meta/schemas/user/default', {
       definitions: { custom: { properties: { [String(name)]: { title, type: 'string' } } } },
@@ -34,8 +35,10 @@ test('short lists are sorted by a head without regard to case, and searched by w
   assert.match(none, /Nothing matches\. Try fewer or shorter words.*Show all|Show all.*Nothing matches/s);
   assert.match(await list(`${home}?q=%01`), /Nothing matches/);
 
-  assert.deepEqual(namesIn(await list('/attributes?sort=title')), ['Area', 'badge', 'Größe']);
-  assert.deepEqual(namesIn(await list('/attributes?sort=-title')), ['Größe', 'badge', 'Area']);
+  assert.deepEqual(namesIn(await list('/attributes?sort=title')), ['Area', 'badge', 'Größe', 'Østerbro']);
+  assert.deepEqual(namesIn(await list('/attributes?sort=-title')), ['Østerbro', 'Größe', 'badge', 'Area']);
+  for (const q of ['osterbro', 'ØSTERBRO', 'ost'])
+    assert.deepEqual(namesIn(await list(`/attributes?q=${encodeURIComponent(q)}`)), ['Østerbro'], 'letters that have no accent');
   assert.deepEqual(namesIn(await list('/attributes?q=gross')), ['Größe'], 'in memory as in the database');
 });
 
@@ -56,4 +59,55 @@ test('scopes, identity providers and servers are found by any word, by the API t
     );
   }
   assert.deepEqual(await list('/api/servers?q=v2'), ['Stock API']);
+});
+
+test('lists on one page with others are searched on their own pages', async (t) => {
+  const service = await startService(t);
+  const app = (await service.createApp({ redirect_uris: ['https://app.example/cb'] })).clientId;
+  const groups: string[] = [];
+  for (let n = 0; n < 21; n += 1) {
+    const user = await service.createUser({ firstName: n === 7 ? 'Ørjan' : 'Bo' });
+    await service.api('POST', `/apps/${app}/users`, { id: user.id });
+    groups.push((await service.api('POST', '/groups', { profile: { name: `Group ${n}` } })).body.id);
+    await service.api('PUT', `/apps/${app}/groups/${groups.at(-1)}`, {});
+    await service.api('POST', `/apps/${app}/roles`, { name: `role-${n}` });
+  }
+  const user = await service.createUser();
+  for (const id of groups) await service.api('PUT', `/groups/${id}/users/${user.id}`);
+  const { agent } = await enter(service);
+  const access = (await agent.visit(`/admin/users/${user.id}/access`)).text;
+  assert.doesNotMatch(access, /id="search"/);
+  assert.match(access, new RegExp(`href="/admin/users/${user.id}/groups"[^>]*>(<svg[^]*?</svg>)?Search`));
+  for (const page of ['access', 'assignments']) {
+    const { text } = await agent.visit(`/admin/applications/${app}/${page}`);
+    assert.doesNotMatch(text, /id="search"/, `${page}: a form would search all lists of the page`);
+    for (const kind of ['users', 'groups'])
+      assert.match(text, new RegExp(`href="/admin/applications/${app}/assignments/${kind}"[^>]*>(<svg[^]*?</svg>)?Search`), page);
+  }
+  const found = (await agent.visit(`/admin/applications/${app}/assignments/users?q=orjan`)).text;
+  assert.equal(namesIn(found).length, 1);
+  assert.match(found, /id="search"/);
+});
+
+test('users who are linked to a provider, and domains with accents, are found by what the list shows', async (t) => {
+  const service = await startService(t);
+  const credentials = { client: { client_id: 'at-the-provider', client_secret: 'a-secret-of-the-provider' } };
+  const policy = { accountLink: { action: 'AUTO' } };
+  const { body: idp } = await service.api('POST', '/idps', { name: 'Away', type: 'GOOGLE', protocol: { credentials }, policy });
+  const logins: string[] = [];
+  for (const firstName of ['Ada', 'Grace']) {
+    const user = await service.createUser({ firstName });
+    await service.api('POST', `/idps/${idp.id}/users/${user.id}`, { externalId: `subject of ${firstName}` });
+    logins.push(user.login);
+  }
+  const orgId = await createOrganization(service, 'Acme');
+  for (const domain of ['xn--bcher-kva.example', 'other.example']) await service.api('POST', `/account/org/${orgId}/domain`, { domain });
+  const { agent } = await enter(service);
+  const list = async (path: string) => namesIn((await agent.visit(`/admin${path}`)).text);
+  const users = `/security/identity-providers/${idp.id}/users`;
+  assert.deepEqual(await list(`${users}?q=grace`), [logins[1]]);
+  assert.deepEqual(await list(`${users}?sort=login`), logins.toSorted());
+  const domains = `/organizations/${orgId}/domains`;
+  assert.deepEqual(await list(`${domains}?q=b%C3%BCch`), ['bücher.example']);
+  assert.deepEqual(await list(domains), ['other.example', 'bücher.example'], 'newest first');
 });
