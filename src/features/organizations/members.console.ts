@@ -21,7 +21,7 @@ import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { withDepth } from './department-tree.console.ts';
 import { departmentTree } from './departments.service.ts';
-import { findMembersAmong, getMember, putMember, putMembers, removeMember, searchMembers } from './members.service.ts';
+import { findMembersAmong, getMember, mayAddMember, putMember, putMembers, removeMember, searchMembers } from './members.service.ts';
 import {
   besideMembers,
   isMemberRestorable,
@@ -227,7 +227,8 @@ const remove: ConsolePage = {
     const { userId, depId = '' } = await getMember(visit.services, orgId, visit.params.userId ?? '', visit.request);
     const isRestorable = await isMemberRestorable(visit, orgId, userId);
     await removeMember(visit.services, orgId, userId, visit.request);
-    const undo = isRestorable ? { href: `${homeOf(orgId)}/new`, fields: { [CHOSEN]: userId, depId } } : undefined;
+    const isUndone = isRestorable && (await mayAddMember(visit.services, userId, visit.request));
+    const undo = isUndone ? { href: `${homeOf(orgId)}/new`, fields: { [CHOSEN]: userId, depId } } : undefined;
     return { goTo: homeOf(orgId), notice: 'member-removed', undo };
   },
 };

@@ -209,6 +209,12 @@ async function personInReach(trx: Executor, userId: string, request: RequestCont
   return user;
 }
 
+/** May the caller make the user a member of an organization? A user whom they just removed may be out of their reach. */
+export async function mayAddMember({ database: { knex } }: Services, userId: string, request: RequestContext): Promise<boolean> {
+  const reach = reachOf(request.roles ?? [], 'write', 'ALL');
+  return reach === 'everything' || (await findOrgIds(knex, userId)).some((orgId) => isWithin(reach, orgId));
+}
+
 /** @param depId absent: directly in the organization */
 export const recordNewMember = (
   trx: Executor,

@@ -14,7 +14,7 @@ import { reachOf } from '../administrators/administration.policy.ts';
 import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
 import { NO_DEPARTMENT, organizationChoice, placeFields } from '../users/organization-fields.console.ts';
 import { addressOfUser, userPage, userSubject } from '../users/user-page.console.ts';
-import { getMember, listUserOrganizations, putMember, removeMember } from './members.service.ts';
+import { getMember, listUserOrganizations, mayAddMember, putMember, removeMember } from './members.service.ts';
 import { isMemberRestorable, mayChangeOrganization, memberLeavingFacts, organizationPath } from './organization-page.console.ts';
 import { getOrganization } from './organizations.service.ts';
 
@@ -141,7 +141,8 @@ const remove: ConsolePage = {
       () => true,
       () => false,
     );
-    const undo = isInSight && isRestorable ? { href: `${homeOf(user.id)}/new`, fields: { orgId: organization.id, depId } } : undefined;
+    const isUndone = isRestorable && (await mayAddMember(visit.services, user.id, visit.request));
+    const undo = isUndone ? { href: `${homeOf(user.id)}/new`, fields: { orgId: organization.id, depId } } : undefined;
     return { goTo: isInSight ? homeOf(user.id) : organizationPath(organization.id), notice: 'member-removed', undo };
   },
 };

@@ -250,3 +250,22 @@ test('undoing has the checks of the reverse step: after the role is lost, it is 
   assert.equal((await agent.submit(done, 'undo-form')).status, 403);
   assert.equal((await service.api('GET', `/users/${user.id}`)).body.status, 'SUSPENDED');
 });
+
+test('an administrator who lost sight of a member with the removal is offered no undo', async (t) => {
+  const service = await startService(t);
+  const [first, second] = [await createOrganization(service, 'First'), await createOrganization(service, 'Second')];
+  const admin = await createAdministrator(service, 'ORG_ADMIN', first);
+  await service.api('POST', `/users/${admin.id}/roles`, { type: 'ORG_ADMIN', orgId: second });
+  const { agent } = await enter(service, admin);
+  const user = await service.createUser();
+  for (const orgId of [first, second]) await service.api('PUT', `/account/org/${orgId}/member/${user.id}`, {});
+  const remove = async (orgId: string) =>
+    agent.submit(await agent.visit(`/admin/organizations/${orgId}/members/${user.id}/remove`), 'console-form');
+  const removed = await remove(second);
+  assert.match(removed.text, /id="undo"/, 'still in sight by the first organization');
+  assert.match((await agent.submit(removed, 'undo-form')).text, /added|members/i);
+  await remove(second);
+  const last = await remove(first);
+  assert.match(last.text, /The member is removed/);
+  assert.doesNotMatch(last.text, /id="undo"/, 'they may not add a user whom they cannot see');
+});
