@@ -13,7 +13,7 @@ const TURNS = 20;
 
 test('lists and searches at the size of a help desk', async (t) => {
   const service = await startService(t);
-  const { groupId } = await fillHelpDesk(service);
+  const { groupId, appId, idpId } = await fillHelpDesk(service);
   const { agent } = await enter(service);
   const pages: [path: string, shows: RegExp][] = [
     ['/users', /50,00\d/],
@@ -34,6 +34,18 @@ test('lists and searches at the size of a help desk', async (t) => {
     [`/groups/${groupId}/members?q=family1`, /members .*Family/],
     ['/applications', /Application/],
     ['/applications?q=Application+311', /Application 311/],
+    [`/applications/${appId}/access`, /50,000 users .*user/],
+    [`/applications/${appId}/assignments/users`, /50,000 users .*user/],
+    [`/applications/${appId}/assignments/users?sort=name`, /50,000 users .*user/],
+    [`/applications/${appId}/assignments/users?sort=-created`, /50,000 users .*user/],
+    [`/applications/${appId}/assignments/users?q=family4`, /users .*user4/],
+    [`/applications/${appId}/provisioning`, /50,000 entries .*user/],
+    [`/applications/${appId}/provisioning?sort=name`, /50,000 entries .*user/],
+    [`/applications/${appId}/provisioning?sort=-lastAttempt&page=100`, /50,000 entries .*user/],
+    [`/security/identity-providers/${idpId}/users`, /50,000 users .*user/],
+    [`/security/identity-providers/${idpId}/users?sort=login`, /50,000 users .*user/],
+    [`/security/identity-providers/${idpId}/users?sort=subject`, /50,000 users .*user/],
+    [`/security/identity-providers/${idpId}/users?q=family4`, /users .*user4/],
     ['/organizations', /Customer/],
     ['/organizations?sort=-members', /1,000 organizations .*Customer/],
     ['/organizations?q=Customer+777', /Customer 777/],

@@ -5,12 +5,16 @@ import type { Service } from '../support/service.ts';
 const SIZE = { users: 50_000, applications: 500, organizations: 1_000, groups: 200 };
 
 /** What an API caller would have created, except for passwords. The statistics follow, as the database's own upkeep would bring them within minutes. */
-export async function fillHelpDesk(service: Service): Promise<{ groupId: string }> {
+export async function fillHelpDesk(service: Service): Promise<{ groupId: string; appId: string; idpId: string }> {
   for (let n = 0; n < SIZE.applications; n += 1)
     await service.api('POST', '/apps', {
       ...{ name: 'oidc_client', label: `Application ${n}`, signOnMode: 'OPENID_CONNECT' },
       settings: { oauthClient: { redirect_uris: [`https://app-${n}.example/cb`] } },
     });
+  const [{ id: appId }] = (await service.api('GET', '/apps?q=Application%20311')).body;
+  const credentials = { client: { client_id: 'help-desk', client_secret: 'a-secret-of-the-help-desk' } };
+  const provider = { name: 'Everybody away', type: 'GOOGLE', protocol: { credentials }, policy: { accountLink: { action: 'AUTO' } } };
+  const { id: idpId } = (await service.api('POST', '/idps', provider)).body;
   const { body: group } = await service.api('POST', '/groups', { profile: { name: 'Everybody in sales' } });
   for (let n = 1; n < SIZE.groups; n += 1) await service.api('POST', '/groups', { profile: { name: `Team ${n}` } });
   await onServer(service.database.url, async (sql) => {
@@ -27,7 +31,23 @@ export async function fillHelpDesk(service: Service): Promise<{ groupId: string 
       `INSERT INTO group_members (group_id, user_id, created) SELECT $1, 'usr_' || n, now() FROM generate_series(1, 20000) n`,
       [group.id],
     );
+    const everybody = `FROM generate_series(1, ${SIZE.users}) n`;
+    await sql.query(`INSERT INTO application_users (application_id, user_id, created) SELECT $1, 'usr_' || n, now() ${everybody}`, [appId]);
+    await sql.query(
+      `INSERT INTO identity_provider_links (idp_id, subject, user_id, created) SELECT $1, 'subject-' || n, 'usr_' || n, now() ${everybody}`,
+      [idpId],
+    );
+    await sql.query(
+      `INSERT INTO provisioning_targets (application_id, status, base_url, auth, secret_sealed, leavers, created, last_updated)
+       VALUES ($1, 'INACTIVE', 'https://scim.example', '{"type":"BEARER"}', '', 'DEACTIVATE', now(), now())`,
+      [appId],
+    );
+    await sql.query(
+      `INSERT INTO provisioned_resources (application_id, kind, id, name, state, last_attempt)
+       SELECT $1, 'user', 'usr_' || n, 'user' || n || '@example.com', 'PROVISIONED', now() - n * interval '1 second' ${everybody}`,
+      [appId],
+    );
     await sql.query('ANALYZE');
   });
-  return { groupId: group.id };
+  return { groupId: group.id, appId, idpId };
 }
