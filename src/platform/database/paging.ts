@@ -61,12 +61,19 @@ export async function readPage<T>(
   if (page !== undefined) {
     if (words !== undefined) applyWords(query, namesOf(columns, words), words.typed);
     const total = (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
-    if (sort !== undefined) orderByRow(query, columns, sort);
-    const items: T[] = await query
-      .select(columns)
-      .orderBy(by, sort === undefined || sort.descending ? 'desc' : 'asc')
+    const inOrder = (rows: Knex.QueryBuilder): Knex.QueryBuilder => {
+      if (sort !== undefined) orderByRow(rows, columns, sort);
+      return rows.orderBy(by, sort === undefined || sort.descending ? 'desc' : 'asc');
+    };
+    // The rows first, then their columns: PostgreSQL would compute the columns of all rows of the pages before.
+    const places: { place: number }[] = await inOrder(query.clone().select({ place: by }))
       .limit(limit)
       .offset((page - 1) * limit);
+    const found = query.whereIn(
+      by,
+      places.map(({ place }) => place),
+    );
+    const items: T[] = places.length === 0 ? [] : await inOrder(found.select(columns));
     return { items, next: undefined, total };
   }
   // As bigint: a cursor beyond the column's type is the end of the list, not an error.
