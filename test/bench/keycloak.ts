@@ -19,6 +19,8 @@ const realm = (password: string) => ({
   realm: REALM,
   enabled: true,
   sslRequired: 'none',
+  // As long as those of the others, so that tokens issued at the start outlive the flows before them. A minute by default.
+  accessTokenLifespan: 3600,
   passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(1)',
   revokeRefreshToken: true,
   refreshTokenMaxReuse: 0,
