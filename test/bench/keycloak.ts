@@ -25,7 +25,16 @@ const realm = (password: string) => ({
   revokeRefreshToken: true,
   refreshTokenMaxReuse: 0,
   clients: [
-    { clientId: CLIENT.id, secret: CLIENT.secret, redirectUris: [CALLBACK], serviceAccountsEnabled: true, standardFlowEnabled: true },
+    {
+      ...{ clientId: CLIENT.id, secret: CLIENT.secret, redirectUris: [CALLBACK], serviceAccountsEnabled: true, standardFlowEnabled: true },
+      // It introspects only tokens whose audience the client is.
+      protocolMappers: [
+        {
+          ...{ name: 'audience', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper' },
+          config: { 'included.client.audience': CLIENT.id, 'access.token.claim': 'true', 'introspection.token.claim': 'true' },
+        },
+      ],
+    },
   ],
   users: Array.from({ length: USERS }, (_, user) => ({
     ...{ username: loginOf(user), email: loginOf(user), emailVerified: true, enabled: true, ...PERSON },
