@@ -49,7 +49,7 @@ test('each statement of FAPI 2.0 has a test that exists, or is for the proxy or 
   assert.deepEqual(
     without.map(({ statement }) => statement),
     [
-      'All endpoints by TLS alone, the key sets included; TLS 1.2 or later, with the cipher suites of BCP 195',
+      'All endpoints, including key sets, use only TLS; TLS 1.2 or later, with the cipher suites of BCP 195',
       'DNSSEC should protect the names',
     ],
   );

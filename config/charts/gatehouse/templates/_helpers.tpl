@@ -69,7 +69,7 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{/* Of the serving pods alone: Jobs export nothing. Values of attributes are percent-encoded; Helm encodes a space as a plus sign. */}}
+{{/* Only for the pods that serve requests: Jobs do not export. Attribute values are percent-encoded; urlquery encodes a space as a plus sign. */}}
 {{- define "gatehouse.telemetry" -}}
 {{- with .Values.telemetry }}
 {{- if .endpoint -}}
