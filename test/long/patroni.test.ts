@@ -136,7 +136,7 @@ test('a cluster that chooses its leader by itself', async (t) => {
         lost: Object.values(lost).join(', '),
       });
       console.table(table.slice(-1));
-      for (const { at, what } of traffic.failures) console.log(`${new Date(performance.timeOrigin + at).toISOString()} ${what}`);
+      for (const { at, what } of failures) console.log(`${new Date(performance.timeOrigin + at).toISOString()} ${what}`);
       if (IS_SYNCHRONOUS) assert.deepEqual(lost, { tokens: 0, uses: 0, users: 0, events: 0 }, fault.name);
       const before = traffic.failures.length;
       await delay(CALM);
