@@ -5,13 +5,16 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { ENDPOINTS } from '../../src/api/index.ts';
+import { sealCursor } from '../../src/platform/crypto/cursors.ts';
+import { causes } from '../support/management-api.ts';
 import { addressOf, forEachOperation, isRefused, nameOf, type Setting, type Subject } from './operations.ts';
 import { STORIES } from './stories.ts';
 
-const PAGE = new Set(['after', 'limit', 'page']);
-/** The parameters of a list that choose its page. */
-const pageOf = ({ query }: Endpoint): readonly (readonly [name: string, schema: z.ZodType])[] =>
-  query instanceof z.ZodObject ? Object.entries<z.ZodType>(query.shape).filter(([name]) => PAGE.has(name)) : [];
+const PAGE = new Set(['limit', 'page']);
+const queryOf = ({ query }: Endpoint): Readonly<Record<string, z.ZodType>> => (query instanceof z.ZodObject ? query.shape : {});
+/** The parameters of a list that choose its page by a number. */
+const pageOf = (declared: Endpoint) => Object.entries(queryOf(declared)).filter(([name]) => PAGE.has(name));
+const WRONG_CURSOR = ['after: must come from the link to the next page'];
 
 /** For every id of every operation: unknown, what PostgreSQL refuses in a text, beyond its numbers. */
 const STRANGE_IDS = ['org_unknown', 'a\u0000b', '2147483648'];
@@ -121,7 +124,7 @@ function testAnswers(setting: Setting, { declared, described, validCall, repeata
   }
 
   if (pageOf(declared).length > 0) {
-    it('is not broken by any cursor, limit or page', async () => {
+    it('is not broken by any limit or page', async () => {
       const valid = await repeatableCall();
       for (const [name, schema] of pageOf(declared)) {
         for (const value of strangeNumbersFor(schema)) {
@@ -135,12 +138,32 @@ function testAnswers(setting: Setting, { declared, described, validCall, repeata
       }
     });
   }
+
+  if ('after' in queryOf(declared)) {
+    it('refuses a cursor of another list', async () => {
+      const valid = await repeatableCall();
+      const { services, admin } = setting.api;
+      const after = sealCursor(services.keyring, 1, { list: 'another', caller: admin.userId });
+      const answer = await setting.api.call(method, addressOf(path, { ...valid, query: { ...valid.query, after } }));
+      isRefused(answer, 400, 'E0000001');
+      assert.deepEqual(causes(answer), WRONG_CURSOR);
+    });
+  }
 }
 
 function testAll(setting: Setting): void {
   it('has a valid call to test with, and there is none without an operation', () => {
     const [told, declared] = [new Set(Object.keys(STORIES)), new Set(ENDPOINTS.map(nameOf))];
     assert.deepEqual([[...declared].filter((it) => !told.has(it)), [...told].filter((it) => !declared.has(it))], [[], []]);
+  });
+
+  it('refuses cursors that are numbers, or nothing that it could have sent', async () => {
+    // One list is enough: all lists open their cursors by the same code.
+    for (const after of STRANGE_NUMBERS) {
+      const answer = await setting.api.call('GET', `/users?${new URLSearchParams({ after })}`);
+      isRefused(answer, 400, 'E0000001');
+      assert.match(causes(answer).join(), /^after: must /, after);
+    }
   });
 
   it('refuses methods that a path does not have, and says which it has', async () => {
