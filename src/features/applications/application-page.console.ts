@@ -85,7 +85,7 @@ export function applicationTabs(id: string) {
 export const ORIGINS: Readonly<Record<ApplicationOrigin, string>> = {
   ADMIN: 'made by an administrator',
   REGISTERED: 'registered by itself',
-  INTRODUCED: 'introduced itself',
+  INTRODUCED: 'from a metadata document',
 };
 
 export const statusOf = ({ status }: Application) =>

@@ -88,7 +88,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'app.oauth2.as.token.assertion': 'An assertion of an identity provider was accepted',
   'app.oauth2.as.token.exchange': 'A token was exchanged to act for a user',
   'app.oauth2.as.token.grant': 'A token request of a known application was refused',
-  'app.oauth2.client_document.refuse': 'The document of a client that introduces itself was refused',
+  'app.oauth2.client_document.refuse': 'A client ID metadata document was refused',
   'app.oauth2.registration_token.create': 'An initial access token was created',
   'app.oauth2.registration_token.revoke': 'An initial access token was revoked',
   'app.oauth2.backchannel_logout': 'A back-channel logout was delivered or given up',

@@ -136,11 +136,11 @@ export const fieldsOfLifetimes = (now: Now): readonly Field[] => [
 export const fieldsOfClients = (now: Now): readonly Field[] => [
   {
     name: 'clientIdMetadataEnabled',
-    label: 'Accept clients that introduce themselves by a document (Client ID Metadata Documents)',
+    label: 'Accept clients with client ID metadata documents',
     group: 'Unknown clients',
     advanced: true,
     kind: 'check',
-    hint: 'Their client ID is an https address. AI clients such as Claude Code and VS Code come this way. Users are asked each time, and see the host.',
+    hint: 'Their client ID is an https address. AI clients such as Claude Code and VS Code use this. Users are asked each time, and see the host.',
     checked: now?.clientIdMetadata.enabled ?? false,
   },
   {

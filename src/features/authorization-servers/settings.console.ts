@@ -112,7 +112,7 @@ const factsOf = ({ server, home }: ServerSubject): readonly Fact[] => [
     label: 'Protocol profile',
     value: asPhrase(PROFILES.find(({ value }) => value === server.profile)?.label ?? verbatim(server.profile)),
   },
-  { label: 'Clients that introduce themselves', value: introducedClients(server) },
+  { label: 'Client ID metadata documents', value: introducedClients(server) },
   { label: 'Dynamic registration', value: { text: phrase(REGISTRATION[server.registration.mode]), href: `${home}/registration` } },
   { label: 'Signing algorithm', value: { text: server.signingAlg, code: true } },
   { label: 'More algorithms', value: server.additionalSigningAlgs.map((text) => ({ text, code: true })) },

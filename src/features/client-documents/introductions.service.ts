@@ -54,7 +54,7 @@ export async function noteIntroduction(
     if (before !== undefined && isCurrent(before)) return;
     await recordEvent(trx, {
       eventType: isNew ? 'application.lifecycle.create' : 'application.lifecycle.update',
-      displayMessage: isNew ? 'Client introduced itself by its document' : 'Client changed its document',
+      displayMessage: isNew ? 'Client created from its metadata document' : 'Client updated from its metadata document',
       request,
       targets: [applicationTarget(made)],
       ...(before !== undefined && { before: { label: before.label, settings: before.settings } }),

@@ -82,10 +82,10 @@ async function fieldsFor(visit: ConsoleRequest, typed: Typed): Promise<readonly 
     },
     {
       name: 'documents',
-      label: 'Accept clients that introduce themselves by a document (Client ID Metadata Documents)',
+      label: 'Accept clients with client ID metadata documents',
       group: 'Unknown clients',
       kind: 'check',
-      hint: 'Their client ID is an https address. AI clients such as Claude Code and VS Code come this way. Users are asked each time, and see the host.',
+      hint: 'Their client ID is an https address. AI clients such as Claude Code and VS Code use this. Users are asked each time, and see the host.',
       checked: true,
     },
     {

@@ -64,7 +64,7 @@ function addresses(home: string, { server }: AuthorizationServerParts, { resourc
     ...(server.registration.mode === 'OFF' ? [] : [{ label: 'Registration endpoint', value: `${issuer}/register`, copy: true }]),
     { label: 'Status', value: serverStatus(server.status) },
     {
-      label: 'Clients that introduce themselves',
+      label: 'Client ID metadata documents',
       value: { text: phrase(server.clientIdMetadata.enabled ? 'Accepted' : 'Refused'), href: `${home}/edit` },
     },
     {

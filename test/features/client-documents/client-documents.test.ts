@@ -99,7 +99,7 @@ test('a client introduces itself: the host is shown, consent is always asked, un
   const first = events.filter((event: { target: { id: string }[] }) => event.target[0]?.id === id);
   assert.deepEqual(
     first.map(({ displayMessage }: { displayMessage: string }) => displayMessage),
-    ['Client introduced itself by its document'],
+    ['Client created from its metadata document'],
   );
 
   assert.equal(
