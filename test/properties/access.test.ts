@@ -33,9 +33,10 @@ import {
 } from '../../src/features/scopes/granted-scopes.policy.ts';
 import {
   decideStep,
-  type LifecycleStep,
+  LIFECYCLE_STEPS,
   locksOut,
   possibleSteps,
+  USER_STATUSES,
   type UserStatus,
 } from '../../src/features/users/user-lifecycle.policy.ts';
 import { of, tried } from './checking.ts';
@@ -334,20 +335,8 @@ test('consent: the table of decisions.md; who has allowed more is asked for no m
   );
 });
 
-const STATUSES: readonly UserStatus[] = ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
-const STEPS: readonly LifecycleStep[] = [
-  'activate',
-  'refuse',
-  'deactivate',
-  'suspend',
-  'unsuspend',
-  'unlock',
-  'expire_password',
-  'reset_password',
-];
-
 test('life cycles: whatever steps are taken, nobody ends himself and the last SUPER_ADMIN can always sign in', () => {
-  const life = fc.array(of({ step: fc.constantFrom(...STEPS), isSelf: fc.boolean() }), { maxLength: 12 });
+  const life = fc.array(of({ step: fc.constantFrom(...LIFECYCLE_STEPS), isSelf: fc.boolean() }), { maxLength: 12 });
   fc.assert(
     fc.property(life, fc.boolean(), fc.boolean(), (steps, hasPassword, isLastSuperAdmin) => {
       let status: UserStatus = 'ACTIVE';
@@ -362,7 +351,7 @@ test('life cycles: whatever steps are taken, nobody ends himself and the last SU
         });
         const isPossible = possibleSteps({ status, hasPassword, awaitsApproval: true }).includes(step);
         if ('refused' in decided) continue;
-        assert.ok(isPossible && STATUSES.includes(decided.to));
+        assert.ok(isPossible && USER_STATUSES.includes(decided.to));
         assert.ok(!isLastSuperAdmin || !locksOut(step));
         assert.ok(!isSelf || (decided.to !== 'SUSPENDED' && decided.to !== 'DEPROVISIONED'));
         status = decided.to;

@@ -1,7 +1,8 @@
 /** The life cycle of a user, as Okta's Users API has it: which step is possible in which status, and to which status it leads. PROVISIONED users are invited: they have not chosen a password yet. */
 import { isLocked } from '../sign-in/lockout.policy.ts';
 
-export type UserStatus = 'STAGED' | 'PROVISIONED' | 'ACTIVE' | 'PASSWORD_EXPIRED' | 'LOCKED_OUT' | 'SUSPENDED' | 'DEPROVISIONED';
+export const USER_STATUSES = ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'] as const;
+export type UserStatus = (typeof USER_STATUSES)[number];
 
 /** Effective status: LOCKED_OUT is never stored; it starts with wrong passwords and ends automatically. */
 export const statusAt = (user: { readonly status: UserStatus; readonly lockedUntil: Date | null }, now: Date): UserStatus =>
@@ -38,6 +39,8 @@ const STEPS: Readonly<Record<LifecycleStep, { readonly from: readonly UserStatus
   expire_password: { from: ['ACTIVE'], to: 'PASSWORD_EXPIRED' },
   reset_password: { from: ['ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT'], to: 'PASSWORD_EXPIRED' },
 };
+
+export const LIFECYCLE_STEPS = Object.keys(STEPS) as readonly LifecycleStep[];
 
 /** Steps that nobody takes on themselves: the next thing they do would be refused. */
 const NOT_ON_ONESELF: ReadonlySet<LifecycleStep> = new Set(['deactivate', 'suspend']);
@@ -80,5 +83,5 @@ export const locksOut = (step: LifecycleStep): boolean => !KEEPS_IN.has(step) &&
 /** The steps that the status offers, no matter who takes them. */
 export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword' | 'awaitsApproval'>): LifecycleStep[] => {
   const facts = { ...user, hasWayToSignIn: user.hasPassword, isSelf: false, isLastSuperAdmin: false };
-  return (Object.keys(STEPS) as LifecycleStep[]).filter((step) => 'to' in decideStep(step, facts));
+  return LIFECYCLE_STEPS.filter((step) => 'to' in decideStep(step, facts));
 };

@@ -6,7 +6,7 @@ import { idParams, links, time, writeTime, writeTimeOrNull } from '../../api/fie
 import { present } from '../../platform/clock/clock.ts';
 import { mapPage } from '../../platform/database/paging.ts';
 import { text } from '../../platform/validation/text.ts';
-import { awaitsApproval, type LifecycleStep, possibleSteps, statusAt } from './user-lifecycle.policy.ts';
+import { awaitsApproval, type LifecycleStep, possibleSteps, statusAt, USER_STATUSES } from './user-lifecycle.policy.ts';
 import { deleteUser } from './user-lifecycle.service.ts';
 import { listUsers } from './user-lists.service.ts';
 import { givenPassword, newUser, profileChanges, userCredentials, userProfile } from './user-profile.service.ts';
@@ -31,7 +31,7 @@ const STEP_LINKS: Readonly<Record<LifecycleStep, string>> = {
 
 export const user = z.object({
   id: z.string(),
-  status: z.enum(['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED']),
+  status: z.enum(USER_STATUSES),
   created: time,
   activated: time.nullable(),
   approvalRequested: time.nullable().meta({ description: 'When the sign-up was submitted for approval' }),

@@ -5,10 +5,10 @@ import {
   type LifecycleStep,
   locksOut,
   possibleSteps,
+  USER_STATUSES,
   type UserStatus,
 } from '../../../src/features/users/user-lifecycle.policy.ts';
 
-const STATUSES: UserStatus[] = ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'];
 const SOMEBODY = { hasPassword: true, awaitsApproval: true, hasWayToSignIn: true, isSelf: false, isLastSuperAdmin: false };
 
 describe('the life cycle of a user (management API, "users")', () => {
@@ -24,8 +24,8 @@ describe('the life cycle of a user (management API, "users")', () => {
     ['reset_password', 'PASSWORD_EXPIRED', '--yyy--'],
   ];
   for (const [step, to, from] of table) {
-    it(`${step} leads to ${to} from ${from} (${STATUSES.join(', ')})`, () => {
-      const decisions = STATUSES.map((status) => decideStep(step, { ...SOMEBODY, status }));
+    it(`${step} leads to ${to} from ${from} (${USER_STATUSES.join(', ')})`, () => {
+      const decisions = USER_STATUSES.map((status) => decideStep(step, { ...SOMEBODY, status }));
       assert.equal(decisions.map((decision) => ('to' in decision ? 'y' : '-')).join(''), from);
       for (const decision of decisions) if ('to' in decision) assert.equal(decision.to, to);
       // Who knows an expired password can sign in, and chooses another one.

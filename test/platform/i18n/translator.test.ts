@@ -1,7 +1,7 @@
 /** Texts of the console: what is looked up, what is data, and how values are written (ECMA-402). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decideStep } from '../../../src/features/users/user-lifecycle.policy.ts';
+import { decideStep, LIFECYCLE_STEPS, USER_STATUSES } from '../../../src/features/users/user-lifecycle.policy.ts';
 import { counted, phrase, quoted, refusalText, series, verbatim } from '../../../src/platform/i18n/phrase.ts';
 import { translatorOf } from '../../../src/platform/i18n/translator.ts';
 
@@ -94,18 +94,8 @@ test('numbers, lists and alternatives in a refusal follow the language', () => {
 
 test('every status and step of a user is a word in each language', () => {
   for (const lang of ['de', 'es', 'zh-Hans'])
-    for (const step of [
-      'activate',
-      'refuse',
-      'reactivate',
-      'deactivate',
-      'suspend',
-      'unsuspend',
-      'unlock',
-      'expire_password',
-      'reset_password',
-    ] as const)
-      for (const status of ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'] as const) {
+    for (const step of LIFECYCLE_STEPS)
+      for (const status of USER_STATUSES) {
         const decision = decideStep(step, {
           ...{ status, hasPassword: true, awaitsApproval: false, hasWayToSignIn: true, isSelf: true, isLastSuperAdmin: false },
         });
