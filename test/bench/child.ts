@@ -74,20 +74,22 @@ export async function printed(child: ChildProcess, line: RegExp): Promise<void> 
   });
 }
 
-/** Waits until an address answers. @throws when the process ends before, or within the time nothing answers */
+/** Waits until an address answers. @throws if the process ends first, or nothing answers in time */
 export async function answering(child: ChildProcess, address: string, milliseconds = 300_000): Promise<void> {
   for (const end = Date.now() + milliseconds; ; await delay(200)) {
-    const answer = await fetch(address).catch(() => undefined);
+    const answer = await fetch(address, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined);
     await answer?.arrayBuffer();
     if (answer?.ok) return;
     if (child.exitCode !== null || Date.now() > end) throw new Error(`nothing answers at ${address}`);
   }
 }
 
-/** Ends a process in order and waits for its end. */
+/** Ends a process in order and waits for its end; kills it after a minute. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   child.kill('SIGTERM');
+  const killing = setTimeout(() => child.kill('SIGKILL'), 60_000);
   await exit;
+  clearTimeout(killing);
 }

@@ -56,10 +56,25 @@ async function database(server: string): Promise<Place> {
   return { url, roots, work: (work) => onServer(url, work), putAway: () => dropDatabase(server, name) };
 }
 
+export interface PeerFolder {
+  readonly path: string;
+  /** Adds a step of `stop`. */
+  onStop(step: () => unknown): void;
+  /** Takes the steps, the last first, and removes the folder. */
+  stop(): Promise<void>;
+}
+
 /** A folder for a peer's program. */
-export function peerFolder(): { readonly path: string; remove(): void } {
+export function peerFolder(): PeerFolder {
   const made = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-peer-'));
-  return { path: made, remove: () => rmSync(made, { recursive: true, force: true }) };
+  const steps: (() => unknown)[] = [() => rmSync(made, { recursive: true, force: true })];
+  return {
+    path: made,
+    onStop: (step) => void steps.push(step),
+    async stop() {
+      for (const step of steps.splice(0).reverse()) await step();
+    },
+  };
 }
 
 /** What PostgreSQL would do by itself within minutes. */

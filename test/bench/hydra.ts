@@ -43,27 +43,24 @@ const client = (id: string, format: 'opaque' | 'jwt') => ({
   token_endpoint_auth_method: 'client_secret_basic',
 });
 
-/** By default two for each processor. Each exchange of a code takes a second one within its transaction, so that as many at once wait for ever. */
+/** The default is two for each processor. Exchanging a code takes a second one within its transaction, so simultaneous exchanges can wait forever. */
 const CONNECTIONS = 20;
 
 export async function startHydra(plan: Plan): Promise<RunningTarget> {
   const folder = peerFolder();
-  const program = await hydraProgram(folder.path);
-  if (program === undefined) throw new Error(`Hydra ${HYDRA_VERSION} cannot be fetched here`);
-  const place = await providePlace(plan.databaseUrl);
-  const [port, adminPort] = [await freePort(), await freePort()];
-  const file = path.join(folder.path, 'hydra.json');
-  writeFileSync(file, JSON.stringify(configuration(port, adminPort, `${place.url}?sslmode=disable&max_conns=${CONNECTIONS}`)));
-  const env = { SQA_OPT_OUT: 'true' };
-  await mustCarryOut(folder.path, env, program, 'migrate', 'sql', '-e', '--yes', '--config', file);
-  const command = [program, 'serve', 'all', '--dev', '--sqa-opt-out', '--config', file];
-  const child = startProgram(command, { cores: plan.cores?.measured, env, stderr: plan.verbose ? 'inherit' : 'ignore' });
-  const stop = async () => {
-    await end(child);
-    await place.putAway();
-    folder.remove();
-  };
   try {
+    const program = await hydraProgram(folder.path);
+    if (program === undefined) throw new Error(`Hydra ${HYDRA_VERSION} cannot be fetched here`);
+    const place = await providePlace(plan.databaseUrl);
+    folder.onStop(place.putAway);
+    const [port, adminPort] = [await freePort(), await freePort()];
+    const file = path.join(folder.path, 'hydra.json');
+    writeFileSync(file, JSON.stringify(configuration(port, adminPort, `${place.url}?sslmode=disable&max_conns=${CONNECTIONS}`)));
+    const env = { SQA_OPT_OUT: 'true' };
+    await mustCarryOut(folder.path, env, program, 'migrate', 'sql', '-e', '--yes', '--config', file);
+    const command = [program, 'serve', 'all', '--dev', '--sqa-opt-out', '--config', file];
+    const child = startProgram(command, { cores: plan.cores?.measured, env, stderr: plan.verbose ? 'inherit' : 'ignore' });
+    folder.onStop(() => end(child));
     const [base, admin] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}/admin`];
     await answering(child, `${base}/health/ready`);
     for (const registered of [client(CLIENT.id, 'opaque'), client(JWT_CLIENT, 'jwt')]) {
@@ -87,9 +84,9 @@ export async function startHydra(plan: Plan): Promise<RunningTarget> {
       password: '',
       signInApi: `${admin}/oauth2/auth/requests`,
     };
-    return { target, issueTokens: (server, count) => issuedTokens(target, server, count), stop };
+    return { target, issueTokens: (server, count) => issuedTokens(target, server, count), stop: folder.stop };
   } catch (error) {
-    await stop();
+    await folder.stop();
     throw error;
   }
 }

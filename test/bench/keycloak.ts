@@ -1,6 +1,6 @@
 /**
- * Keycloak in production mode on PostgreSQL: one node, so with its local cache; sessions in the database, as it keeps them by default; refresh tokens that
- * are used once, as Gatehouse's. Passwords have one iteration of PBKDF2. It logs errors alone and records no events.
+ * Keycloak in production mode on PostgreSQL: one node with its local cache, sessions in the database as by default, and rotating refresh tokens as in
+ * Gatehouse. Passwords have one iteration of PBKDF2. It logs only errors and records no events.
  */
 import { randomBytes } from 'node:crypto';
 import { KEYCLOAK_ADMIN, Keycloak, keycloakDistribution } from '../long/foreign/keycloak.ts';
@@ -11,7 +11,7 @@ import { issuedTokens } from './issued-tokens.ts';
 import type { Plan } from './options.ts';
 import { CALLBACK, CLIENT, loginOf, PERSON, type RunningTarget, type Target, USERS } from './target.ts';
 
-/** Newer than the one whose exports the other tests read. */
+/** Newer than the version whose exports other tests import. */
 const VERSION = '26.7.3';
 const REALM = 'bench';
 
@@ -19,7 +19,7 @@ const realm = (password: string) => ({
   realm: REALM,
   enabled: true,
   sslRequired: 'none',
-  // As long as those of the others, so that tokens issued at the start outlive the flows before them. A minute by default.
+  // As long as those of the others, so that tokens issued at the start are valid in the last flow. The default is a minute.
   accessTokenLifespan: 3600,
   passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(1)',
   revokeRefreshToken: true,
@@ -44,37 +44,32 @@ const realm = (password: string) => ({
 
 export async function startKeycloak(plan: Plan): Promise<RunningTarget> {
   const folder = peerFolder();
-  const distribution = await keycloakDistribution(folder.path, VERSION);
-  if (distribution === undefined) throw new Error(`Keycloak ${VERSION} cannot be fetched here`);
-  const place = await providePlace(plan.databaseUrl);
-  const { hostname, port: databasePort, pathname, username, password } = new URL(place.url ?? '');
-  const port = await freePort();
-  const env = {
-    ...KEYCLOAK_ADMIN,
-    KC_DB_URL: `jdbc:postgresql://${hostname}:${databasePort}${pathname}`,
-    KC_DB_USERNAME: username,
-    KC_DB_PASSWORD: password,
-  };
-  await mustCarryOut(distribution, {}, 'bash', 'bin/kc.sh', 'build', '--db=postgres');
-  const base = `http://127.0.0.1:${port}`;
-  const listen = [
-    '--cache=local',
-    '--http-enabled=true',
-    '--http-host=127.0.0.1',
-    `--http-port=${port}`,
-    `--hostname=${base}`,
-    '--log-level=error',
-  ];
-  const child = startProgram(['bash', `${distribution}/bin/kc.sh`, 'start', '--optimized', ...listen], {
-    cores: plan.cores?.measured,
-    env,
-  });
-  const stop = async () => {
-    await end(child);
-    await place.putAway();
-    folder.remove();
-  };
   try {
+    const distribution = await keycloakDistribution(folder.path, VERSION);
+    if (distribution === undefined) throw new Error(`Keycloak ${VERSION} cannot be fetched here`);
+    const place = await providePlace(plan.databaseUrl);
+    folder.onStop(place.putAway);
+    const { hostname, port: databasePort, pathname, username, password: databasePassword } = new URL(place.url ?? '');
+    const port = await freePort();
+    const env = {
+      ...KEYCLOAK_ADMIN,
+      KC_DB_URL: `jdbc:postgresql://${hostname}:${databasePort}${pathname}`,
+      KC_DB_USERNAME: username,
+      KC_DB_PASSWORD: databasePassword,
+    };
+    await mustCarryOut(distribution, {}, 'bash', 'bin/kc.sh', 'build', '--db=postgres');
+    const base = `http://127.0.0.1:${port}`;
+    const listen = [
+      '--cache=local',
+      '--http-enabled=true',
+      '--http-host=127.0.0.1',
+      `--http-port=${port}`,
+      `--hostname=${base}`,
+      '--log-level=error',
+    ];
+    const command = ['bash', `${distribution}/bin/kc.sh`, 'start', '--optimized', ...listen];
+    const child = startProgram(command, { cores: plan.cores?.measured, env });
+    folder.onStop(() => end(child));
     await answering(child, `${base}/realms/master`);
     const password = randomBytes(12).toString('base64url');
     const api = new Keycloak(base);
@@ -91,9 +86,9 @@ export async function startKeycloak(plan: Plan): Promise<RunningTarget> {
       scope: 'openid profile email',
       password,
     };
-    return { target, issueTokens: (server, count) => issuedTokens(target, server, count), stop };
+    return { target, issueTokens: (server, count) => issuedTokens(target, server, count), stop: folder.stop };
   } catch (error) {
-    await stop();
+    await folder.stop();
     throw error;
   }
 }

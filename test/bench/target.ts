@@ -59,7 +59,7 @@ export interface RunningTarget {
   readonly target: Target;
   /** Tokens of a user, opaque, scope {@link SCOPE}, issued by a server. */
   issueTokens(server: ServerAddress, count: number): Promise<Tokens[]>;
-  /** Fills the table of tokens with more rows like those that are there; absent: it has none, or its form is not ours to know. */
+  /** Fills the table of tokens with more rows like those that are there; absent: there is no such table, or its format is private. */
   fill?(rows: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -16,7 +16,7 @@ import { folderWith } from './foreign/setting.ts';
 const BENCH = fileURLToPath(new URL('../bench/run.js', import.meta.url));
 const MOMENT = '--rounds 1 --seconds 0.5 --warm-up 0.1 --concurrency 2';
 
-/** Those that a peer offers. */
+/** The flows that each peer offers. */
 const COMMON = ['introspect, hint', 'introspect, no hint', 'userinfo', 'refresh, rotating, ID token', 'silent authorize + exchange'];
 const OFFERED = {
   keycloak: ['client_credentials, jwt', ...COMMON, 'sign-in through the page', 'sign-in through the page, known browser'],
@@ -32,6 +32,8 @@ test('Keycloak and Hydra do the flows that they offer, measured beside this serv
   const run = promisify(execFile)(process.execPath, [BENCH, ...options, '--database', 'postgres', ...more], {
     env: { ...process.env, BENCH_DATABASE_URL: url },
     maxBuffer: 64 * 1024 * 1024,
+    // Ends the bench, which then stops the peers, when the test has run for too long.
+    signal: t.signal,
   });
   let printed: { readonly stdout: string; readonly stderr: string };
   try {
