@@ -127,10 +127,7 @@ export function selectAdministrators(
     lockedUntil: 'locked_until',
     roles: executor.raw(ROLES_OF),
   };
-  const query = executor('users').whereIn('id', holders);
-  const { words, ...page } = window;
-  if (words !== undefined) applyUserWords(query, words.typed);
-  return readPage(query, columns, page);
+  return readPage(executor('users').whereIn('id', holders), columns, window, { search: applyUserWords });
 }
 
 // Reads what a user may administer, in one statement: assigned roles and the roles of members in organizations.

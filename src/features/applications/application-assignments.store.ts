@@ -3,7 +3,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { rolesOfAssignment } from '../application-roles/application-roles.store.ts';
-import { applyUserWords } from '../users/users.store.ts';
+import { applyWordsOfUser } from '../users/users.store.ts';
 import type { AssigneeKind, Assignment } from './applications.resource.ts';
 
 /** Assignment and assignee tables for each kind. */
@@ -83,21 +83,17 @@ export const listAssignedAmong = (
     .whereIn(TABLES[kind].column, [...ids])
     .pluck(TABLES[kind].column);
 
-/** The oldest users or groups first. Words find users by all their names, by an index. */
-export function selectAssignments(
+/** The oldest users or groups first. Words find users by all their names. */
+export const selectAssignments = (
   executor: Executor,
   applicationId: string,
   kind: AssigneeKind,
-  { words, ...page }: Window,
-): Promise<Page<Assignment>> {
-  const query = assignments(executor, applicationId, kind);
-  if (words !== undefined && kind === 'user') {
-    const named = executor('users').select('users.id');
-    applyUserWords(named, words.typed);
-    query.whereIn('of.id', named);
-  }
-  return readPage(query, columnsOf(executor, kind), kind === 'user' ? page : { ...page, words }, { by: 'of.seq' });
-}
+  window: Window,
+): Promise<Page<Assignment>> =>
+  readPage(assignments(executor, applicationId, kind), columnsOf(executor, kind), window, {
+    by: 'of.seq',
+    search: kind === 'user' ? applyWordsOfUser('of.id') : undefined,
+  });
 
 function assignments(executor: Executor, applicationId: string, kind: AssigneeKind) {
   const { table, column, assignees } = TABLES[kind];

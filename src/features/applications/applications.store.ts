@@ -11,7 +11,7 @@ import {
   readPage,
   type Window,
 } from '../../platform/database/paging.ts';
-import { applyWordsOrId } from '../../platform/database/words.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import type { Application, ApplicationOrder, SecretFacts, SecretStatus } from './applications.resource.ts';
 
 /** A client secret at rest; opens in the context `application_secret:<id>`. */
@@ -100,7 +100,7 @@ export interface ApplicationSelection {
 
 function selected(executor: Executor, { words, filters }: ApplicationSelection) {
   const query = executor('applications');
-  if (words !== undefined) applyWordsOrId(query, ['label'], words);
+  if (words !== undefined) applyWords(query, ['label'], words, 'id');
   for (const filter of filters) applyFilter(query, filter, APPLICATION_ATTRIBUTES);
   return query;
 }

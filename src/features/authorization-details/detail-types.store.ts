@@ -3,7 +3,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { applyWordsOrPart } from '../../platform/database/words.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import { columnsOf } from '../../platform/validation/resource.ts';
 import { DETAIL_TYPE_SETTINGS, type DetailType } from './detail-types.resource.ts';
 
@@ -28,7 +28,7 @@ export function readDetailTypes(
   window: Window,
 ): Promise<Page<DetailType>> {
   const query = executor(TABLE).where({ server_id: serverId });
-  if (words !== undefined) applyWordsOrPart(query, ['name', 'display_name'], words);
+  if (words !== undefined) applyWords(query, ['name', 'display_name'], words, 'part');
   return readPage(query, DETAIL_TYPE, window);
 }
 

@@ -4,7 +4,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { applyWordsOrPart } from '../../platform/database/words.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import { listDetailTypes } from '../authorization-details/detail-types.store.ts';
 import { listClaims } from '../claims/claims.store.ts';
 import { listActivePolicies } from '../policies/policies.store.ts';
@@ -70,7 +70,7 @@ export async function listServers(executor: Executor): Promise<AuthorizationServ
 /** Oldest first. @param q words of the name or the audiences, or a part of one */
 export function pageServers(executor: Executor, q: string | undefined, window: Window): Promise<Page<AuthorizationServer>> {
   const query = executor('authorization_servers');
-  if (q !== undefined) applyWordsOrPart(query, ['name', 'audience', "array_to_string(further_audiences, ' ')"], q);
+  if (q !== undefined) applyWords(query, ['name', 'audience', "array_to_string(further_audiences, ' ')"], q, 'part');
   return readPage(query, SERVER, window, { by: 'key' });
 }
 

@@ -14,7 +14,7 @@ import {
   type Slice,
   type Window,
 } from '../../platform/database/paging.ts';
-import { applyWordsOrId } from '../../platform/database/words.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
 import { applyUserWords, USER_AMONG_OTHERS, USER_ORDERS } from '../users/users.store.ts';
 import type { Group, GroupOrder } from './groups.resource.ts';
@@ -81,7 +81,7 @@ export interface GroupSelection {
 
 function selected(executor: Executor, { words, filters }: GroupSelection, columns = GROUP_ATTRIBUTES) {
   const query = executor('groups');
-  if (words !== undefined) applyWordsOrId(query, ['name'], words);
+  if (words !== undefined) applyWords(query, ['name'], words, 'id');
   for (const filter of filters) applyFilter(query, filter, columns);
   return query;
 }

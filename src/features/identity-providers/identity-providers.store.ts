@@ -4,8 +4,8 @@ import { type Columns, columns, toRow } from '../../platform/database/columns.ts
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { applyWordsOrPart } from '../../platform/database/words.ts';
-import { applyUserWords } from '../users/users.store.ts';
+import { applyWords } from '../../platform/database/words.ts';
+import { applyWordsOfUser } from '../users/users.store.ts';
 import type { IdentityProvider, IdentityProviderLink } from './identity-providers.resource.ts';
 
 const IDENTITY_PROVIDER: Columns<IdentityProvider> = {
@@ -70,7 +70,7 @@ export function selectIdentityProviders(
   window: Window,
 ): Promise<Page<IdentityProvider>> {
   const query = executor('identity_providers');
-  if (q !== undefined) applyWordsOrPart(query, ['name'], q);
+  if (q !== undefined) applyWords(query, ['name'], q, 'part');
   if (type !== undefined) query.where({ type });
   return readPage(query, IDENTITY_PROVIDER, window);
 }
@@ -113,6 +113,8 @@ export async function listCommittedActiveProviders(pool: pg.Pool): Promise<Offer
 }
 
 const LINK: Columns<IdentityProviderLink> = columns('idpId', 'subject', 'userId', 'knownAs', 'created', 'lastUsed');
+/** Among other tables. */
+const LINK_AMONG_OTHERS = Object.fromEntries(Object.entries(LINK).map(([field, column]) => [field, `l.${column}`]));
 
 /** @returns false when the subject or the user is linked there already, also to each other */
 export async function insertIdentityLink(trx: Executor, link: IdentityProviderLink): Promise<boolean> {
@@ -149,7 +151,7 @@ const linksOf = (executor: Executor, userId: string) =>
     .join('identity_providers as p', 'p.id', 'l.idp_id')
     .where('l.user_id', userId)
     .orderBy('l.seq')
-    .select<NamedLink[]>(Object.fromEntries(Object.entries(LINK).map(([field, column]) => [field, `l.${column}`])), 'p.name', 'p.status');
+    .select<NamedLink[]>(LINK_AMONG_OTHERS, 'p.name', 'p.status');
 
 /** Those of a user, also to providers that are not active, oldest first. */
 export const listLinksOf = async (executor: Executor, userId: string): Promise<NamedLink[]> => linksOf(executor, userId);
@@ -174,16 +176,10 @@ export interface LinkedUser extends IdentityProviderLink {
   readonly login: string;
 }
 
-/** Oldest first. Words find users by all their names, by an index. */
-export function listLinks(executor: Executor, idpId: string, { words, ...window }: Window): Promise<Page<LinkedUser>> {
+/** Oldest first. Words find users by all their names. */
+export function listLinks(executor: Executor, idpId: string, window: Window): Promise<Page<LinkedUser>> {
   const query = executor('identity_provider_links AS l').join('users AS u', 'u.id', 'l.user_id').where('l.idp_id', idpId);
-  if (words !== undefined) {
-    const named = executor('users').select('users.id');
-    applyUserWords(named, words.typed);
-    query.whereIn('l.user_id', named);
-  }
-  const ofLink = Object.fromEntries(Object.entries(LINK).map(([name, column]) => [name, `l.${column}`]));
-  return readPage(query, { ...ofLink, login: 'u.login' }, window, { by: 'l.seq' });
+  return readPage(query, { ...LINK_AMONG_OTHERS, login: 'u.login' }, window, { by: 'l.seq', search: applyWordsOfUser('l.user_id') });
 }
 
 export async function countLinks(executor: Executor, idpId: string): Promise<number> {

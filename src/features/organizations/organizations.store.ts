@@ -4,7 +4,7 @@ import { type Columns, columns, toRow } from '../../platform/database/columns.ts
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused, violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type NumberedPage, type NumberedWindow, readNumberedPage } from '../../platform/database/paging.ts';
-import { applyWordsOrId } from '../../platform/database/words.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import { memberCountOf } from './memberships.store.ts';
 import type { OrganizationOrder, OrganizationType } from './organizations.resource.ts';
@@ -111,6 +111,6 @@ export async function deleteOrganizationRow(trx: Executor, id: string): Promise<
 
 function selected(executor: Executor, { reach, words }: OrganizationSelection) {
   const query = executor('organizations');
-  if (words !== undefined) applyWordsOrId(query, ['name', 'origin_id'], words);
+  if (words !== undefined) applyWords(query, ['name', 'origin_id'], words, 'id');
   return reach === 'everything' ? query : query.whereIn('id', [...reach]);
 }

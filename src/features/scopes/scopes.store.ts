@@ -3,7 +3,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
-import { applyWordsOrPart } from '../../platform/database/words.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import { columnsOf } from '../../platform/validation/resource.ts';
 import { SCOPE_SETTINGS, type Scope } from './scopes.resource.ts';
 
@@ -22,7 +22,7 @@ export const listScopes = (executor: Executor, serverId: string): Promise<Scope[
 /** Oldest first. @param words or a part of the name, or of the name on the consent page */
 export function readScopes(executor: Executor, serverId: string, words: string | undefined, window: Window): Promise<Page<Scope>> {
   const query = executor('scopes').where({ server_id: serverId });
-  if (words !== undefined) applyWordsOrPart(query, ['name', 'display_name'], words);
+  if (words !== undefined) applyWords(query, ['name', 'display_name'], words, 'part');
   return readPage(query, SCOPE, window);
 }
 

@@ -170,6 +170,12 @@ const NAMES = [
 /** Keeps users of whose names every typed word begins a word. @param query with the table users in it */
 export const applyUserWords = (query: Knex.QueryBuilder, typed: string): void => applyWords(query, NAMES, typed);
 
+/** The same for a list of something of users, by the index of their names. @param userId its column */
+export const applyWordsOfUser =
+  (userId: string) =>
+  (query: Knex.QueryBuilder, typed: string): void =>
+    void query.whereIn(userId, (named) => applyUserWords(named.select('users.id').from('users'), typed));
+
 /** What users can be sorted by, also among other tables. */
 export const USER_ORDERS: Readonly<Record<UserOrder, string>> = {
   login: 'lower(users.login)',

@@ -45,6 +45,8 @@ export interface Order {
   /** A unique number of each row, which the database counts up; `seq` unless given. */
   readonly by?: string;
   readonly descending?: boolean;
+  /** How words are searched, where not in the columns that they name. */
+  readonly search?: ((query: Knex.QueryBuilder, typed: string) => void) | undefined;
 }
 
 /**
@@ -56,10 +58,13 @@ export async function readPage<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
   { limit, after, page, sort, words }: Window,
-  { by = 'seq', descending = false }: Order = {},
+  { by = 'seq', descending = false, search }: Order = {},
 ): Promise<Page<T>> {
   if (page !== undefined) {
-    if (words !== undefined) applyWords(query, namesOf(columns, words), words.typed);
+    if (words !== undefined) {
+      if (search === undefined) applyWords(query, namesOf(columns, words), words.typed);
+      else search(query, words.typed);
+    }
     const total = (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
     const inOrder = (rows: Knex.QueryBuilder): Knex.QueryBuilder => {
       if (sort !== undefined) orderByRow(rows, columns, sort);

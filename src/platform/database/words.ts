@@ -8,34 +8,23 @@ import { containing } from './filter.ts';
 /**
  * Keeps the rows that every typed word matches. Words of punctuation alone match nothing.
  * @param names SQL expressions; where the table is large, exactly those of its index
+ * @param or also keeps the row whose ID was typed, or rows with the typed text anywhere in a name. No index serves parts: for small tables
  */
-export function applyWords(query: Knex.QueryBuilder, names: readonly string[], typed: string): void {
-  query.whereRaw(`search_words(${names.join(', ')}) @@ search_query(?)`, [typed]);
-}
-
-/** As `applyWords`, or the row whose ID the whole is. */
-export function applyWordsOrId(query: Knex.QueryBuilder, names: readonly string[], typed: string): void {
+export function applyWords(query: Knex.QueryBuilder, names: readonly string[], typed: string, or?: 'id' | 'part'): void {
   query.where((either) => {
-    applyWords(either, names, typed);
-    either.orWhere('id', typed.trim());
+    either.whereRaw(`search_words(${names.join(', ')}) @@ search_query(?)`, [typed]);
+    if (or === 'id') either.orWhere('id', typed.trim());
+    if (or === 'part') for (const name of names) either.orWhereRaw(`lower(${name}) LIKE lower(?)`, [containing(typed)]);
   });
 }
 
-/** As `applyWords`, or the rows with the whole in one of their names. For small tables: no index serves it. */
-export function applyWordsOrPart(query: Knex.QueryBuilder, names: readonly string[], typed: string): void {
-  query.where((either) => {
-    applyWords(either, names, typed);
-    for (const name of names) either.orWhereRaw(`lower(${name}) LIKE lower(?)`, [containing(typed)]);
-  });
-}
-
-/** The same rule for what is in memory. */
+/** The same rule for rows in memory. */
 export function matchesWords(names: readonly string[], typed: string): boolean {
   const [wanted, there] = [folded(typed), folded(names.join(' '))];
   return wanted.length > 0 && wanted.every((word) => there.some((one) => one.startsWith(word)));
 }
 
-/** Letters that Unicode does not take apart, as the database spells them. */
+/** Letters that Unicode does not decompose, as the database spells them. */
 const SPELLED_OUT = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' } as const;
 
 const folded = (text: string): readonly string[] =>

@@ -1,6 +1,7 @@
 /** Search by words, as the database does it (migrations/025-search-words.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { matchesWords } from '../../../src/platform/database/words.ts';
 import { onServer } from '../../support/database.ts';
 import { startService } from '../../support/service.ts';
 
@@ -22,6 +23,7 @@ test('typed words match the beginnings of words, whatever case, accents and punc
       ['berg', 'Müller-Berg'],
     ] as const) {
       assert.equal(await matches(typed, ...names), true, `${typed} in ${names}`);
+      assert.equal(matchesWords(names, typed), true, `in memory: ${typed} in ${names}`);
     }
     for (const [typed, ...names] of [
       ['nna', 'Anna'],
@@ -30,6 +32,7 @@ test('typed words match the beginnings of words, whatever case, accents and punc
       ['a & b | !c', 'Anna'],
     ] as const) {
       assert.notEqual(await matches(typed, ...names), true, `${typed} in ${names}`);
+      assert.equal(matchesWords(names, typed), false, `in memory: ${typed} in ${names}`);
     }
     assert.equal(await matches('ada', 'Ada', null, ''), true, 'absent names do not matter');
   });
