@@ -1,7 +1,7 @@
 /** What the service has, read over its API in the form of the file. */
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
-import { addressFields, bodyPart, bodySchema, hasStatusField, type Kind, keyOf, numberTwins, pathOf } from './kinds.ts';
+import { addressFields, bodyPart, bodySchema, distinctKeys, hasStatusField, type Kind, keyOf, pathOf } from './kinds.ts';
 import { type NameDirectory, replaceReferences } from './names.ts';
 import type { ApiResponse, Service } from './service.ts';
 
@@ -39,14 +39,9 @@ export async function readAll(service: Service, directory: NameDirectory, kind: 
     // A file cannot name an object without a key.
     if (key !== '' && Object.keys(open).length > 0) read.push({ ...one, key, document, open });
   }
-  const all = numberTwins(kind, read);
-  const seen = new Set<string>();
-  const twin = all.find(({ key }) => seen.size === seen.add(key).size);
-  if (twin !== undefined)
-    throw new StartFailure(
-      `The service has two ${kind.noun}s “${twin.key}”, which a file cannot tell apart. Rename or delete one of them.`,
-    );
-  return all;
+  const refuse = (key: string) =>
+    new StartFailure(`The service has two ${kind.noun}s “${key}”, which a file cannot tell apart. Rename or delete one of them.`);
+  return distinctKeys(kind, read, refuse);
 }
 
 async function answersOf(service: Service, kind: Kind, within: string): Promise<readonly ApiResponse[]> {

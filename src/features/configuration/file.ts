@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { StartFailure } from '../../cli/lifecycle.ts';
 import { type Document, isDocument } from './difference.ts';
-import { type Kind, keyOf, numberTwins, valueAt } from './kinds.ts';
+import { distinctKeys, type Kind, keyOf, valueAt } from './kinds.ts';
 
 /** One thing as the file has it. */
 export interface Wanted {
@@ -58,9 +58,8 @@ function sectionsOf(holder: Document, kinds: readonly Kind[], where: string, nam
     if (list === undefined) continue;
     if (!Array.isArray(list)) throw new StartFailure(`${where}: ${kind.section} must be a list.`);
     const wanted = list.map((one: unknown, at) => wantedOf(one, kind, `${where}, ${kind.section} ${at + 1}`));
-    const numbered = numberTwins(kind, wanted);
-    refuseTwins(numbered, where);
-    sections.set(kind.section, numbered);
+    const refuse = (key: string) => new StartFailure(`${where}: the ${kind.noun} ${key} is in the list twice.`);
+    sections.set(kind.section, distinctKeys(kind, wanted, refuse));
   }
   return sections;
 }
@@ -73,14 +72,6 @@ function wantedOf(one: unknown, kind: Kind, where: string): Wanted {
   const sections = kind.inner.map(({ section }) => section);
   const document = Object.fromEntries(Object.entries(one).filter(([name]) => !sections.includes(name)));
   return { kind, key, document, inner: sectionsOf(one, kind.inner, where, []) };
-}
-
-function refuseTwins(list: readonly Wanted[], where: string): void {
-  const seen = new Set<string>();
-  for (const { key, kind } of list) {
-    if (seen.has(key)) throw new StartFailure(`${where}: the ${kind.noun} ${key} is in the list twice.`);
-    seen.add(key);
-  }
 }
 
 const HEAD = `# Gatehouse configuration. What a thing does not mention stays as it is; null takes a value away; things that are not here are left

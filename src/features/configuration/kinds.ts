@@ -245,12 +245,20 @@ export function keyOf(kind: Kind, document: Document): string | undefined {
   return parts.includes('') ? undefined : parts.join(' ');
 }
 
-/** Numbers objects that have the same key: `Sessions`, `Sessions (2)`. @param all in the order of the file or of their creation */
-export function numberTwins<T extends { readonly key: string }>({ twins }: Kind, all: readonly T[]): readonly T[] {
-  if (!twins) return all;
+/**
+ * Numbers objects that have the same key: `Sessions`, `Sessions (2)`.
+ * @param all in the order of the file or of their creation
+ * @throws what `refuse` makes of a second key, where a kind may have none
+ */
+export function distinctKeys<T extends { readonly key: string }>(
+  { twins }: Kind,
+  all: readonly T[],
+  refuse: (key: string) => Error,
+): readonly T[] {
   const taken = new Set<string>();
   return all.map((one) => {
     let { key } = one;
+    if (!twins && taken.has(key)) throw refuse(key);
     // A description may itself end with a number.
     for (let count = 2; taken.has(key); count += 1) key = `${one.key} (${count})`;
     taken.add(key);
