@@ -10,19 +10,30 @@ import { listPasskeys } from '../passkeys/passkeys.store.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import type { User } from '../users/users.resource.ts';
 
-type Credential = { readonly kind: 'password' } | { readonly kind: 'identity-provider' | 'passkey'; readonly id: string };
+type Credential =
+  | { readonly kind: 'password' }
+  | { readonly kind: 'passkey'; readonly id: string }
+  | { readonly kind: 'identity-provider'; readonly id: string; readonly name: string; readonly isActive: boolean };
 
-/** Also those of a method that is switched off. Links to inactive providers do not count. */
-export async function credentialsOf(executor: Executor, user: Pick<User, 'id' | 'passwordHash'>): Promise<readonly Credential[]> {
-  const links = (await listLinksOf(executor, user.id)).filter(({ status }) => status === 'ACTIVE');
-  return [
+/** @param without ID of a passkey or provider that is about to be removed */
+async function everyCredential(
+  executor: Executor,
+  user: Pick<User, 'id' | 'passwordHash'>,
+  without?: string,
+): Promise<readonly Credential[]> {
+  const all: readonly Credential[] = [
     ...(user.passwordHash === null ? [] : [{ kind: 'password' } as const]),
     ...(await listPasskeys(executor, user.id)).map(({ id }) => ({ kind: 'passkey', id }) as const),
-    ...links.map(({ idpId }) => ({ kind: 'identity-provider', id: idpId }) as const),
+    ...(await listLinksOf(executor, user.id)).map(
+      ({ idpId, name, status }) => ({ kind: 'identity-provider', id: idpId, name, isActive: status === 'ACTIVE' }) as const,
+    ),
   ];
+  return all.filter((credential) => !('id' in credential) || credential.id !== without);
 }
 
-const isKept = (credential: Credential, without: string | undefined): boolean => !('id' in credential) || credential.id !== without;
+/** Does the user have a password, a passkey or a link to an active provider? Methods that are switched off count. */
+export const hasCredential = async (executor: Executor, user: Pick<User, 'id' | 'passwordHash'>): Promise<boolean> =>
+  (await everyCredential(executor, user)).some((one) => one.kind !== 'identity-provider' || one.isActive);
 
 /**
  * The ways that the sign-in page accepts from this user (`settings/sign-in.methods`).
@@ -33,18 +44,18 @@ export async function waysToSignIn(
   services: Services,
   executor: Executor,
   user: Pick<User, 'id' | 'passwordHash' | 'email'>,
-  request?: Pick<RequestContext, 'isForwarded'>,
+  request: Pick<RequestContext, 'isForwarded'>,
   without?: string,
 ): Promise<readonly (Credential | { readonly kind: 'email' })[]> {
   const { methods } = await currentSettings(services, 'sign-in');
-  const credentials = (await credentialsOf(executor, user)).filter((one) => isKept(one, without));
+  const credentials = await everyCredential(executor, user, without);
   const byEmail =
     methods.includes('email') &&
     hasMailAddress(user) &&
-    (await onlyProviderOf(executor, user, without)) === undefined &&
+    (await onlyProviderAmong(executor, user.id, credentials)) === undefined &&
     (await isMailPossible(services, request, executor));
   return [
-    ...credentials.filter(({ kind }) => kind === 'identity-provider' || methods.includes(kind)),
+    ...credentials.filter((one) => (one.kind === 'identity-provider' ? one.isActive : methods.includes(one.kind))),
     ...(byEmail ? [{ kind: 'email' } as const] : []),
   ];
 }
@@ -52,18 +63,14 @@ export async function waysToSignIn(
 /**
  * Names of the only identity providers a user can sign in with: the one that their domain requires, or their linked ones without other credentials.
  * Includes inactive ones: a user locked out that way must not get in by another.
- * @param without ID of a passkey or provider that is about to be removed
  * @returns undefined: they have another credential, or none yet
  */
-export async function onlyProviderOf(
-  executor: Executor,
-  user: Pick<User, 'id' | 'passwordHash'>,
-  without?: string,
-): Promise<string | undefined> {
-  const required = await findRequiredProvider(executor, user.id);
+export const onlyProviderOf = async (executor: Executor, user: Pick<User, 'id' | 'passwordHash'>): Promise<string | undefined> =>
+  onlyProviderAmong(executor, user.id, await everyCredential(executor, user));
+
+async function onlyProviderAmong(executor: Executor, userId: string, credentials: readonly Credential[]): Promise<string | undefined> {
+  const required = await findRequiredProvider(executor, userId);
   if (required !== undefined) return required.name;
-  const links = (await listLinksOf(executor, user.id)).filter(({ idpId }) => idpId !== without);
-  const credentials = (await credentialsOf(executor, user)).filter((one) => isKept(one, without));
-  const isOnly = links.length > 0 && credentials.every(({ kind }) => kind === 'identity-provider');
-  return isOnly ? links.map(({ name }) => name).join(', ') : undefined;
+  const accounts = credentials.filter((credential) => credential.kind === 'identity-provider');
+  return accounts.length > 0 && accounts.length === credentials.length ? accounts.map(({ name }) => name).join(', ') : undefined;
 }

@@ -20,7 +20,7 @@ import { forgetFailedAttempts } from '../sign-in/failed-sign-ins.store.ts';
 import { NO_FAILURES } from '../sign-in/lockout.policy.ts';
 import { createPasswordLink, mailPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
-import { credentialsOf } from '../sign-in/ways-to-sign-in.service.ts';
+import { hasCredential } from '../sign-in/ways-to-sign-in.service.ts';
 import { endApiTokens, endBrowserSessions, endOAuthTokens } from './account-state.store.ts';
 import { awaitsApproval, decideStep, type LifecycleStep, locksOut, statusAt } from './user-lifecycle.policy.ts';
 import { lockChangeableUser, userTarget } from './user-reach.service.ts';
@@ -217,7 +217,7 @@ export async function applyStep(trx: Executor, before: User, step: LifecycleStep
     status,
     hasPassword: before.passwordHash !== null,
     awaitsApproval: awaitsApproval(before),
-    hasWayToSignIn: (await credentialsOf(trx, before)).length > 0,
+    hasWayToSignIn: await hasCredential(trx, before),
     isSelf: request.actor.id === before.id,
     isLastSuperAdmin: locksOut(step) && (await isLastSuperAdmin(trx, before.id)),
   });
