@@ -20,7 +20,7 @@ import { type AudienceRules, requestedAudiences } from '../token/audience.ts';
 import { bindToken } from '../token/proof-of-possession.ts';
 import { ASSERTED, type DelegatedTokens } from './delegated-tokens.ts';
 import { ID_JAG_HEADER } from './id-jag.ts';
-import { type IdentityParts, ofProvider } from './presented-identity.ts';
+import { bindingIn, type IdentityParts, ofProvider } from './presented-identity.ts';
 
 export const ASSERTION_PARAMETERS = ['assertion', 'scope'];
 
@@ -126,9 +126,9 @@ const detailsIn = ({ authorization_details: details }: JWTPayload) =>
 const isText = (value: unknown): boolean => [value].flat().every((one) => typeof one === 'string');
 
 /** An assertion with `cnf` works only with proof of the key (section 8.6 of the draft). @throws {AssertionRefused} */
-function checkBinding({ cnf }: JWTPayload, token: AccessToken): void {
-  if (cnf === undefined) return;
-  const { jkt, 'x5t#S256': x5t } = (cnf ?? {}) as { readonly jkt?: unknown; readonly 'x5t#S256'?: unknown };
+function checkBinding(claims: JWTPayload, token: AccessToken): void {
+  if (claims.cnf === undefined) return;
+  const { jkt, x5t } = bindingIn(claims) ?? {};
   const isHolder = jkt === undefined ? x5t !== undefined && token['x5t#S256'] === x5t : token.jkt === jkt;
   if (!isHolder) throw new AssertionRefused('it is bound to a key. Send a DPoP proof signed with that key, or use its certificate');
 }

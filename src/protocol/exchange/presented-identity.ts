@@ -135,11 +135,11 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
   return { ...found.identity, ...binding, ...(isLimited && { scopes: spaceSeparated(scope) }) };
 }
 
-/** @returns the key that a provider's token is bound to, if it is bound; undefined: to a key that nobody can prove here */
-function bindingIn({ cnf }: JWTPayload): Partial<Pick<PresentedIdentity, 'jkt' | 'x5t'>> | undefined {
+/** @returns the key that a foreign JWT is bound to, if it is bound; undefined: to a key that nobody can prove here */
+export function bindingIn({ cnf }: JWTPayload): Partial<Pick<PresentedIdentity, 'jkt' | 'x5t'>> | undefined {
   if (cnf === undefined) return {};
   const { jkt, 'x5t#S256': x5t } = (cnf ?? {}) as { readonly jkt?: unknown; readonly 'x5t#S256'?: unknown };
-  if (typeof jkt === 'string') return { jkt };
+  if (jkt !== undefined) return typeof jkt === 'string' ? { jkt } : undefined;
   return typeof x5t === 'string' ? { x5t } : undefined;
 }
 

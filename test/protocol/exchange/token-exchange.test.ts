@@ -434,7 +434,8 @@ test('access tokens of an identity provider: for this server alone, never for mo
   assert.equal((await exchange(asJwt)).body.scope, 'profile');
   refused(await exchange({ ...asJwt, scope: 'email' }), 'invalid_scope', /subject token does not have it/, 'as another JWT');
 
-  refused(await exchange(await form({ cnf: { kid: '1' } })), 'invalid_request', /its cnf must have/);
+  for (const cnf of [{ kid: '1' }, { jkt: 1, 'x5t#S256': 'certificate' }])
+    refused(await exchange(await form({ cnf })), 'invalid_request', /its cnf must have/);
   const [holder, thief] = [await newKey(), await newKey()];
   const cnf = { jkt: await calculateJwkThumbprint(holder.jwk) };
   const by = provingKeys(service);
