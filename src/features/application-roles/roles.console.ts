@@ -1,6 +1,6 @@
 /** The tab Roles of an application: the list, creating, changing and deleting one; and which of them come with an assignment. */
 
-import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
@@ -127,18 +127,16 @@ const edit: ConsolePage = {
   },
 };
 
-const holdersOf = (visit: ConsoleRequest, application: Application, roleId: string) =>
-  affectedBy(visit.services, 'applicationRole', { id: application.id, roleId });
-
-const remove: ConsolePage = {
+const remove = confirmedStep({
   path: '/applications/:id/roles/:roleId/delete',
   access: 'service',
-  verb: 'write',
-  async show(visit, typed) {
+  submit: 'Delete role',
+  danger: true,
+  notice: 'application-role-deleted',
+  async question(visit) {
     const application = await applicationToChange(visit);
     const { id: roleId, name } = await roleIn(visit, application);
-    const title = phrase('Delete the role “{name}”?', { name });
-    const { users, groups } = await holdersOf(visit, application, roleId);
+    const { users, groups } = await affectedBy(visit.services, 'applicationRole', { id: application.id, roleId });
     const facts = [
       phrase('This removes the role from {users} and {groups}, with their next token. Their assignments stay.', {
         users: affectedCount(users, 'user'),
@@ -146,19 +144,13 @@ const remove: ConsolePage = {
       }),
       'This cannot be undone.',
     ];
-    const fields = nameFields(name, users + groups);
-    const page = { title, crumbs: crumbsOf(application), facts, fields, submit: 'Delete role', danger: true };
-    return formPage({ ...page, cancel: homeOf(application) }, typed);
+    return {
+      ...{ title: phrase('Delete the role “{name}”?', { name }), name, crumbs: crumbsOf(application), cancel: homeOf(application) },
+      ...{ facts, affected: users + groups },
+      carryOut: () => deleteApplicationRole(visit.services, application.id, roleId, visit.request),
+    };
   },
-  async receive(visit, form) {
-    const application = await applicationToChange(visit);
-    const { id, name } = await roleIn(visit, application);
-    const { users, groups } = await holdersOf(visit, application, id);
-    requireTypedName(form, name, users + groups);
-    await deleteApplicationRole(visit.services, application.id, id, visit.request);
-    return { goTo: homeOf(application), notice: 'application-role-deleted' };
-  },
-};
+});
 
 const KINDS = { users: 'user', groups: 'group' } as const;
 

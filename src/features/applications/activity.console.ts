@@ -1,6 +1,6 @@
 /** Activity of an application, and its lifecycle steps: deactivate, activate, delete. */
 
-import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { detailPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
@@ -103,13 +103,17 @@ const activate = step({
   notice: 'application-activated',
 });
 
-const remove: ConsolePage = {
+const remove = confirmedStep({
   path: '/applications/:id/delete',
   access: 'service',
-  verb: 'write',
-  async show(visit, typed) {
+  submit: 'Delete application',
+  danger: true,
+  notice: 'application-deleted',
+  goTo: APPLICATIONS_PATH,
+  async question(visit) {
     const application = await applicationToChange(visit);
-    const { users, groups, consents } = await affectedBy(visit.services, 'application', { id: application.id });
+    const { id, label } = application;
+    const { users, groups, consents } = await affectedBy(visit.services, 'application', { id });
     const facts = [
       phrase('This removes the assignments of {users} and {groups}, {consents}, its secrets and all its tokens.', {
         users: affectedCount(users, 'user'),
@@ -120,27 +124,12 @@ const remove: ConsolePage = {
       'To stop it temporarily, deactivate it instead.',
       'This cannot be undone.',
     ];
-    const back = applicationPath(application.id);
-    return formPage(
-      {
-        title: phrase('Delete “{application}”?', { application: application.label }),
-        crumbs: applicationCrumbs(application),
-        facts,
-        fields: nameFields(application.label, users + groups + consents),
-        submit: 'Delete application',
-        danger: true,
-        cancel: back,
-      },
-      typed,
-    );
+    return {
+      ...{ title: phrase('Delete “{application}”?', { application: label }), name: label, crumbs: applicationCrumbs(application) },
+      ...{ cancel: applicationPath(id), facts, affected: users + groups + consents },
+      carryOut: () => deleteApplication(visit.services, id, visit.request),
+    };
   },
-  async receive(visit, form) {
-    const { id, label } = await applicationToChange(visit);
-    const { users, groups, consents } = await affectedBy(visit.services, 'application', { id });
-    requireTypedName(form, label, users + groups + consents);
-    await deleteApplication(visit.services, id, visit.request);
-    return { goTo: APPLICATIONS_PATH, notice: 'application-deleted' };
-  },
-};
+});
 
 export const lifecycle: readonly ConsolePage[] = [activity, activate, deactivate, remove];

@@ -1,6 +1,6 @@
 /** The types of authorization details of an authorization server (RFC 9396): a list beside the scopes, and the pages of one. */
 
-import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
@@ -145,17 +145,16 @@ const edit: ConsolePage = {
   },
 };
 
-const consentsTo = async ({ services }: ConsoleRequest, { server }: ServerSubject, name: string): Promise<number> =>
-  (await affectedBy(services, 'detailType', { serverId: server.id, id: name })).consents;
-
-const remove: ConsolePage = {
+const remove = confirmedStep({
   path: '/api/servers/:serverId/details/:typeId/delete',
   access: 'service',
-  verb: 'write',
-  async show(visit, typed) {
+  submit: 'Delete authorization detail type',
+  danger: true,
+  notice: 'detail-type-deleted',
+  async question(visit) {
     const subject = await subjectWithParts(visit);
     const { name } = await typeOf(visit, subject);
-    const consents = await consentsTo(visit, subject, name);
+    const { consents } = await affectedBy(visit.services, 'detailType', { serverId: subject.server.id, id: name });
     const facts = [
       phrase(
         'This deletes {consents}. Requests for the type are refused from now on (invalid_authorization_details). Issued tokens keep it until they expire.',
@@ -163,17 +162,17 @@ const remove: ConsolePage = {
       ),
       'This cannot be undone.',
     ];
-    const page = { title: phrase('Delete the authorization detail type “{name}”?', { name }), crumbs: crumbs(subject), facts };
-    const fields = nameFields(name, consents);
-    return formPage({ ...page, fields, submit: 'Delete authorization detail type', danger: true, cancel: scopesOf(subject) }, typed);
+    return {
+      ...{
+        title: phrase('Delete the authorization detail type “{name}”?', { name }),
+        name,
+        crumbs: crumbs(subject),
+        cancel: scopesOf(subject),
+      },
+      ...{ facts, affected: consents },
+      carryOut: () => deleteServerDetailType(visit.services, subject.server.id, visit.params.typeId ?? '', visit.request),
+    };
   },
-  async receive(visit, form) {
-    const subject = await subjectWithParts(visit);
-    const { name } = await typeOf(visit, subject);
-    requireTypedName(form, name, await consentsTo(visit, subject, name));
-    await deleteServerDetailType(visit.services, subject.server.id, visit.params.typeId ?? '', visit.request);
-    return { goTo: scopesOf(subject), notice: 'detail-type-deleted' };
-  },
-};
+});
 
 export const serverDetailTypes: readonly ConsolePage[] = [create, edit, remove];

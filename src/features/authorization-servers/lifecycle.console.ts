@@ -1,6 +1,6 @@
 /** The life cycle of an authorization server: activating, deactivating and deleting it, each with what follows from it. */
 
-import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
@@ -65,34 +65,34 @@ const deactivate = change({
   notice: 'server-deactivated',
 });
 
-const remove: ConsolePage = {
+const remove = confirmedStep({
   path: '/api/servers/:serverId/delete',
   access: 'service',
-  verb: 'write',
-  async show(visit, typed) {
+  submit: 'Delete authorization server',
+  danger: true,
+  notice: 'server-deleted',
+  goTo: SERVERS_HOME,
+  async question(visit) {
     const subject = await subjectThatEnds(visit);
-    const affected = await affectedBy(visit.services, 'authorizationServer', { id: subject.server.id });
+    const { id, name } = subject.server;
+    const { scopes, claims, policies, consents } = await affectedBy(visit.services, 'authorizationServer', { id });
     const facts = [
       'Its endpoints return 404 from now on. Applications that use it can no longer sign users in.',
       phrase('This deletes {scopes}, {claims}, {policies}, {consents}, its keys and its tokens.', {
-        scopes: affectedCount(affected.scopes, 'scope'),
-        claims: affectedCount(affected.claims, 'claim'),
-        policies: affectedCount(affected.policies, 'access policy', 'access policies'),
-        consents: affectedCount(affected.consents, 'consent'),
+        scopes: affectedCount(scopes, 'scope'),
+        claims: affectedCount(claims, 'claim'),
+        policies: affectedCount(policies, 'access policy', 'access policies'),
+        consents: affectedCount(consents, 'consent'),
       }),
       'An API that verifies JWT access tokens itself accepts issued tokens until they expire.',
       'This cannot be undone.',
     ];
-    const page = { title: phrase('Delete “{name}”?', { name: subject.server.name }), crumbs: crumbsBelow(subject), facts };
-    const fields = nameFields(subject.server.name, Number.POSITIVE_INFINITY);
-    return formPage({ ...page, fields, submit: 'Delete authorization server', danger: true, cancel: subject.home }, typed);
+    return {
+      ...{ title: phrase('Delete “{name}”?', { name }), name, crumbs: crumbsBelow(subject), cancel: subject.home },
+      ...{ facts, affected: Number.POSITIVE_INFINITY },
+      carryOut: () => deleteAuthorizationServer(visit.services, id, visit.request),
+    };
   },
-  async receive(visit, form) {
-    const { server } = await subjectThatEnds(visit);
-    requireTypedName(form, server.name, Number.POSITIVE_INFINITY);
-    await deleteAuthorizationServer(visit.services, server.id, visit.request);
-    return { goTo: SERVERS_HOME, notice: 'server-deleted' };
-  },
-};
+});
 
 export const serverLifeCycle: readonly ConsolePage[] = [activate, deactivate, remove];

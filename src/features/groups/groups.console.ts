@@ -1,7 +1,7 @@
 /** Directory → Groups: sets of users for assigning applications and for claims; create, change and delete. */
 
 import { z } from 'zod';
-import { nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
+import { confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
@@ -149,13 +149,15 @@ const edit: ConsolePage = {
   },
 };
 
-const remove: ConsolePage = {
+const remove = confirmedStep({
   path: '/groups/:id/delete',
   access: 'service',
-  verb: 'write',
-  async show(visit, typed) {
+  submit: 'Delete group',
+  danger: true,
+  notice: 'group-deleted',
+  goTo: GROUPS_HOME,
+  async question(visit) {
     const { group, home, crumbs } = await groupOf(visit);
-    const title = phrase('Delete “{group}”?', { group: group.name });
     const { members, applications } = await groupCounts(visit.services, group.id);
     const facts = [
       phrase('This removes {members} and {applications} from the group. The users stay, but lose what only this group gives them.', {
@@ -165,15 +167,11 @@ const remove: ConsolePage = {
       'It is removed from policies that name it.',
       'This cannot be undone.',
     ];
-    const fields = nameFields(group.name, members);
-    return formPage({ title, crumbs, facts, fields, submit: 'Delete group', danger: true, cancel: home }, typed);
+    return {
+      ...{ title: phrase('Delete “{group}”?', { group: group.name }), name: group.name, crumbs, cancel: home, facts, affected: members },
+      carryOut: () => deleteGroup(visit.services, group.id, visit.request),
+    };
   },
-  async receive(visit, form) {
-    const { group } = await groupOf(visit);
-    requireTypedName(form, group.name, (await groupCounts(visit.services, group.id)).members);
-    await deleteGroup(visit.services, group.id, visit.request);
-    return { goTo: GROUPS_HOME, notice: 'group-deleted' };
-  },
-};
+});
 
 export const groupPages: readonly ConsolePage[] = [list, create, detail, edit, remove];

@@ -1,6 +1,6 @@
 /** The tab Roles of an organization: the list, creating, changing and deleting one; and which roles a member has. */
 
-import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, type Option, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
@@ -155,17 +155,16 @@ const edit: ConsolePage = {
   },
 };
 
-const holdersOf = (visit: ConsoleRequest, id: string) => affectedBy(visit.services, 'organizationRole', { orgId: orgIdIn(visit), id });
-
-const remove: ConsolePage = {
+const remove = confirmedStep({
   path: '/organizations/:orgId/roles/:roleId/delete',
   access: 'organizations',
-  verb: 'write',
-  async show(visit, typed) {
+  submit: 'Delete role',
+  danger: true,
+  notice: 'organization-role-deleted',
+  async question(visit) {
     const organization = await organizationToChange(visit);
     const { id, name } = await roleIn(visit);
-    const title = phrase('Delete the role “{name}”?', { name });
-    const { members, invitations } = await holdersOf(visit, id);
+    const { members, invitations } = await affectedBy(visit.services, 'organizationRole', { orgId: organization.id, id });
     const facts = [
       phrase('This removes the role and its permissions from {members} immediately, and from {invitations}.', {
         members: affectedCount(members, 'member'),
@@ -173,19 +172,13 @@ const remove: ConsolePage = {
       }),
       'This cannot be undone.',
     ];
-    const fields = nameFields(name, members + invitations);
-    const page = { title, crumbs: crumbsTo(organization), facts, fields, submit: 'Delete role', danger: true };
-    return formPage({ ...page, cancel: homeOf(organization.id) }, typed);
+    return {
+      ...{ title: phrase('Delete the role “{name}”?', { name }), name, crumbs: crumbsTo(organization), cancel: homeOf(organization.id) },
+      ...{ facts, affected: members + invitations },
+      carryOut: () => deleteOrganizationRole(visit.services, organization.id, id, visit.request),
+    };
   },
-  async receive(visit, form) {
-    const { id, name } = await roleIn(visit);
-    const orgId = orgIdIn(visit);
-    const { members, invitations } = await holdersOf(visit, id);
-    requireTypedName(form, name, members + invitations);
-    await deleteOrganizationRole(visit.services, orgId, id, visit.request);
-    return { goTo: homeOf(orgId), notice: 'organization-role-deleted' };
-  },
-};
+});
 
 const membersOf = (orgId: string): string => `${organizationPath(orgId)}/members`;
 

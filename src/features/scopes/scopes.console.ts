@@ -1,6 +1,6 @@
 /** Scopes of an authorization server (RFC 6749 section 3.3), with consent settings. */
 
-import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import type { TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf, keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
@@ -200,17 +200,16 @@ const edit: ConsolePage = {
   },
 };
 
-const consentsTo = async ({ services }: ConsoleRequest, { server }: ServerSubject, name: string): Promise<number> =>
-  (await affectedBy(services, 'scope', { serverId: server.id, id: name })).consents;
-
-const remove: ConsolePage = {
+const remove = confirmedStep({
   path: '/api/servers/:serverId/scopes/:scopeId/delete',
   access: 'service',
-  verb: 'write',
-  async show(visit, typed) {
+  submit: 'Delete scope',
+  danger: true,
+  notice: 'scope-deleted',
+  async question(visit) {
     const subject = await subjectWithParts(visit);
     const { name } = await scopeOf(visit, subject);
-    const consents = await consentsTo(visit, subject, name);
+    const { consents } = await affectedBy(visit.services, 'scope', { serverId: subject.server.id, id: name });
     const uses = await scopeUses(visit.services, subject.server.id, name);
     const facts = [
       phrase(
@@ -228,17 +227,12 @@ const remove: ConsolePage = {
           }),
       'This cannot be undone.',
     ];
-    const fields = nameFields(name, consents);
-    const page = { title: phrase('Delete the scope “{name}”?', { name }), crumbs: crumbs(subject), facts, fields };
-    return formPage({ ...page, submit: 'Delete scope', danger: true, cancel: homeOf(subject) }, typed);
+    return {
+      ...{ title: phrase('Delete the scope “{name}”?', { name }), name, crumbs: crumbs(subject), cancel: homeOf(subject) },
+      ...{ facts, affected: consents },
+      carryOut: () => deleteServerScope(visit.services, subject.server.id, visit.params.scopeId ?? '', visit.request),
+    };
   },
-  async receive(visit, form) {
-    const subject = await subjectWithParts(visit);
-    const { name } = await scopeOf(visit, subject);
-    requireTypedName(form, name, await consentsTo(visit, subject, name));
-    await deleteServerScope(visit.services, subject.server.id, visit.params.scopeId ?? '', visit.request);
-    return { goTo: homeOf(subject), notice: 'scope-deleted' };
-  },
-};
+});
 
 export const serverScopes: readonly ConsolePage[] = [list, create, edit, remove];

@@ -1,6 +1,6 @@
 /** Directory → Attributes: those that operators add to users. */
 
-import { affectedCount, nameFields, requireTypedName } from '../../pages/console/confirmation-page.ts';
+import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
@@ -109,26 +109,24 @@ const edit: ConsolePage = {
   },
 };
 
-const remove: ConsolePage = {
+const remove = confirmedStep({
   path: '/attributes/:name/remove',
   access: 'service',
-  verb: 'write',
-  async show(visit, typed) {
+  submit: 'Remove attribute',
+  danger: true,
+  notice: 'attribute-removed',
+  async question(visit) {
     const { name } = await attributeOf(visit);
     const { users } = await affectedBy(visit.services, 'attribute', { id: name });
     const facts = [
       phrase('This erases the value for {users}. This cannot be undone.', { users: affectedCount(users, 'user') }),
       'The values are erased in the background. Until then the name cannot be used again.',
     ];
-    const page = { title: phrase('Remove the attribute “{name}”?', { name }), crumbs: CRUMBS, facts };
-    return formPage({ ...page, fields: nameFields(name, users), submit: 'Remove attribute', danger: true, cancel: HOME }, typed);
+    return {
+      ...{ title: phrase('Remove the attribute “{name}”?', { name }), name, crumbs: CRUMBS, cancel: HOME, facts, affected: users },
+      carryOut: () => changeUserSchema(visit.services, new Map([[name, null]]), visit.request),
+    };
   },
-  async receive(visit, form) {
-    const { name } = await attributeOf(visit);
-    requireTypedName(form, name, (await affectedBy(visit.services, 'attribute', { id: name })).users);
-    await changeUserSchema(visit.services, new Map([[name, null]]), visit.request);
-    return { goTo: HOME, notice: 'attribute-removed' };
-  },
-};
+});
 
 export const attributePages: readonly ConsolePage[] = [list, create, edit, remove];

@@ -1,11 +1,11 @@
-/** Pages that ask whether one thing is to be done with something, say what follows, and do it. */
+/** Pages that name a step and its consequences before it is taken. */
 import { countedUpTo } from '../../features/affected/affected.service.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { type Field, formPage } from './form.ts';
 import { countOf } from './list-state.ts';
 import type { PageNotice } from './notices.ts';
-import type { ConsolePage, ConsoleRequest, Crumb } from './page.ts';
+import type { ConsolePage, ConsoleRequest, Crumb, GoTo } from './page.ts';
 
 /** Subject of the confirmation. */
 export interface Subject {
@@ -17,21 +17,14 @@ export interface Subject {
 
 interface Consequences {
   readonly facts: readonly Text[];
-  /** How many are affected: with many, the name is typed. */
+  /** Above a limit, the name must be typed. */
   readonly affected: number;
 }
 
-export interface Confirmation {
-  /** Below the console's address, with `:id` for the subject's. */
-  readonly path: string;
+export interface Confirmation extends Pick<ConfirmedStep, 'path' | 'danger' | 'notice' | 'goTo'> {
   /** Label of the action, e.g. `Delete`. */
   readonly label: string;
   readonly facts: readonly Text[] | ((visit: ConsoleRequest) => Promise<readonly Text[] | Consequences>);
-  /** Takes something away that does not come back. */
-  readonly danger?: boolean;
-  readonly notice: PageNotice;
-  /** Next page; absent: the subject. */
-  readonly goTo?: string;
   /** Last word of the address of the step that reverses it completely. Absent: none does. */
   readonly reverse?: string | ((visit: ConsoleRequest) => Promise<string | undefined>);
   carryOut(visit: ConsoleRequest, id: string): Promise<unknown>;
@@ -40,45 +33,69 @@ export interface Confirmation {
 /** @param subjectOf of the address @throws {ApiError} not found */
 export const confirmationPages =
   (subjectOf: (visit: ConsoleRequest) => Promise<Subject>) =>
-  ({ path, label, facts: told, danger = false, notice, goTo, reverse, carryOut }: Confirmation): ConsolePage => ({
-    path,
-    access: 'service',
-    verb: 'write',
-    async show(visit, typed) {
-      const { name, address, crumbs } = await subjectOf(visit);
-      const { facts, affected } = await consequencesOf(visit, told);
-      const page = {
-        title: phrase(`${label} “{name}”?`, { name }),
-        crumbs,
-        facts,
-        fields: nameFields(name, affected),
-      };
-      return formPage({ ...page, submit: label, danger, cancel: address }, typed);
-    },
-    async receive(visit, form) {
-      const { name, address } = await subjectOf(visit);
-      requireTypedName(form, name, (await consequencesOf(visit, told)).affected);
-      const back = typeof reverse === 'function' ? await reverse(visit) : reverse;
-      await carryOut(visit, visit.params.id ?? '');
-      return { goTo: goTo ?? address, notice, undo: back === undefined ? undefined : { href: `${address}/${back}` } };
-    },
-  });
+  ({ label, facts: given, reverse, carryOut, ...step }: Confirmation): ConsolePage =>
+    confirmedStep({
+      ...step,
+      access: 'service',
+      submit: label,
+      async question(visit) {
+        const { name, address, crumbs } = await subjectOf(visit);
+        const facts = typeof given === 'function' ? await given(visit) : given;
+        const back = typeof reverse === 'function' ? await reverse(visit) : reverse;
+        return {
+          ...{ title: phrase(`${label} “{name}”?`, { name }), name, crumbs, cancel: address },
+          ...('affected' in facts ? facts : { facts, affected: 0 }),
+          undo: back === undefined ? undefined : { href: `${address}/${back}` },
+          carryOut: () => carryOut(visit, visit.params.id ?? ''),
+        };
+      },
+    });
 
-async function consequencesOf(visit: ConsoleRequest, told: Confirmation['facts']): Promise<Consequences> {
-  const facts = typeof told === 'function' ? await told(visit) : told;
-  return 'affected' in facts ? facts : { facts, affected: 0 };
+/** A step that a page asks about before it is taken. */
+interface ConfirmedStep extends Pick<ConsolePage, 'path' | 'access'> {
+  readonly submit: string;
+  /** Takes something away that does not come back. */
+  readonly danger?: boolean;
+  readonly notice: PageNotice;
+  /** Next page; absent: the one that `cancel` leads to. */
+  readonly goTo?: string;
+  /** @throws {ApiError} not found, forbidden */
+  question(visit: ConsoleRequest): Promise<Question>;
 }
 
-/** A deletion that affects more than these is confirmed by typing the name. */
+interface Question extends Consequences, Pick<GoTo, 'undo'> {
+  readonly title: Text;
+  readonly crumbs: readonly Crumb[];
+  readonly name: string;
+  readonly cancel: string;
+  carryOut(): Promise<unknown>;
+}
+
+export const confirmedStep = ({ path, access, submit, danger = false, notice, goTo, question }: ConfirmedStep): ConsolePage => ({
+  path,
+  access,
+  verb: 'write',
+  async show(visit, typed) {
+    const { title, crumbs, facts, name, affected, cancel } = await question(visit);
+    return formPage({ title, crumbs, facts, fields: nameFields(name, affected), submit, danger, cancel }, typed);
+  },
+  async receive(visit, form) {
+    const { name, affected, cancel, undo, carryOut } = await question(visit);
+    requireTypedName(form, name, affected);
+    await carryOut();
+    return { goTo: goTo ?? cancel, notice, undo };
+  },
+});
+
+/** A step that affects more than these is confirmed by typing the name. */
 const MANY = 20;
 const TYPED_NAME = 'confirmed-name';
 
-/** Where the name is typed; none for a deletion that affects few. */
-export const nameFields = (name: string, affected: number): readonly Field[] =>
+const nameFields = (name: string, affected: number): readonly Field[] =>
   affected > MANY ? [{ name: TYPED_NAME, label: 'Name', required: true, hint: phrase('Enter “{name}” to confirm.', { name }) }] : [];
 
-/** @throws {ApiError} validation: the deletion affects many, and the name was not typed */
-export function requireTypedName(form: URLSearchParams, name: string, affected: number): void {
+/** @throws {ApiError} validation */
+function requireTypedName(form: URLSearchParams, name: string, affected: number): void {
   if (affected > MANY && form.get(TYPED_NAME)?.trim() !== name.trim())
     throw validation([{ field: TYPED_NAME, message: 'is not the name that is shown. Enter it exactly as shown' }]);
 }
