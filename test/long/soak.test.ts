@@ -1,7 +1,7 @@
 /**
- * Eight hours of a company in SOAK_MINUTES (10): two services behind haproxy, whose clock runs as much faster, are upgraded from the former release,
- * restarted and killed under load while keys rotate and tokens expire. Every acknowledged thing is there, memory and rows stay bounded, and no request fails
- * but those that a killed process was about to answer. SOAK_USERS is the size of the company: 10,000 for 30 minutes, in proportion for others.
+ * Eight hours of a company in SOAK_MINUTES (10). Two services with a faster clock run behind haproxy. Under load, they are upgraded from the former release,
+ * restarted and killed, keys rotate and tokens expire. Nothing acknowledged is lost, memory and rows stay bounded, and requests fail only if a killed
+ * process was answering them. SOAK_USERS is the size of the company: by default 333 for each minute.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { ADMIN, API_TOKEN, callsTo, newSecretKey } from '../support/service.ts';
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
 const HOURS = 8;
 const USERS = Number(process.env.SOAK_USERS ?? Math.round((MINUTES * 1000) / 3));
-/** How often a user does that in the eight hours, or an application for each user. */
+/** Requests for each user in the eight hours. */
 const EACH: Readonly<Record<string, number>> = {
   'sign-in': 1,
   code: 4,
@@ -38,18 +38,18 @@ const EACH: Readonly<Record<string, number>> = {
 };
 /** Flows of the bench that only read; the others are those of `Traffic`. */
 const READS = ['introspect, hint', 'introspect, no hint', 'userinfo', 'organization list', 'organization detail'];
-/** At once, of each kind. */
+/** Senders of each kind. */
 const AT_ONCE = 8;
-/** Of those who sign in. */
+/** Users who sign in. */
 const ACCOUNTS = 100;
 const SERVER = 'soak';
-/** Milliseconds until the balancer has noticed that a service is gone or there. */
+/** Milliseconds until the balancer notices that a service has ended or started. */
 const NOTICED = 5000;
 /** A request on a connection that was being closed. Release 0.1.0 closes idle ones 0.2 s after SIGTERM, before the balancer has noticed. */
 const CUT_OFF = /socket hang up|UND_ERR_SOCKET|ECONNRESET/;
-/** What is reachable at the end of the day, against the first quarter. */
+/** Reachable memory at the end of the day, relative to that after its first quarter. */
 const MOST_GROWTH = 1.1;
-/** Rows at the end of the day against those three hours before, when rows have been removed for long. */
+/** Rows at the end of the day, relative to three hours before; by then rows are being removed. */
 const MOST_ROWS = 1.1;
 
 const isMissing = !existsSync('/usr/sbin/haproxy') || !existsSync('/usr/lib/postgresql');
@@ -97,13 +97,13 @@ test('eight hours of a company, an upgrade and restarts among them', async (t) =
     accessTokenFormat: 'opaque',
     accessTokenLifetimeMinutes: 120,
   });
-  // Lifetimes of two hours at most: longer than any look for what was acknowledged takes, and short enough that rows are removed within the day.
+  // Two hours: tokens stay active until they are looked up, and their rows are removed within the day.
   await setPolicies(service, SERVER, [{ rules: [{ actions: { token: { refreshTokenWindowMinutes: 120 } } }] }]);
   await call('PUT', '/settings/sign-in', { sessionIdleMinutes: 60 });
   const { orgId } = await call('POST', '/account/org', { orgName: 'Company' });
 
   const rates = Object.fromEntries(Object.entries(EACH).map(([kind, times]) => [kind, (times * USERS) / (MINUTES * 60)]));
-  const traffic = new Traffic(service, { serverId: SERVER, users: ACCOUNTS, rates });
+  const traffic = new Traffic(service, { serverId: SERVER, users: ACCOUNTS, rates, clockFactor: clock.factor });
   afterwards(t, () => traffic.stop());
   await traffic.start(AT_ONCE);
   const endpoints = endpointsAt(service.issuer(SERVER));
@@ -138,11 +138,11 @@ test('eight hours of a company, an upgrade and restarts among them', async (t) =
     const lines = () => [...output.stdout.matchAll(/^MEMORY (.*)$/gm)].map(([, line = '']) => JSON.parse(line) as NodeJS.MemoryUsage);
     const before = lines().length;
     child.kill('SIGUSR2');
-    const { heapUsed, external, rss } = await eventually(() => lines()[before], 'it tells its memory');
+    const { heapUsed, external, rss } = await eventually(() => lines()[before], 'it prints its memory');
     return { reachable: (heapUsed + external) / 2 ** 20, rss: rss / 2 ** 20 };
   };
   const rows = async () => {
-    // Removed when the hour after the one in which they expire has ended, by the next of the looks that are made every minute.
+    // Rows are removed when the hour after the one in which they expire has ended. The service checks every minute.
     const late = clock.at(Date.now()) / 1000 - 2 * 3600 - 2 * 60 * clock.factor;
     const text =
       'SELECT count(*)::integer AS all, count(*) FILTER (WHERE expires_at < to_timestamp($1))::integer AS late FROM oidc_payload';

@@ -1,13 +1,13 @@
 /** A clock that runs faster than the real one. */
 
 const HOUR = 3_600_000;
-/** Expired rows are removed after whole hours: at this minute that is done. */
+/** The clock begins at this minute of an hour: expired rows are removed after whole hours, and by then that is done. */
 const FIRST_MINUTE = 40;
 
 export class FastClock {
   /**
-   * @param origin the real time when it begins, milliseconds since 1970
-   * @param factor how many of its seconds pass in a second
+   * @param origin the real time at its start, in milliseconds since 1970
+   * @param factor how many of its seconds pass in a real second
    */
   constructor(
     readonly origin: number,
@@ -17,7 +17,7 @@ export class FastClock {
   /** @param text what `toString` wrote */
   static parse(text: string): FastClock {
     const [origin, factor] = text.split(' ').map(Number);
-    if (origin === undefined || !factor) throw new Error('SOAK_CLOCK: when it begins, and how many times as fast it runs');
+    if (origin === undefined || !factor) throw new Error('SOAK_CLOCK must have the start and the factor');
     return new FastClock(origin, factor);
   }
 

@@ -1,4 +1,4 @@
-/** The former release: what CHANGELOG.md calls the newest one, of the commit that wrote it there, with the dependencies of that time. */
+/** The newest release in CHANGELOG.md, from the commit that added it there, with the dependencies of that commit. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 export interface FormerRelease {
   readonly version: string;
-  /** How it is started. */
+  /** The command that starts it. */
   readonly program: readonly string[];
 }
 
 const git = (...args: string[]) => execFileSync('git', ['-C', ROOT, ...args], { encoding: 'utf8' }).trim();
 
-/** Installs and compiles it, unless SOAK_FORMER names a folder where that was done. Takes a minute or two, the registry and the history of the repository. */
+/** Installs and compiles it, unless SOAK_FORMER names a folder where that was done. Needs a minute or two, the registry and the whole repository. */
 export function formerRelease(t: TestContext): FormerRelease {
   const [heading, version] = /^## (\d\S*) .*/m.exec(readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8')) ?? [];
   assert.ok(heading !== undefined && version !== undefined, 'CHANGELOG.md has a release');

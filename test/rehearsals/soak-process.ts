@@ -1,6 +1,6 @@
 /**
- * Loaded into a service before anything else (`node --import`): a clock that runs faster, the same in all processes (SOAK_CLOCK, see `FastClock`), and
- * at each SIGUSR2 a line with the memory that is left after a full collection. `Date` alone runs faster, timers do not.
+ * Loaded into a service first (`node --import`). `Date` follows a faster clock (SOAK_CLOCK, see `FastClock`), timers do not. At each SIGUSR2, the process
+ * prints its memory after a full garbage collection.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -24,7 +24,7 @@ globalThis.Date = FastDate as DateConstructor;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 process.on('SIGUSR2', () => {
-  // Twice: what has a finalizer goes with the second.
+  // The second collection removes objects with finalizers.
   collect();
   collect();
   console.log(`MEMORY ${JSON.stringify(process.memoryUsage())}`);

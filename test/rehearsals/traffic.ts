@@ -23,19 +23,23 @@ const SCOPE = 'openid profile email offline_access';
 const AGAIN = 50;
 /** Seconds after its use in which a refresh token is taken again: the most that an application can set. */
 const LEEWAY = 60;
-/** Milliseconds in which a refresh is repeated. After the leeway, reuse would revoke the family, and an answer may take as long as the balancer waits. */
+/** Milliseconds in which a refresh is repeated, well within the leeway: later, reuse revokes the family. An answer may take as long as the balancer waits. */
 const REPEATED = 25_000;
+/** Milliseconds for looking tokens up while the service cannot be reached. */
+const LOOK_UP = 120_000;
 
 export interface TrafficOptions {
   /** The authorization server that all applications use. */
   readonly serverId?: string;
   /** Users who sign in, in turn. */
   readonly users?: number;
-  /** Requests a second, of all that send this kind together. Kinds without a rate are sent as fast as they are answered. */
+  /** Requests per second of each kind, of all senders together. Kinds without a rate are sent as fast as they are answered. */
   readonly rates?: Readonly<Record<string, number>>;
+  /** How much faster the clock of the service runs: its leeway is shorter by this factor. */
+  readonly clockFactor?: number;
 }
 
-/** Something that was not answered as it should. */
+/** A request that did not get the right answer. */
 class Unanswered extends Error {}
 
 interface Failure {
@@ -83,14 +87,17 @@ export class Traffic {
   readonly #users: Awaited<ReturnType<ServiceCalls['createUser']>>[] = [];
   readonly #serverId: string;
   readonly #rates: Readonly<Record<string, number>>;
+  /** Milliseconds. */
+  readonly #repeated: number;
   #signIns = 0;
 
   constructor(
     readonly service: ServiceCalls,
-    { serverId = 'built-in', users = 1, rates = {} }: TrafficOptions = {},
+    { serverId = 'built-in', users = 1, rates = {}, clockFactor = 1 }: TrafficOptions = {},
   ) {
     this.#serverId = serverId;
     this.#rates = rates;
+    this.#repeated = REPEATED / clockFactor;
     this.#users.length = users;
     setMaxListeners(0, this.#stopping.signal);
   }
@@ -112,7 +119,7 @@ export class Traffic {
     this.add('user', 1, () => this.#directory());
   }
 
-  /** Others go on as well, in the same account. @param each how many of them */
+  /** Adds requests of another kind. @param each how many senders */
   add(kind: string, each: number, once: () => Promise<void>): void {
     for (let n = 0; n < each; n += 1) this.#loops.push(this.#repeat(kind, each, once));
   }
@@ -150,15 +157,22 @@ export class Traffic {
     }
   }
 
-  /** @returns how many of the acknowledged tokens are not there any more. A look that fails is a failure as any other, and repeated */
+  /**
+   * Failed look-ups count as failures and are repeated.
+   * @returns how many of the acknowledged tokens are not active any more
+   * @throws if the service cannot be reached for two minutes
+   */
   async lost(acknowledged: readonly string[] = this.acknowledged): Promise<number> {
     let lost = 0;
     const tokens = [...acknowledged];
+    let end = performance.now() + LOOK_UP;
     const look = async () => {
       for (let token = tokens.pop(); token !== undefined; token = tokens.pop()) {
         try {
           if ((await this.#ask('introspect', { token })).active !== true) lost += 1;
+          end = performance.now() + LOOK_UP;
         } catch (error) {
+          if (performance.now() > end) throw error;
           this.#failed('look', performance.now(), error);
           tokens.push(token);
           await delay(AGAIN);
@@ -169,14 +183,14 @@ export class Traffic {
     return lost;
   }
 
-  /** @param query asks the database @returns how much of what was acknowledged is not there any more */
+  /** @param query of the database @returns how many acknowledged things are missing */
   async missing({ tokens, used, users }: Taken, query: Query): Promise<Record<'tokens' | 'uses' | 'users' | 'events', number>> {
     const count = async (text: string, values: readonly string[]) => (await query<{ count: number }>(text, [values]))[0]?.count ?? 0;
     const created = `SELECT count(DISTINCT target->0->>'id')::integer FROM audit_events
       WHERE event_type = 'user.lifecycle.create' AND target->0->>'id' = ANY ($1)`;
     return {
       tokens: await this.lost(tokens),
-      // A use that was lost leaves the code or the refresh token unused.
+      // If its use was lost, a code or refresh token is still unused.
       uses: await count('SELECT count(*)::integer FROM oidc_payload WHERE id = ANY ($1) AND consumed_at IS NULL', used.map(rowKey)),
       users: users.length - (await count('SELECT count(*)::integer FROM users WHERE id = ANY ($1)', users)),
       events: users.length - (await count(created, users)),
@@ -195,7 +209,7 @@ export class Traffic {
     const interval = rate === undefined ? 0 : (1000 * each) / rate;
     let due = performance.now() + Math.random() * interval;
     while (this.#goesOn) {
-      // What a slow answer delays is made up for.
+      // After a slow answer, requests follow without a pause until the rate is reached again.
       const wait = due - performance.now();
       if (wait > 0) await delay(wait, undefined, { signal: this.#stopping.signal }).catch(() => {});
       if (!this.#goesOn) return;
@@ -242,7 +256,7 @@ export class Traffic {
   async #family(each: number): Promise<void> {
     const browser = new UserAgent(this.service.baseUrl);
     let token: string | undefined;
-    /** When it was asked for first with a token whose answer has not come. */
+    /** When the current token was sent first; undefined: its answer has come. */
     let begun: number | undefined;
     await this.#repeat('refresh', each, async () => {
       const [old, asked] = [token, performance.now()];
@@ -256,10 +270,10 @@ export class Traffic {
         this.used.push(old);
         begun = undefined;
       } catch (error) {
-        // A token that is refused for good, or may have been used too long ago, is not asked for again: a new family begins.
+        // A new family begins if the token is refused, or may have been used too long ago.
         begun ??= asked;
         const isRefused = error instanceof Unanswered && error.message.includes('invalid_grant');
-        if (isRefused || performance.now() - begun > REPEATED) begun = undefined;
+        if (isRefused || performance.now() - begun > this.#repeated) begun = undefined;
         else token = old;
         throw error;
       }
