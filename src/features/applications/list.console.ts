@@ -117,7 +117,6 @@ export const applicationList: ConsolePage = {
   download: ({ services, query }) =>
     downloadList(query, {
       name: 'applications',
-      by: 'created',
       columns: ['clientId', 'label', 'kind', 'status', 'origin', 'assignment', 'consent', 'created', 'lastUpdated', 'lastUsed'],
       read: (window) => searchApplications(services, searchedIn(query).search, window),
       recordOf: ({ id, label, status, origin, settings, created, lastUpdated, lastUsed }) => ({

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
+import { type ListColumns, searched } from '../../pages/console/list-state.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { isPrintable } from '../../platform/validation/text.ts';
 import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
 import { createAuthorizationServer, pageAuthorizationServers } from './authorization-servers.service.ts';
 import { issuerOf } from './server-id.policy.ts';
@@ -36,10 +35,8 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, query } = visit;
-    const q = (query.get('q') ?? '').trim();
-    const isNarrowed = q !== '' && isPrintable(q);
-    const window = { ...pageIn(query, COLUMNS), q: isNarrowed ? q : undefined };
-    const { items, total } = await pageAuthorizationServers(services, window);
+    const window = pageIn(query, COLUMNS);
+    const { search, items, total } = await searched(query, (q) => pageAuthorizationServers(services, { ...window, q }));
     const create = { label: 'Create authorization server', href: `${SERVERS_HOME}/new`, main: true };
     const protect = { label: 'Protect an MCP server', href: '/admin/api/mcp', icon: 'verify' } as const;
     return listPage({
@@ -57,7 +54,7 @@ const list: ConsolePage = {
             { text: issuerOf(services.config.baseUrl, id), code: true },
           ],
         })),
-        search: { label: 'Name or audience', q, isNarrowed, kept: keptOrder(query) },
+        search: { ...search, label: 'Name or audience' },
         empty: 'No authorization servers match. Try other words, or show all.',
         ...paged(SERVERS_HOME, query, COLUMNS, { total }, 'authorization server'),
       },

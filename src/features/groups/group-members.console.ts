@@ -4,15 +4,7 @@ import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
-import {
-  countOf,
-  keptOrder,
-  type ListColumns,
-  listState,
-  numberedPager,
-  searched,
-  sortableColumns,
-} from '../../pages/console/list-state.ts';
+import { countOf, type ListColumns, listState, numberedPager, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -42,7 +34,7 @@ const members: ConsolePage = {
     const { group, home, tabs } = await groupOf(visit);
     const path = `${home}/members`;
     const state = listState(query, COLUMNS, { by: 'joined', descending: true });
-    const { q, items, total } = await found(visit, group.id, state);
+    const { search, items, total } = await found(visit, group.id, state);
     const isChangeable = mayCall(request.roles, 'service', 'write');
     const add = { label: 'Add members', href: `${home}/members/new`, main: true };
     return listPage({
@@ -65,11 +57,13 @@ const members: ConsolePage = {
           cells: memberCells(user),
           actions: isChangeable ? [{ label: 'Remove', href: `${home}/members/${encodeURIComponent(user.id)}/remove` }] : [],
         })),
-        empty: q === '' ? 'No members yet.' : 'No members match. Try fewer or shorter words, or show all.',
-        emptyAction: isChangeable && q === '' ? add : undefined,
+        empty: search.isNarrowed ? 'No members match. Try fewer or shorter words, or show all.' : 'No members yet.',
+        emptyAction: isChangeable && !search.isNarrowed ? add : undefined,
         search: {
-          ...{ label: 'Search', q, hint: 'Words of the name, user name or e-mail address' },
-          ...{ isNarrowed: q !== '', kept: keptOrder(query), problems: typed.problems.map(({ message }) => ({ message })) },
+          ...search,
+          label: 'Search',
+          hint: 'Words of the name, user name or e-mail address',
+          problems: typed.problems.map(({ message }) => ({ message })),
         },
         pager: numberedPager(path, query, state, total),
       },
@@ -78,7 +72,7 @@ const members: ConsolePage = {
   async download(visit) {
     const { group } = await groupOf(visit);
     const file = await downloadList(visit.query, {
-      ...{ name: 'group-members', by: 'joined' as const, columns: MEMBER_FILE_COLUMNS },
+      ...{ name: 'group-members', columns: MEMBER_FILE_COLUMNS },
       read: (window) => found(visit, group.id, window),
       recordOf: memberRecord,
     });

@@ -5,7 +5,7 @@ import { confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { countOf, keptOrder, listState, numberedPager, type SortedBy, searched, sortableColumns } from '../../pages/console/list-state.ts';
+import { countOf, listState, numberedPager, type SortedBy, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import type { NumberedWindow } from '../../platform/database/paging.ts';
@@ -32,7 +32,7 @@ const list: ConsolePage = {
   async show(visit) {
     const { request, query } = visit;
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
-    const { q, items, total } = await found(visit, state);
+    const { search, items, total } = await found(visit, state);
     const create = { label: 'Create group', href: `${GROUPS_HOME}/new`, main: true };
     const mayCreate = mayCall(request.roles, 'service', 'write');
     return listPage({
@@ -48,12 +48,11 @@ const list: ConsolePage = {
         rows: items.map(({ id, name, description, created, members }) => ({
           cells: [{ text: name, href: addressOfGroup(id) }, description, members, { moment: momentOf(created) }],
         })),
-        empty:
-          q === ''
-            ? 'There is no group yet. Create one, add users, and assign applications to it.'
-            : 'No groups match. Try fewer or shorter words, or show all.',
-        emptyAction: mayCreate && q === '' ? create : undefined,
-        search: { label: 'Search', q, hint: 'Words of the name', isNarrowed: q !== '', kept: keptOrder(query) },
+        empty: search.isNarrowed
+          ? 'No groups match. Try fewer or shorter words, or show all.'
+          : 'There is no group yet. Create one, add users, and assign applications to it.',
+        emptyAction: mayCreate && !search.isNarrowed ? create : undefined,
+        search: { ...search, label: 'Search', hint: 'Words of the name' },
         pager: numberedPager(GROUPS_HOME, query, state, total),
       },
     });
@@ -61,7 +60,6 @@ const list: ConsolePage = {
   download: (visit) =>
     downloadList(visit.query, {
       name: 'groups',
-      by: 'created',
       columns: ['id', 'name', 'description', 'members', 'created', 'lastUpdated'],
       read: (window) => found(visit, window),
       recordOf: (group) => group,

@@ -3,7 +3,7 @@
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
-import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
+import { type ListColumns, searched } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -11,7 +11,6 @@ import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
-import { isPrintable } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { providerFields } from './fields.console.ts';
 import {
@@ -52,11 +51,10 @@ const list: ConsolePage = {
   access: 'service',
   async show(visit) {
     const { services, query } = visit;
-    const q = (query.get('q') ?? '').trim();
     const type = IDENTITY_PROVIDER_TYPES.find((one) => one === query.get('type'));
-    const search = { q: q === '' ? undefined : q, type };
-    const found = isPrintable(q) ? await listIdentityProviders(services, search, pageIn(query, COLUMNS)) : { items: [], total: 0 };
-    const isNarrowed = q !== '' || type !== undefined;
+    const window = pageIn(query, COLUMNS);
+    const { search, items, total } = await searched(query, (q) => listIdentityProviders(services, { q, type }, window));
+    const isNarrowed = search.isNarrowed || type !== undefined;
     const add = { label: 'Add identity provider', href: `${IDENTITY_PROVIDERS_PATH}/new`, main: true };
     return listPage({
       title: 'Identity providers',
@@ -65,7 +63,7 @@ const list: ConsolePage = {
       actions: mayWrite(visit) ? [add] : [],
       list: {
         name: 'identity providers',
-        rows: found.items.map((provider) => ({
+        rows: items.map((provider) => ({
           cells: [
             { text: provider.name, href: identityProviderPath(provider.id) },
             phrase(IDENTITY_PROVIDER_KINDS[provider.type].name),
@@ -78,8 +76,8 @@ const list: ConsolePage = {
           : 'There is no identity provider yet. Users sign in with the password that they have here.',
         emptyAction: isNarrowed || !mayWrite(visit) ? undefined : add,
         search: {
+          ...search,
           label: 'Name',
-          q,
           fields: [
             {
               name: 'type',
@@ -92,9 +90,8 @@ const list: ConsolePage = {
             },
           ],
           isNarrowed,
-          kept: keptOrder(query),
         },
-        ...paged(IDENTITY_PROVIDERS_PATH, query, COLUMNS, found, 'identity provider'),
+        ...paged(IDENTITY_PROVIDERS_PATH, query, COLUMNS, { total }, 'identity provider'),
       },
     });
   },

@@ -123,7 +123,6 @@ const list: ConsolePage = {
     checkReadable(organization.id, request, 'MANAGE_MEMBERS');
     const file = await downloadList(query, {
       name: 'organization-members',
-      by: 'joined',
       columns: [...MEMBER_FILE_COLUMNS, 'depId'],
       read: async (window) => found(visit, organization.id, window),
       recordOf: (user) => ({ ...memberRecord(user), depId: user.depId }),

@@ -5,7 +5,7 @@ import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions } from '../../pages/console/downloads.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
-import { countOf, keptOrder, listState, numberedPager, type SortedBy, searched, sortableColumns } from '../../pages/console/list-state.ts';
+import { countOf, listState, numberedPager, type SortedBy, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import type { NumberedWindow } from '../../platform/database/paging.ts';
@@ -56,7 +56,7 @@ const list: ConsolePage = {
   async show(visit) {
     const { request, query } = visit;
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
-    const { q, items, total } = await found(visit, state);
+    const { search, items, total } = await found(visit, state);
     const create = { label: 'Create organization', href: `${ORGANIZATIONS_PATH}/new`, main: true };
     const mayCreate = mayCall(request.roles, 'service', 'write');
     return listPage({
@@ -72,9 +72,9 @@ const list: ConsolePage = {
         rows: items.map(({ id, name, originId, type, members, created }) => ({
           cells: [{ text: name, href: organizationPath(id) }, originId, phrase(SOURCES[type]), members, { moment: momentOf(created) }],
         })),
-        empty: q === '' ? 'There is no organization yet.' : 'No organizations match. Try fewer or shorter words, or show all.',
-        emptyAction: mayCreate && q === '' ? create : undefined,
-        search: { label: 'Search', q, hint: 'Words of the name or of the external ID', isNarrowed: q !== '', kept: keptOrder(query) },
+        empty: search.isNarrowed ? 'No organizations match. Try fewer or shorter words, or show all.' : 'There is no organization yet.',
+        emptyAction: mayCreate && !search.isNarrowed ? create : undefined,
+        search: { ...search, label: 'Search', hint: 'Words of the name or of the external ID' },
         pager: numberedPager(ORGANIZATIONS_PATH, query, state, total),
       },
     });
@@ -82,7 +82,6 @@ const list: ConsolePage = {
   download: (visit) =>
     downloadList(visit.query, {
       name: 'organizations',
-      by: 'created',
       columns: ['id', 'name', 'externalId', 'source', 'members', 'created'],
       read: (window) => found(visit, window),
       recordOf: ({ id, name, originId, type, members, created }) => ({ id, name, externalId: originId, source: type, members, created }),

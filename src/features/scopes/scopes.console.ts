@@ -3,13 +3,12 @@
 import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import type { TableRow } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
-import { countOf, keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
+import { countOf, type ListColumns, searched } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formValues, settingFields } from '../../pages/console/settings-form.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
-import { isPrintable } from '../../platform/validation/text.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { consentCounts } from '../applications/application-lists.service.ts';
 import { detailTypesPart } from '../authorization-details/detail-types.console.ts';
@@ -43,10 +42,8 @@ const list: ConsolePage = {
   async show(visit) {
     const subject = await serverSubject(visit);
     const { services, query } = visit;
-    const q = (query.get('q') ?? '').trim();
-    const isNarrowed = q !== '' && isPrintable(q);
     const window = pageIn(query, COLUMNS);
-    const { items, total } = await listServerScopes(services, subject.server.id, isNarrowed ? q : undefined, window);
+    const { search, items, total } = await searched(query, (q) => listServerScopes(services, subject.server.id, q, window));
     const create = { label: 'Create scope', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
       lead: 'A scope is a permission that an application requests, e.g. to read orders. The API checks it in the access token.',
@@ -56,7 +53,7 @@ const list: ConsolePage = {
           kind: 'table',
           name: 'Scopes',
           rows: items.map((scope) => rowOf(subject, scope)),
-          search: { label: 'Search', q, isNarrowed, kept: keptOrder(query) },
+          search: { ...search, label: 'Search' },
           empty: 'No scopes match. Try other words, or show all.',
           ...paged(homeOf(subject), query, COLUMNS, { total }, 'scope'),
         },

@@ -2,12 +2,11 @@
 
 import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
-import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
+import { type ListColumns, searched } from '../../pages/console/list-state.ts';
 import type { Action, ConsolePage, Typed } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
-import { isPrintable } from '../../platform/validation/text.ts';
 import { listApplications } from '../applications/application-lists.service.ts';
 import { getApplication } from '../applications/applications.service.ts';
 import { linkPages } from './branding-links.console.ts';
@@ -175,11 +174,9 @@ const applications: ConsolePage = {
   path: '/settings/branding/applications',
   access: 'service',
   async show({ services, query }) {
-    const q = (query.get('q') ?? '').trim();
     const at = `${HOME}/applications`;
     const window = pageIn(query, COLUMNS);
-    const search = { q: q === '' ? undefined : q };
-    const { items, total } = isPrintable(q) ? await listApplications(services, search, window) : { items: [], total: 0 };
+    const { search, items, total } = await searched(query, (q) => listApplications(services, { q }, window));
     return listPage({
       title: 'Branding',
       lead: 'An application can show its own logo and colour on its sign-in pages.',
@@ -196,7 +193,7 @@ const applications: ConsolePage = {
           actions: [{ label: 'Preview', href: `${at}/${encodeURIComponent(id)}` }],
         })),
         empty: 'No applications match. Try fewer or shorter words, or show all.',
-        search: { label: 'Name', q, isNarrowed: q !== '', kept: keptOrder(query) },
+        search: { ...search, label: 'Name' },
         ...paged(at, query, COLUMNS, { total }, 'application'),
       },
     });

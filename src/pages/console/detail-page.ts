@@ -60,7 +60,7 @@ export interface Button {
 }
 
 /** Filter form of a list; sent by GET to the page itself. */
-interface Search {
+export interface Search {
   /** Label of the field `q`; absent: no text search. */
   readonly label?: Text;
   readonly q?: string;

@@ -21,22 +21,17 @@ export function fileActions(path: string, query: URLSearchParams, total: number)
       ];
 }
 
-interface ListDownload<T, Order extends string> {
+interface ListDownload<T> {
   /** File name, without extension. */
   readonly name: string;
-  /** Any order of the list; the file has that of a column that never changes. */
-  readonly by: Order;
   readonly columns: readonly string[];
-  read(window: NumberedWindow & { readonly sort: { readonly by: Order; readonly descending: boolean } }): Promise<NumberedPage<T>>;
+  read(window: NumberedWindow): Promise<NumberedPage<T>>;
   readonly recordOf: (item: T) => object;
 }
 
 /** @throws {ApiError} of the first read, before the response starts */
-export async function downloadList<T, Order extends string>(
-  query: URLSearchParams,
-  { name, by, columns, recordOf, read }: ListDownload<T, Order>,
-) {
-  const batch = (after: NumberedWindow['after']) => read({ page: 1, size: BATCH, sort: { by, descending: false }, after });
+export async function downloadList<T>(query: URLSearchParams, { name, columns, recordOf, read }: ListDownload<T>) {
+  const batch = (after: NumberedWindow['after']) => read({ page: 1, size: BATCH, after });
   const first = await batch('first');
   async function* records() {
     for (let found = first; ; found = await batch(found.next)) {

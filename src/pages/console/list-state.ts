@@ -1,9 +1,9 @@
 /** List state in an address: page, page size and sort order. Column headers and pager link to variations of it. */
 
-import type { NumberedPage, NumberedWindow, RowWords, Sort } from '../../platform/database/paging.ts';
+import type { NumberedWindow, Page, RowWords, Sort } from '../../platform/database/paging.ts';
 import { counted, type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import type { Column, Pager, TablePart } from './detail-page.ts';
+import type { Column, Pager, Search } from './detail-page.ts';
 
 /** Rows of a page that one can choose from; the first is the default. */
 const SIZES = [20, 50, 100] as const;
@@ -13,28 +13,35 @@ type Size = (typeof SIZES)[number];
 export interface SortedBy<Order extends string> {
   readonly label: Text;
   readonly by: Order;
-  /** Is the first click from the last to the first? Set for all that is no text: times, numbers, yes and no. */
+  /** The first click sorts in descending order. Set for everything except text: times, numbers, yes and no. */
   readonly descending?: boolean;
-  /** Does the search above a long list find its words? */
+  /** The search above a long list finds its words. */
   readonly searched?: boolean;
 }
 
-/** Heads of the columns of a list; those of objects sort it. */
+/** Column heads of a list. It can be sorted by those that are objects. */
 export type ListColumns<Order extends string = string> = readonly (Text | SortedBy<Order>)[];
 
-/** The search `q` of an address in the columns that are searched; unprintable characters match nothing. */
-export function wordsIn(query: URLSearchParams, columns: ListColumns): RowWords | undefined {
-  const by = columns.flatMap((column) => (isSorted(column) && column.searched === true ? [column.by] : []));
-  const typed = (query.get('q') ?? '').trim();
-  return by.length === 0 || typed === '' ? undefined : { by, typed: isPrintable(typed) ? typed : '' };
+/** The search `q` of an address. It keeps the order and the page size. */
+function searchIn(query: URLSearchParams) {
+  const q = (query.get('q') ?? '').trim();
+  return { q, isNarrowed: q !== '', kept: keptOrder(query) };
 }
 
-/** The form of that search: above a list of more than one page, and above what was found. */
-export function searchOf(query: URLSearchParams, columns: ListColumns, total: number): TablePart['search'] {
-  const isNarrowed = wordsIn(query, columns) !== undefined;
-  const isSearched = columns.some((column) => isSorted(column) && column.searched === true);
-  if (!isSearched || !(isNarrowed || total > SIZES[0])) return undefined;
-  return { label: 'Search', q: (query.get('q') ?? '').trim(), isNarrowed, kept: keptOrder(query) };
+const searchedBy = (columns: ListColumns): readonly string[] =>
+  columns.flatMap((column) => (isSorted(column) && column.searched === true ? [column.by] : []));
+
+/** What to find in the columns that are searched. Unprintable characters match nothing. */
+export function wordsIn(query: URLSearchParams, columns: ListColumns): RowWords | undefined {
+  const by = searchedBy(columns);
+  const { q, isNarrowed } = searchIn(query);
+  return by.length > 0 && isNarrowed ? { by, typed: isPrintable(q) ? q : '' } : undefined;
+}
+
+/** The search form of a list. A list that fits on one page has none. */
+export function searchOf(query: URLSearchParams, columns: ListColumns, total: number): Search | undefined {
+  const search = searchIn(query);
+  return searchedBy(columns).length > 0 && (search.isNarrowed || total > SIZES[0]) ? { label: 'Search', ...search } : undefined;
 }
 
 export interface ListState<Order extends string> extends NumberedWindow {
@@ -73,11 +80,14 @@ export function listPageIn(query: URLSearchParams, size: Size = SIZES[0]): Pick<
 /** @param size the default */
 export const sizeIn = (query: URLSearchParams, size: Size): Size => SIZES.find((one) => String(one) === query.get('size')) ?? size;
 
-/** Runs the search `q` of an address; unprintable characters match nothing. @param search without text: reads the whole list */
-export async function searched<T>(query: URLSearchParams, search: (text: string | undefined) => Promise<NumberedPage<T>>) {
-  const q = (query.get('q') ?? '').trim();
-  const found = isPrintable(q) ? await search(q === '' ? undefined : q) : { items: [], total: 0 };
-  return { q, ...found };
+/** Runs the search `q` of an address. Unprintable characters match nothing. @param find without text: reads the whole list */
+export async function searched<P extends Pick<Page<unknown>, 'items' | 'total'>>(
+  query: URLSearchParams,
+  find: (text: string | undefined) => Promise<P>,
+) {
+  const search = searchIn(query);
+  const found = isPrintable(search.q) ? await find(search.isNarrowed ? search.q : undefined) : { items: [], total: 0 };
+  return { search, ...found };
 }
 
 /** An address of the same list, with one thing changed; sorting and sizing begin at the first page again. */
@@ -91,7 +101,7 @@ function addressWith(path: string, query: URLSearchParams, changes: Readonly<Rec
 export const keptOrder = (query: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...query].filter(([name]) => name === 'sort' || name === 'size'));
 
-/** The heads of the columns: links where the list can be sorted by them. */
+/** The column heads. Those that the list can be sorted by are links. */
 export const sortableColumns = <Order extends string>(
   path: string,
   query: URLSearchParams,

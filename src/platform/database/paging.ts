@@ -9,13 +9,13 @@ export interface Window {
   readonly after?: number | undefined;
   /** Instead of a cursor: the number of the page, from 1. All rows are counted. Rows of a table come newest first; other lists keep their order. */
   readonly page?: number | undefined;
-  /** Of a page by its number: another order. */
+  /** Only with a page number: another order. */
   readonly sort?: RowSort | undefined;
-  /** Of a page by its number: only these rows. */
+  /** Only with a page number: only the rows that match. */
   readonly words?: RowWords | undefined;
 }
 
-/** Each typed word begins a word of one of these properties. */
+/** A search: each typed word must begin a word of one of these properties. */
 export interface RowWords {
   readonly by: readonly string[];
   readonly typed: string;
@@ -23,7 +23,7 @@ export interface RowWords {
 
 /** An order by one property of the rows. */
 interface RowSort extends Sort {
-  /** Is the property a text? Its case does not count. */
+  /** Text is sorted without regard to case. */
   readonly isText: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Order {
   /** A unique number of each row, which the database counts up; `seq` unless given. */
   readonly by?: string;
   readonly descending?: boolean;
-  /** How words are searched, where not in the columns that they name. */
+  /** Searches words in another way than in the columns that they name. */
   readonly search?: ((query: Knex.QueryBuilder, typed: string) => void) | undefined;
 }
 
@@ -70,7 +70,7 @@ export async function readPage<T>(
       if (sort !== undefined) orderByRow(rows, columns, sort);
       return rows.orderBy(by, sort === undefined || sort.descending ? 'desc' : 'asc');
     };
-    // The rows first, then their columns: PostgreSQL would compute the columns of all rows of the pages before.
+    // The rows first, then their columns. Otherwise PostgreSQL computes the columns of the rows of all earlier pages, too.
     const places: { place: number }[] = await inOrder(query.clone().select({ place: by }))
       .limit(limit)
       .offset((page - 1) * limit);
@@ -112,8 +112,8 @@ export interface NumberedWindow {
   readonly page: number;
   /** Rows of a page. */
   readonly size: number;
-  readonly sort: Sort;
-  /** Instead of the number and the order: the rows behind this one, in the order of a column that never changes. Nothing is counted. */
+  readonly sort?: Sort | undefined;
+  /** Instead of the number and the order: the rows after this one, in the order of a column that never changes. Nothing is counted. */
   readonly after?: Place | 'first' | undefined;
 }
 
@@ -131,7 +131,7 @@ export interface NumberedPage<T> {
   readonly items: readonly T[];
   /** Rows on all pages together. */
   readonly total: number;
-  /** Of rows behind another one: where the next begin; undefined: these were the last. */
+  /** Of rows after another one: the last of these; undefined: no more follow. */
   readonly next?: Place | undefined;
 }
 
@@ -148,14 +148,14 @@ export async function readNumberedPage<T>(
   orders: Readonly<Record<string, string>>,
   facts: Pick<Slice, 'by' | 'total'> = {},
 ): Promise<NumberedPage<T>> {
-  if (after !== undefined) return readBehind(query, columns, { after, size, by: facts.by ?? 'seq' });
-  const order = orders[sort.by];
-  if (order === undefined) throw new Error(`there is no order by ${sort.by}`);
+  if (after !== undefined) return readAfter(query, columns, { after, size, by: facts.by ?? 'seq' });
+  const order = sort && orders[sort.by];
+  if (sort === undefined || order === undefined) throw new Error(`there is no order by ${sort?.by}`);
   return readSlice(query, columns, { ...facts, offset: (page - 1) * size, size, order, descending: sort.descending });
 }
 
-/** Rows that others move, add or take away meanwhile are neither missed nor read twice. */
-async function readBehind<T>(
+/** Changes by others meanwhile make it neither miss a row nor read one twice. */
+async function readAfter<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
   { after, size, by }: { readonly after: Place | 'first'; readonly size: number; readonly by: string },
