@@ -7,6 +7,7 @@ import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { organizationPath } from '../organizations/organization-page.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
+import { USER_STATUSES } from '../users/user-lifecycle.policy.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { mayCall, type RoleType } from './administration.policy.ts';
@@ -19,7 +20,11 @@ const HOME = '/admin/security/administrators';
 const CRUMBS: readonly Crumb[] = [{ label: 'Security' }, { label: 'Administrators', href: HOME }];
 const TYPES = Object.keys(ROLE_NAMES) as RoleType[];
 
-const COLUMNS: ListColumns = [{ label: 'User name', by: 'login', searched: true }, 'Roles', { label: 'Status', by: 'status' }];
+const COLUMNS: ListColumns = [
+  { label: 'User name', by: 'login', searched: true },
+  'Roles',
+  { label: 'Status', by: 'status', codes: USER_STATUSES },
+];
 
 const list: ConsolePage = {
   path: '/security/administrators',

@@ -28,7 +28,12 @@ async function organizationOf(
   return orgId === undefined ? undefined : getOrganization(services, orgId, request);
 }
 
-const COLUMNS: ListColumns = [{ label: 'Role', by: 'type' }, 'For', 'What it allows', { label: 'Since', by: 'created', descending: true }];
+const COLUMNS: ListColumns = [
+  { label: 'Role', by: 'type', codes: Object.keys(ROLE_NAMES) },
+  'For',
+  'What it allows',
+  { label: 'Since', by: 'created', descending: true, isFirst: true },
+];
 
 const list: ConsolePage = {
   path: '/users/:id/roles',

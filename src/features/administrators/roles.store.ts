@@ -5,6 +5,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import type { UserStatus } from '../users/user-lifecycle.policy.ts';
+import { CURRENT_STATUS } from '../users/user-orders.store.ts';
 import { applyUserWords } from '../users/users.store.ts';
 import type { OrganizationPermission, Role, RoleType } from './administration.policy.ts';
 import type { AssignedRole } from './roles.resource.ts';
@@ -127,7 +128,10 @@ export function selectAdministrators(
     lockedUntil: 'locked_until',
     roles: executor.raw(ROLES_OF),
   };
-  return readPage(executor('users').whereIn('id', holders), columns, window, { search: applyUserWords });
+  return readPage(executor('users').whereIn('id', holders), columns, window, {
+    search: applyUserWords,
+    orders: { status: executor.raw(CURRENT_STATUS) },
+  });
 }
 
 // Reads what a user may administer, in one statement: assigned roles and the roles of members in organizations.

@@ -44,7 +44,7 @@ async function typesOf(visit: ConsoleRequest, tokens: readonly ApiToken[]): Prom
 
 const columnsOf = (withOwners: boolean): ListColumns => [
   { label: 'Name', by: 'name', searched: true },
-  { label: 'Type', by: 'type' },
+  { label: 'Type', by: 'type', codes: API_TOKEN_TYPES },
   ...(withOwners ? ['Owner'] : []),
   { label: 'Created', by: 'created', descending: true },
   { label: 'Expires', by: 'expiresAt', descending: true },

@@ -48,7 +48,7 @@ export const rolesSummary = async (visit: ConsoleRequest, application: Applicati
 
 async function rolesPart(visit: ConsoleRequest, application: Application): Promise<TablePart> {
   const roles = await allApplicationRoles(visit.services, application.id);
-  const { items, total } = inPages(roles, pageIn(visit.query, COLUMNS));
+  const { items, total } = inPages(roles.toReversed(), pageIn(visit.query, COLUMNS));
   const changes = mayChangeApplication(visit, application);
   return {
     kind: 'table',

@@ -15,7 +15,9 @@ import { encryptionProblems, type RequestAlgSettings, type ResponseSettings, req
 export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;
 export type SystemApplicationId = (typeof SYSTEM_APPLICATIONS)[number];
 
-export type ApplicationType = 'web' | 'native' | 'browser' | 'service';
+/** In the order in which they are offered. */
+export const APPLICATION_TYPES = ['web', 'browser', 'native', 'service'] as const;
+export type ApplicationType = (typeof APPLICATION_TYPES)[number];
 export type TokenEndpointAuthMethod =
   | 'client_secret_basic'
   | 'client_secret_post'

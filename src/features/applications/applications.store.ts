@@ -4,6 +4,7 @@ import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { type AttributeColumns, applyFilter, type Filter } from '../../platform/database/filter.ts';
 import {
+  inCodes,
   type NumberedPage,
   type NumberedWindow,
   type Page,
@@ -11,7 +12,8 @@ import {
   readPage,
   type Window,
 } from '../../platform/database/paging.ts';
-import { applyWords } from '../../platform/database/words.ts';
+import { applyWords, inAlphabet } from '../../platform/database/words.ts';
+import { APPLICATION_TYPES } from './application-settings.policy.ts';
 import type { Application, ApplicationOrder, SecretFacts, SecretStatus } from './applications.resource.ts';
 
 /** A client secret at rest; opens in the context `application_secret:<id>`. */
@@ -110,9 +112,9 @@ export const selectApplications = (executor: Executor, selection: ApplicationSel
   readPage(selected(executor, selection), APPLICATION, window);
 
 const ORDERS: Readonly<Record<ApplicationOrder, string>> = {
-  label: 'lower(label)',
-  kind: "settings->>'application_type'",
-  status: 'status',
+  label: inAlphabet('label'),
+  kind: inCodes(APPLICATION_TYPES, "settings->>'application_type'"),
+  status: inCodes(['ACTIVE', 'INACTIVE'], 'status'),
   created: 'seq',
   changed: 'last_updated',
   used: "coalesce(last_used, '-infinity')",

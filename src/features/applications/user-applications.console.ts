@@ -25,7 +25,11 @@ import { getApplication } from './applications.service.ts';
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/applications`;
 const addressOfApplication = (id: string): string => `/admin/applications/${encodeURIComponent(id)}`;
 
-const COLUMNS: ListColumns = [{ label: 'Application', by: 'label', searched: true }, 'Assigned to', { label: 'Status', by: 'status' }];
+const COLUMNS: ListColumns = [
+  { label: 'Application', by: 'label', searched: true },
+  'Assigned to',
+  { label: 'Status', by: 'status', codes: ['ACTIVE', 'INACTIVE'] },
+];
 
 const list: ConsolePage = {
   path: '/users/:id/applications',

@@ -23,7 +23,7 @@ const STATES: Readonly<Record<SigningKey['status'], Piece>> = {
 
 const COLUMNS: ListColumns = [
   'Key id',
-  { label: 'State', by: 'status' },
+  { label: 'State', by: 'status', codes: Object.keys(STATES) },
   { label: 'Algorithm', by: 'alg' },
   { label: 'Created', by: 'created', descending: true },
   { label: 'Signs since', by: 'activated', descending: true },

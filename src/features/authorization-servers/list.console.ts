@@ -25,7 +25,7 @@ const LEAD =
 
 const COLUMNS: ListColumns = [
   { label: 'Name', by: 'name' },
-  { label: 'Status', by: 'status' },
+  { label: 'Status', by: 'status', codes: ['ACTIVE', 'INACTIVE'] },
   { label: 'Audience', by: 'audience' },
   'Issuer',
 ];

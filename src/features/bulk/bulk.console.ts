@@ -12,7 +12,7 @@ import { notFound, validation } from '../../platform/errors/errors.ts';
 import { listFile } from '../../platform/http/list-files.ts';
 import { type Phrase, phrase, refusalText, series } from '../../platform/i18n/phrase.ts';
 import { ACTION_TEXTS } from './action-texts.console.ts';
-import type { BulkJob, BulkParameters } from './bulk.resource.ts';
+import { BULK_ACTIONS, type BulkJob, type BulkParameters } from './bulk.resource.ts';
 import { cancelJob, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
 
 const HOME = '/admin/bulk';
@@ -35,9 +35,9 @@ const stateOf = ({ state }: BulkJob) => ({ text: STATES[state][0], tone: STATES[
 const usersOf = (total: number): Phrase => countOf(total, 'user');
 
 const COLUMNS: ListColumns = [
-  { label: 'Action', by: 'action' },
+  { label: 'Action', by: 'action', codes: BULK_ACTIONS },
   { label: 'Users', by: 'total', descending: true },
-  { label: 'Status', by: 'state' },
+  { label: 'Status', by: 'state', codes: Object.keys(STATES) },
   'Created by',
   { label: 'Created', by: 'created', descending: true },
 ];

@@ -37,7 +37,7 @@ const COLUMNS: ListColumns = [
   'Included in',
   'Value',
   'For scopes',
-  { label: 'Status', by: 'status' },
+  { label: 'Status', by: 'status', codes: ['ACTIVE', 'INACTIVE'] },
 ];
 
 const list: ConsolePage = {

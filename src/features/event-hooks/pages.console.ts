@@ -32,7 +32,12 @@ import { hookFields, hookInput } from './fields.console.ts';
 const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
 const CREATE: Action = { label: 'Create event hook', href: `${EVENT_HOOKS_PATH}/new`, main: true };
 
-const COLUMNS: ListColumns = [{ label: 'Name', by: 'name', searched: true }, 'Address', 'Events', { label: 'Status', by: 'status' }];
+const COLUMNS: ListColumns = [
+  { label: 'Name', by: 'name', searched: true },
+  'Address',
+  'Events',
+  { label: 'Status', by: 'status', codes: ['ACTIVE', 'INACTIVE'] },
+];
 
 const list: ConsolePage = {
   path: '/api/event-hooks',

@@ -125,7 +125,7 @@ const remove: ConsolePage = {
 
 const APPLICATION_COLUMNS: ListColumns = [
   { label: 'Application', by: 'label', searched: true },
-  { label: 'Status', by: 'status' },
+  { label: 'Status', by: 'status', codes: ['ACTIVE', 'INACTIVE'] },
 ];
 
 const applications: ConsolePage = {

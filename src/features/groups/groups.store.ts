@@ -14,9 +14,10 @@ import {
   type Slice,
   type Window,
 } from '../../platform/database/paging.ts';
-import { applyWords } from '../../platform/database/words.ts';
+import { applyWords, inAlphabet } from '../../platform/database/words.ts';
+import { USER_ORDERS } from '../users/user-orders.store.ts';
 import type { JoinedUser, MemberOrder, User } from '../users/users.resource.ts';
-import { applyUserWords, USER_AMONG_OTHERS, USER_ORDERS } from '../users/users.store.ts';
+import { applyUserWords, USER_AMONG_OTHERS } from '../users/users.store.ts';
 import type { Group, GroupOrder } from './groups.resource.ts';
 
 const GROUP: Columns<Group> = columns('id', 'name', 'description', 'origin', 'created', 'lastUpdated');
@@ -99,7 +100,7 @@ export const readGroupsSlice = (
 ): Promise<NumberedPage<Group>> => readSlice<Group>(selected(executor, selection, columns), GROUP, slice);
 
 const ORDERS: Readonly<Record<GroupOrder, string>> = {
-  name: 'lower(name)',
+  name: inAlphabet('name'),
   created: 'seq',
   members: keptCount(GROUP_COUNTS, 'groups.id'),
 };

@@ -17,7 +17,7 @@ const COLUMNS: ListColumns = [
   { label: 'Identity provider', by: 'name', searched: true },
   { label: 'Name at provider', by: 'knownAs' },
   { label: 'Subject', by: 'subject' },
-  { label: 'Since', by: 'created', descending: true },
+  { label: 'Since', by: 'created', descending: true, isFirst: true },
   { label: 'Last used', by: 'lastUsed', descending: true },
 ];
 

@@ -41,8 +41,8 @@ const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles
 
 const COLUMNS: ListColumns = [
   { label: 'Name', by: 'name' },
-  { label: 'Kind', by: 'type' },
-  { label: 'Status', by: 'status' },
+  { label: 'Kind', by: 'type', codes: IDENTITY_PROVIDER_TYPES },
+  { label: 'Status', by: 'status', codes: ['ACTIVE', 'INACTIVE'] },
   { label: 'Added', by: 'created', descending: true },
 ];
 

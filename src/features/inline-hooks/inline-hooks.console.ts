@@ -18,7 +18,7 @@ import {
   inlineHookPath,
   inlineHookSteps,
 } from './inline-hook-page.console.ts';
-import type { InlineHook } from './inline-hooks.resource.ts';
+import { INLINE_HOOK_TYPES, type InlineHook } from './inline-hooks.resource.ts';
 import { createInlineHook, listInlineHooks, renewInlineHookSecret, updateInlineHook } from './inline-hooks.service.ts';
 
 const mayWrite = ({ request }: ConsoleRequest): boolean => mayCall(request.roles, 'service', 'write');
@@ -29,9 +29,9 @@ const statusOf = ({ status }: InlineHook) =>
 
 const COLUMNS: ListColumns = [
   { label: 'Name', by: 'name', searched: true },
-  { label: 'Type', by: 'type' },
+  { label: 'Type', by: 'type', codes: INLINE_HOOK_TYPES },
   'Address',
-  { label: 'Status', by: 'status' },
+  { label: 'Status', by: 'status', codes: ['ACTIVE', 'INACTIVE'] },
 ];
 
 const list: ConsolePage = {

@@ -63,7 +63,7 @@ const list: ConsolePage = {
     const home = homeOf(organization.id);
     const roles = await allOrganizationRoles(visit.services, organization.id, visit.request);
     const builtIn = BUILT_IN_ROLES.map((role) => ({ ...role, id: undefined }));
-    const { items, total } = inPages([...builtIn, ...roles], pageIn(visit.query, COLUMNS));
+    const { items, total } = inPages([...builtIn, ...roles.toReversed()], pageIn(visit.query, COLUMNS));
     const isChangeable = mayChangeOrganization(visit, organization.id);
     const create = { label: 'Create role', href: `${home}/new`, main: true };
     const permissionsOf = (permissions: readonly OrganizationPermission[]) => series(permissions.map((one) => phrase(PERMISSIONS[one])));

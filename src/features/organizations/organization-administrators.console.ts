@@ -12,6 +12,7 @@ import { listAdministrators } from '../administrators/administrators.service.ts'
 import { ROLE_EFFECTS, ROLE_EFFECTS_LEAD } from '../administrators/role-form.console.ts';
 import { addressOfTaking } from '../administrators/roles.console.ts';
 import { grantRole } from '../administrators/user-roles.service.ts';
+import { USER_STATUSES } from '../users/user-lifecycle.policy.ts';
 import { addressOfUser } from '../users/user-page.console.ts';
 import { userStatusPiece } from '../users/user-status.console.ts';
 import { organizationCrumbs, organizationHead, organizationPath, organizationToChange, orgIdIn } from './organization-page.console.ts';
@@ -26,7 +27,7 @@ const userField = (visit: ConsoleRequest, typed: Typed): Promise<Field> =>
 
 const COLUMNS: ListColumns = [
   { label: 'User name', by: 'login', searched: true },
-  { label: 'Status', by: 'status' },
+  { label: 'Status', by: 'status', codes: USER_STATUSES },
 ];
 
 const list: ConsolePage = {

@@ -4,7 +4,7 @@ import { type Columns, columns, toRow } from '../../platform/database/columns.ts
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused, violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type NumberedPage, type NumberedWindow, readNumberedPage } from '../../platform/database/paging.ts';
-import { applyWords } from '../../platform/database/words.ts';
+import { applyWords, inAlphabet } from '../../platform/database/words.ts';
 import type { Reach } from '../administrators/administration.policy.ts';
 import { memberCountOf } from './memberships.store.ts';
 import type { OrganizationOrder, OrganizationType } from './organizations.resource.ts';
@@ -59,7 +59,7 @@ export async function countOrganizations(executor: Executor): Promise<number> {
 }
 
 const ORDERS: Readonly<Record<OrganizationOrder, string>> = {
-  name: 'lower(name)',
+  name: inAlphabet('name'),
   created: 'seq',
   members: memberCountOf('organizations'),
 };

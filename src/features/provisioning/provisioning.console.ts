@@ -19,7 +19,7 @@ import {
   warningsOf,
 } from '../applications/application-page.console.ts';
 import type { Application } from '../applications/applications.resource.ts';
-import { PROVISIONED_KINDS, type ProvisionedResource, type ProvisioningTarget } from './provisioning.resource.ts';
+import { PROVISIONED_KINDS, PROVISIONED_STATES, type ProvisionedResource, type ProvisioningTarget } from './provisioning.resource.ts';
 import {
   dryRun,
   findProvisioning,
@@ -45,8 +45,8 @@ const KINDS = { user: 'User', group: 'Group' } as const;
 
 const COLUMNS: readonly SortedBy<string>[] = [
   { label: 'Name', by: 'name' },
-  { label: 'Kind', by: 'kind' },
-  { label: 'Status', by: 'state' },
+  { label: 'Kind', by: 'kind', codes: PROVISIONED_KINDS },
+  { label: 'Status', by: 'state', codes: PROVISIONED_STATES },
   { label: 'Last attempt', by: 'lastAttempt', descending: true },
   { label: 'Error', by: 'error' },
 ];

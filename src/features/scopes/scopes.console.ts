@@ -31,7 +31,7 @@ const CONSENT_LABELS = new Map<string, string>(SCOPE_SETTINGS.consent.options.ma
 const COLUMNS: ListColumns = [
   { label: 'Name', by: 'name' },
   { label: 'On the consent page', by: 'displayName' },
-  { label: 'Consent', by: 'consent' },
+  { label: 'Consent', by: 'consent', codes: [...CONSENT_LABELS.keys()] },
   { label: 'Asked for by default', by: 'isDefault', descending: true },
   { label: 'In discovery', by: 'metadataPublish' },
 ];

@@ -23,8 +23,8 @@ const typeOf = ({ type }: SecondFactor): string => FACTOR_NAMES[type];
 
 const COLUMNS: ListColumns = [
   { label: 'Name', by: 'name' },
-  { label: 'Kind', by: 'type' },
-  { label: 'Set up', by: 'created', descending: true },
+  { label: 'Kind', by: 'type', codes: Object.keys(FACTOR_NAMES) },
+  { label: 'Set up', by: 'created', descending: true, isFirst: true },
   { label: 'Last used', by: 'lastUsed', descending: true },
 ];
 

@@ -26,6 +26,7 @@ import {
   streamName,
   streamPath,
 } from './signal-page.console.ts';
+import { STREAM_STATUSES } from './signal-streams.resource.ts';
 import { createSignalStream, listSignalStreams, pollAddress, updateSignalStream, waitingForStream } from './signal-streams.service.ts';
 import { removedSubjectsOf } from './signal-subjects.service.ts';
 
@@ -35,11 +36,11 @@ const CREATE: Action = { label: 'Create signal stream', href: `${STREAMS_PATH}/n
 const COLUMNS: ListColumns = [
   'Stream',
   { label: 'Application', by: 'applicationId' },
-  { label: 'Delivery', by: 'method' },
+  { label: 'Delivery', by: 'method', codes: ['PUSH', 'POLL'] },
   'Waiting',
   { label: 'Last delivery', by: 'lastDelivered', descending: true },
   'Last failure',
-  { label: 'Status', by: 'status' },
+  { label: 'Status', by: 'status', codes: STREAM_STATUSES },
 ];
 
 const list: ConsolePage = {

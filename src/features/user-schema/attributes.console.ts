@@ -12,7 +12,7 @@ import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { attributeTyped, fieldsOfAttribute, rulesInWords, SELF_WORDS, TYPE_WORDS } from './attribute-form.console.ts';
-import type { Attribute } from './attributes.resource.ts';
+import { ATTRIBUTE_TYPES, type Attribute, SELF_PERMISSIONS } from './attributes.resource.ts';
 import { changeUserSchema, readUserSchema } from './user-schema.service.ts';
 
 const HOME = '/admin/attributes';
@@ -29,9 +29,9 @@ async function attributeOf({ services, params }: ConsoleRequest): Promise<Attrib
 const COLUMNS: ListColumns = [
   { label: 'Label', by: 'title', searched: true },
   { label: 'Name', by: 'name', searched: true },
-  { label: 'Type', by: 'type' },
+  { label: 'Type', by: 'type', codes: ATTRIBUTE_TYPES },
   'Rules',
-  { label: 'On the account page', by: 'self' },
+  { label: 'On the account page', by: 'self', codes: SELF_PERMISSIONS },
 ];
 
 const list: ConsolePage = {

@@ -22,7 +22,8 @@ import { asciiAddress, composedName, spellingsOf } from '../../platform/dns/addr
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
-import { BASE_ATTRIBUTES, type User, type UserOrder } from './users.resource.ts';
+import { USER_ORDERS } from './user-orders.store.ts';
+import { BASE_ATTRIBUTES, type User } from './users.resource.ts';
 
 export const USER_COLUMNS: Columns<User> = {
   id: 'id',
@@ -175,16 +176,6 @@ export const applyWordsOfUser =
   (userId: string) =>
   (query: Knex.QueryBuilder, typed: string): void =>
     void query.whereIn(userId, (named) => applyUserWords(named.select('users.id').from('users'), typed));
-
-/** What users can be sorted by, also among other tables. */
-export const USER_ORDERS: Readonly<Record<UserOrder, string>> = {
-  login: 'lower(users.login)',
-  name: "lower(coalesce(users.profile->>'lastName', users.profile->>'displayName', users.login))",
-  email: 'lower(users.email)',
-  status: 'users.status',
-  created: 'users.seq',
-  lastLogin: 'users.last_login',
-};
 
 const OF_TYPE = {
   string: { type: 'text', sql: (name: string) => `profile->>'${name}'` },

@@ -15,6 +15,10 @@ export interface SortedBy<Order extends string> {
   readonly by: Order;
   /** The first click sorts in descending order. Set for everything except text: times, numbers, yes and no. */
   readonly descending?: boolean;
+  /** Its codes, in the order in which they are sorted whatever words the list shows for them. Set for everything that is shown in other words than it is stored. */
+  readonly codes?: readonly string[];
+  /** The list is sorted by it where the address does not say otherwise, in the direction of the first click. */
+  readonly isFirst?: boolean;
   /** The search above a long list finds its words. */
   readonly searched?: boolean;
 }
@@ -51,11 +55,15 @@ export interface ListState<Order extends string> extends NumberedWindow {
 const isSorted = <Order extends string>(column: Text | SortedBy<Order>): column is SortedBy<Order> =>
   typeof column === 'object' && 'by' in column;
 
-/** The sortable column that an address names, and the direction. */
+/** The column that an address sorts by, and the direction; otherwise the one that the list is sorted by at first. */
 export function sortIn<Order extends string>(query: URLSearchParams, columns: ListColumns<Order>) {
   const typed = query.get('sort') ?? '';
-  const column = columns.filter(isSorted).find(({ by }) => by === typed.replace(/^-/, ''));
-  return column && { by: column.by, descending: typed.startsWith('-'), isText: column.descending !== true };
+  const sorted = columns.filter(isSorted);
+  const asked = sorted.find(({ by }) => by === typed.replace(/^-/, ''));
+  const column = asked ?? sorted.find(({ isFirst }) => isFirst);
+  if (column === undefined) return undefined;
+  const { by, descending = false, codes } = column;
+  return { by, descending: asked === undefined ? descending : typed.startsWith('-'), isText: !descending, codes };
 }
 
 /**

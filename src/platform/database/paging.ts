@@ -1,6 +1,6 @@
 /** Lists in pieces: rows in the order of their creation, each piece begun after the last row of the one before. New rows move none of them. */
 import type { Knex } from 'knex';
-import { applyWords, matchesWords } from './words.ts';
+import { applyWords, inAlphabet, matchesWords } from './words.ts';
 
 /** A page of a list. */
 export interface Window {
@@ -23,8 +23,10 @@ export interface RowWords {
 
 /** An order by one property of the rows. */
 interface RowSort extends Sort {
-  /** Text is sorted without regard to case. */
+  /** Text is sorted without regard to case and accents. */
   readonly isText: boolean;
+  /** Instead: the codes that the property can have, in their order. Others come last. */
+  readonly codes?: readonly string[] | undefined;
 }
 
 export interface Page<T> {
@@ -45,6 +47,8 @@ export interface Order {
   /** A unique number of each row, which the database counts up; `seq` unless given. */
   readonly by?: string;
   readonly descending?: boolean;
+  /** What to sort by, where that is not the column of the name. */
+  readonly orders?: Readonly<Record<string, Knex.Raw>>;
   /** Searches words in another way than in the columns that they name. */
   readonly search?: ((query: Knex.QueryBuilder, typed: string) => void) | undefined;
 }
@@ -58,7 +62,7 @@ export async function readPage<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
   { limit, after, page, sort, words }: Window,
-  { by = 'seq', descending = false, search }: Order = {},
+  { by = 'seq', descending = false, search, orders = {} }: Order = {},
 ): Promise<Page<T>> {
   if (page !== undefined) {
     if (words !== undefined) {
@@ -67,7 +71,7 @@ export async function readPage<T>(
     }
     const total = (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
     const inOrder = (rows: Knex.QueryBuilder): Knex.QueryBuilder => {
-      if (sort !== undefined) orderByRow(rows, columns, sort);
+      if (sort !== undefined) orderByRow(rows, { ...columns, ...orders }, sort);
       return rows.orderBy(by, sort === undefined || sort.descending ? 'desc' : 'asc');
     };
     // The rows first, then their columns. Otherwise PostgreSQL computes the columns of the rows of all earlier pages, too.
@@ -100,11 +104,17 @@ const namesOf = (columns: Readonly<Record<string, string | Knex.Raw>>, { by }: R
   });
 
 /** Rows without a value come last. */
-function orderByRow(query: Knex.QueryBuilder, columns: Readonly<Record<string, string | Knex.Raw>>, { by, descending, isText }: RowSort) {
+function orderByRow(query: Knex.QueryBuilder, columns: Readonly<Record<string, string | Knex.Raw>>, sort: RowSort) {
+  const { by, descending, isText, codes } = sort;
   const column = columns[by];
   if (column === undefined) throw new Error(`there is no order by ${by}`);
-  query.orderByRaw(`${isText ? 'lower(??)' : '??'} ${descending ? 'DESC' : 'ASC'} NULLS LAST`, [column]);
+  const order = codes !== undefined ? inCodes(codes, '??') : isText ? inAlphabet('??') : '??';
+  query.orderByRaw(`${order} ${descending ? 'DESC' : 'ASC'} NULLS LAST`, [column]);
 }
+
+/** An expression that sorts codes in this order. @param codes of the program @param sql a text */
+export const inCodes = (codes: readonly string[], sql: string): string =>
+  `array_position(ARRAY[${codes.map((code) => `'${code}'`).join(', ')}]::text[], ${sql})`;
 
 /** A page by its number, of a list in any order. Rows that come or go move the others; `readPage` is for what must not miss one. */
 export interface NumberedWindow {
@@ -221,11 +231,15 @@ const textsOf = (item: object, by: readonly string[]): string[] =>
   Object.entries(item).flatMap(([name, value]) => (by.includes(name) && typeof value === 'string' ? [value] : []));
 
 /** Rows without a value come last. */
-function sorted<T extends object>(all: readonly T[], { by, descending, isText }: RowSort): readonly T[] {
+function sorted<T extends object>(all: readonly T[], { by, descending, isText, codes }: RowSort): readonly T[] {
   if (all.length > 0 && !all.some((item) => by in item)) throw new Error(`there is no order by ${by}`);
-  const read = (item: T): unknown => (item as Readonly<Record<string, unknown>>)[by] ?? undefined;
+  const read = (item: T): unknown => {
+    const value = (item as Readonly<Record<string, unknown>>)[by] ?? undefined;
+    const place = codes?.indexOf(String(value));
+    return place === -1 ? undefined : (place ?? value);
+  };
   const compared = (one: unknown, other: unknown): number =>
-    isText ? String(one).localeCompare(String(other), 'en', { numeric: true }) : Number(one) - Number(other);
+    isText && codes === undefined ? String(one).localeCompare(String(other), 'en', { numeric: true }) : Number(one) - Number(other);
   const [filled, empty] = [all.filter((item) => read(item) !== undefined), all.filter((item) => read(item) === undefined)];
   return [...filled.sort((one, other) => compared(read(one), read(other)) * (descending ? -1 : 1)), ...empty];
 }

@@ -18,6 +18,9 @@ export function applyWords(query: Knex.QueryBuilder, names: readonly string[], t
   });
 }
 
+/** An expression that sorts a text without regard to case and accents, alike on every server (migrations/093-sorted-names.ts). @param sql a text */
+export const inAlphabet = (sql: string): string => `sort_text(${sql}) COLLATE "C"`;
+
 /** The same rule for rows in memory. */
 export function matchesWords(names: readonly string[], typed: string): boolean {
   const [wanted, there] = [folded(typed), folded(names.join(' '))];

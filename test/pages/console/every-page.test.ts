@@ -28,8 +28,17 @@ const AFFECTS_NOTHING_ELSE: readonly string[] = [
 const GROWS = /^\/reports\/|\/activity(\?|$)|\/provisioning\/plan/;
 /** Their order is their meaning, or nothing but a count. */
 const IN_ORDER = /\/policies(\/[^/]+)?$|^\/search/;
+/** Keys that sign come first, then those that are announced. */
+const SIGNING_FIRST = /\/keys$/;
 const DELETES = /\/(delete|remove|revoke|take|unlink)$/;
 
+const rowsOf = (text: string): string[] =>
+  [...text.matchAll(/<tr role[\s\S]*?<\/tr>/g)].slice(1).map(([row]) =>
+    row
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
 const navIn = (text: string, name: string): string => new RegExp(`<nav class="${name}"[\\s\\S]*?</nav>`).exec(text)?.[0] ?? '';
 
 test('every page of the console', async (t) => {
@@ -68,6 +77,16 @@ test('every page of the console', async (t) => {
         assert.match((await agent.visit(href)).text, new RegExp(`aria-sort="${direction}"><a class="sort"`), href);
       }
     };
+    /** The list begins with the newest row where it can be sorted by when its rows came to be. */
+    let compared = 0;
+    const oldFirst: string[] = [];
+    const beginsWithNewest = async (stop: string, text: string): Promise<void> => {
+      const by = /href="[^"]*[?&;]sort=-?(created|joined|sent|signedIn)["&]/.exec(text)?.[1];
+      if (by === undefined || SIGNING_FIRST.test(stop)) return;
+      const newest = await agent.visit(`/admin${stop}${stop.includes('?') ? '&' : '?'}sort=-${by}`);
+      if (rowsOf(text).length > 1) compared += 1;
+      if (rowsOf(text).join('\n') !== rowsOf(newest.text).join('\n')) oldFirst.push(stop);
+    };
     const searched = new Set<string>();
     /** A search finds nothing, or the list has none: no order of words is refused. */
     const searches = async (stop: string, text: string): Promise<void> => {
@@ -102,8 +121,11 @@ test('every page of the console', async (t) => {
         assert.match(facts.join(' '), /\b\d[\d,]* [a-z]/, `${stop}: what the deletion affects, in numbers`);
       }
       await sorts(stop, text);
+      await beginsWithNewest(stop, text);
       await searches(stop, text);
       assert.doesNotMatch(text, />\s*(undefined|null|NaN|\[object Object\])\s*</, stop);
     }
+    assert.deepEqual(oldFirst, [], 'the newest row comes first');
+    assert.ok(compared > 10, `${compared} lists of several rows`);
   });
 });

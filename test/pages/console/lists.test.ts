@@ -1,5 +1,6 @@
 /** Lists of the console that have one mechanism for all: sorted by the heads of their columns, and searched by words. */
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { startService } from '../../support/service.ts';
 import { createOrganization, enter } from './administrators.ts';
@@ -110,4 +111,52 @@ test('users who are linked to a provider, and domains with accents, are found by
   const domains = `/organizations/${orgId}/domains`;
   assert.deepEqual(await list(`${domains}?q=b%C3%BCch`), ['bücher.example']);
   assert.deepEqual(await list(domains), ['other.example', 'bücher.example'], 'newest first');
+});
+
+test('states are sorted in the order of the life cycle, not by their codes or the words for them', async (t) => {
+  const service = await startService(t);
+  const labels = ['Émile', 'Zoë', 'emilia'];
+  for (const label of labels) {
+    const oauthClient = { redirect_uris: ['https://app.example/cb'] };
+    const { body } = await service.api('POST', '/apps', {
+      name: 'oidc_client',
+      label,
+      signOnMode: 'OPENID_CONNECT',
+      settings: { oauthClient },
+    });
+    if (label === 'emilia') await service.api('POST', `/apps/${body.id}/lifecycle/deactivate`);
+  }
+  for (const [login, step] of [
+    ['away', 'deactivate'],
+    ['works', undefined],
+    ['paused', 'suspend'],
+  ] as const) {
+    const { id } = await service.createUser({ login });
+    if (step !== undefined) await service.api('POST', `/users/${id}/lifecycle/${step}`);
+  }
+  const { agent } = await enter(service);
+  for (const language of ['en', 'de']) {
+    const list = async (path: string) => {
+      const { text } = await agent.visit(`/admin${path}`, { headers: { 'accept-language': language } });
+      return namesIn(text).flatMap((name) => [...labels, 'works', 'paused', 'away'].find((one) => name.endsWith(one)) ?? []);
+    };
+    assert.deepEqual(await list('/applications?sort=label'), ['Émile', 'emilia', 'Zoë']);
+    assert.equal((await list('/applications?sort=status')).at(-1), 'emilia', 'active ones first');
+    assert.deepEqual(await list('/users?status=any&sort=status'), ['works', 'paused', 'away']);
+    assert.deepEqual(await list('/users?status=any&sort=-status'), ['away', 'paused', 'works']);
+  }
+});
+
+test('a column of codes says in which order they come', () => {
+  const unsaid = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.console.ts'))
+    .flatMap((file) => {
+      const source = readFileSync(`src/${file}`, 'utf8');
+      if (!source.includes('pageIn(')) return [];
+      return [...source.matchAll(/\{[^{}]*by: '(?:status|state|type|kind|consent|method|action|self)'[^{}]*\}/g)]
+        .map(([column]) => column)
+        .filter((column) => !column.includes('codes:'))
+        .map((column) => `${file}: ${column}`);
+    });
+  assert.deepEqual(unsaid, []);
 });

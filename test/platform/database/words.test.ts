@@ -1,7 +1,9 @@
 /** Search by words, as the database does it (migrations/025-search-words.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matchesWords } from '../../../src/platform/database/words.ts';
+import { USER_ORDERS } from '../../../src/features/users/user-orders.store.ts';
+import { inPages } from '../../../src/platform/database/paging.ts';
+import { inAlphabet, matchesWords } from '../../../src/platform/database/words.ts';
 import { onServer } from '../../support/database.ts';
 import { startService } from '../../support/service.ts';
 
@@ -53,5 +55,36 @@ test('a search uses the index, and finds what is in no other order', async (t) =
       `EXPLAIN SELECT id FROM users WHERE search_words(users.login, users.email, ${names.join(', ')}) @@ search_query('anna')`,
     );
     assert.match(JSON.stringify(rows), /users_by_words/);
+  });
+});
+
+test('names are sorted without regard to case and accents, in the database as in memory, by an index', async (t) => {
+  const names = ['Zoë', 'émile', 'Emilia', 'Ångström', 'Straße', 'strasse 2', 'Øre', 'Óscar', 'łukasz', 'Mary', '王'];
+  const inOrder = ['Ångström', 'émile', 'Emilia', 'łukasz', 'Mary', 'Øre', 'Óscar', 'Straße', 'strasse 2', 'Zoë', '王'];
+  const service = await startService(t);
+  const sort = { by: 'name', descending: false, isText: true };
+  const inMemory = inPages(
+    names.filter((name) => !/[ßø]/i.test(name)).map((name) => ({ name })),
+    { limit: 20, page: 1, sort },
+  );
+  assert.deepEqual(
+    inMemory.items.map(({ name }) => name),
+    inOrder.filter((name) => !/[ßø]/i.test(name)),
+  );
+  await onServer(service.database.url, async (client) => {
+    const { rows } = await client.query(`SELECT name FROM unnest($1::text[]) AS name ORDER BY ${inAlphabet('name')}`, [names]);
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      inOrder,
+    );
+    await client.query('SET enable_seqscan = off');
+    await client.query('SET enable_sort = off');
+    for (const [by, order] of [
+      ['login', USER_ORDERS.login],
+      ['name', USER_ORDERS.name],
+    ]) {
+      const plan = await client.query(`EXPLAIN SELECT id FROM users ORDER BY ${order} ASC NULLS LAST, seq ASC LIMIT 20`);
+      assert.match(JSON.stringify(plan.rows), new RegExp(`users_by_sorted_${by}`));
+    }
   });
 });
