@@ -8,6 +8,7 @@ import http from 'node:http';
 import { test } from 'node:test';
 import { answerOf, authorizeUrl, CALLBACK, createClient, post } from '../protocol/servers/relying-party.ts';
 import { listen } from '../support/listen.ts';
+import type { Received } from '../support/requests.ts';
 import { startService } from '../support/service.ts';
 import { UserAgent } from '../support/user-agent.ts';
 
@@ -193,7 +194,7 @@ test('no answer to a form makes a browser send it again elsewhere: 303 or 302, n
   const statuses: number[] = [];
   const headers = { origin: service.baseUrl };
   const form = (more: Record<string, string>) => ({ method: 'POST', headers, body: new URLSearchParams(more) });
-  const hop = async (address: string, init: RequestInit = {}): Promise<Response> => {
+  const hop = async (address: string, init: RequestInit = {}): Promise<Received> => {
     const response = await browser.send(address, init);
     if (response.headers.has('location')) statuses.push(response.status);
     return response;

@@ -18,6 +18,7 @@ import { publicFiles } from '../../src/platform/http/static.ts';
 import { createPages } from '../../src/platform/http/views.ts';
 import { testDatabase } from './database.ts';
 import { startDns, type TestDns } from './dns.ts';
+import { sendRequest } from './requests.ts';
 
 /** The documented error object. */
 export interface ErrorObject {
@@ -111,7 +112,7 @@ export async function startManagementApi(options: Partial<ManagementApiOptions> 
     admin: { userId: id, token: value },
     base: server.base,
     async call(method, path, body, headers) {
-      const response = await fetch(server.base + path, {
+      const response = await sendRequest(server.base + path, {
         method,
         headers: { authorization: `SSWS ${value}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),

@@ -1,5 +1,6 @@
 /** SCIM as a client calls it. */
 import assert from 'node:assert/strict';
+import { sendRequest } from './requests.ts';
 import type { Answer, ServiceCalls } from './service.ts';
 
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
@@ -23,7 +24,7 @@ export async function scimClient(service: ServiceCalls, orgId?: string): Promise
   assert.equal(made.status, 200, JSON.stringify(made.body));
   const token: string = made.body.token;
   const call: ScimClient['call'] = async (method, path, body, headers = {}) => {
-    const response = await fetch(`${service.listensAt}/scim/v2${path}`, {
+    const response = await sendRequest(`${service.listensAt}/scim/v2${path}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,

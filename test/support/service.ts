@@ -16,6 +16,7 @@ import { openNotifications } from '../../src/platform/database/notifications.ts'
 import type { Connection } from '../../src/platform/database/writable-server.ts';
 import { afterwards } from './afterwards.ts';
 import { startedDatabase, type TestDatabase, testDatabase } from './database.ts';
+import { sendRequest } from './requests.ts';
 
 export const API_TOKEN = 'test-api-token-0123456789-0123456789';
 export const ADMIN = { username: 'admin', password: 'the-administrators-password' };
@@ -143,7 +144,7 @@ export async function startService(
 /** @param listensAt where it can be reached, whatever its public address is */
 export function callsTo(baseUrl: string, listensAt: string = baseUrl): ServiceCalls {
   const api = async (method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await fetch(`${listensAt}/api/v1${path}`, {
+    const response = await sendRequest(`${listensAt}/api/v1${path}`, {
       method,
       headers: {
         authorization: `SSWS ${API_TOKEN}`,

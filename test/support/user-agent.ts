@@ -3,6 +3,7 @@
  * hosted pages by their hooks. It stops where it leaves for an application.
  */
 import assert from 'node:assert/strict';
+import { type Received, sendRequest } from './requests.ts';
 
 interface Cookie {
   readonly name: string;
@@ -81,14 +82,14 @@ export class UserAgent {
   }
 
   /** One request, no redirect followed. */
-  async send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+  async send(address: string | URL, init: RequestInit = {}): Promise<Received> {
     const url = new URL(address, this.origin);
     const sent = this.#cookies.filter(
       ({ path }) => url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`),
     );
     const headers = new Headers(init.headers);
     if (sent.length > 0) headers.set('cookie', sent.map(({ name, value }) => `${name}=${value}`).join('; '));
-    const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+    const response = await sendRequest(url, { ...init, headers });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     return response;
   }

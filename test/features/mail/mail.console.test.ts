@@ -8,6 +8,7 @@ import { afterwards } from '../../support/afterwards.ts';
 import { onServer } from '../../support/database.ts';
 import { startMailServer } from '../../support/mail.ts';
 import { eventually, freePort } from '../../support/process.ts';
+import type { Received } from '../../support/requests.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { withTimings } from '../../support/short-waits.ts';
 import { UserAgent } from '../../support/user-agent.ts';
@@ -25,7 +26,7 @@ const own = ({ api }: Service, profile: Record<string, string | null>) => api('P
 
 /** Whose requests come through a proxy. */
 class ViaProxy extends UserAgent {
-  override send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+  override send(address: string | URL, init: RequestInit = {}): Promise<Received> {
     const headers = new Headers(init.headers);
     headers.set('via', '1.1 proxy.example');
     return super.send(address, { ...init, headers });

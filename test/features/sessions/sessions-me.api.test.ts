@@ -6,12 +6,13 @@ import { receiver, signInAt, told } from '../../protocol/logout/logout-receiver.
 import { answerOf, authorizeUrl, createClient, tokensFor, userinfo } from '../../protocol/servers/relying-party.ts';
 import { moveClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
+import type { Received } from '../../support/requests.ts';
 import { API_TOKEN, type Service, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
 const ME = '/api/v1/sessions/me';
 
-async function answered(response: Response): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> {
+async function answered(response: Received): Promise<{ status: number; headers: Headers; body: Record<string, unknown> }> {
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
 }

@@ -6,6 +6,7 @@ import { receiver, signInAt, told } from '../../protocol/logout/logout-receiver.
 import { answerOf, authorizeUrl, createClient } from '../../protocol/servers/relying-party.ts';
 import { moveClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
+import type { Received } from '../../support/requests.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
@@ -13,7 +14,7 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefo
 
 /** A browser that says what it is. */
 class NamedAgent extends UserAgent {
-  override send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+  override send(address: string | URL, init: RequestInit = {}): Promise<Received> {
     const headers = new Headers(init.headers);
     headers.set('user-agent', FIREFOX);
     return super.send(address, { ...init, headers });

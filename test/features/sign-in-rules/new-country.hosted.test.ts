@@ -8,6 +8,7 @@ import { currentCountryDatabase, openCountryDatabase } from '../../../src/platfo
 import { answerOf, authorizeUrl, createClient } from '../../protocol/servers/relying-party.ts';
 import { moveClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
+import type { Received } from '../../support/requests.ts';
 import { startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 
@@ -16,7 +17,7 @@ const [BRITAIN, SWEDEN, HOME] = ['2.125.160.216', '89.160.20.112', '10.0.0.1'];
 
 class BrowserAt extends UserAgent {
   address = BRITAIN;
-  override send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+  override send(address: string | URL, init: RequestInit = {}): Promise<Received> {
     const headers = new Headers(init.headers);
     headers.set('x-forwarded-for', this.address);
     return super.send(address, { ...init, headers });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { answerOf, authorizeUrl, createClient, post } from '../../protocol/servers/relying-party.ts';
 import { moveClock } from '../../support/clock.ts';
 import { codeOf, enrolledUser, trustedBrowserOf } from '../../support/factors.ts';
+import type { Received } from '../../support/requests.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
@@ -18,7 +19,7 @@ const isRefused = (page: Page) => {
 class BrowserAt extends UserAgent {
   address = '203.0.113.7';
 
-  override send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+  override send(address: string | URL, init: RequestInit = {}): Promise<Received> {
     const headers = new Headers(init.headers);
     headers.set('x-forwarded-for', this.address);
     return super.send(address, { ...init, headers });

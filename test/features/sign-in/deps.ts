@@ -34,6 +34,7 @@ import { securityHeaders } from '../../../src/platform/http/security-headers.ts'
 import { publicFiles } from '../../../src/platform/http/static.ts';
 import { createPages } from '../../../src/platform/http/views.ts';
 import { onServer, testDatabase } from '../../support/database.ts';
+import { type Received, sendRequest } from '../../support/requests.ts';
 
 export const ALICE = { login: 'alice@example.com', password: 'correct horse battery' };
 
@@ -47,9 +48,9 @@ export interface House {
   /** What the pages reported, in order. */
   readonly results: { readonly uid: string; readonly result: InteractionResult }[];
   /** Asks for a path; does not follow redirects. */
-  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Received>;
   /** Posts a form as a browser does from a page of this service. */
-  post(path: string, form: Record<string, string> | URLSearchParams, headers?: Record<string, string>): Promise<Response>;
+  post(path: string, form: Record<string, string> | URLSearchParams, headers?: Record<string, string>): Promise<Received>;
   /** @returns his id */
   createAdministrator(user: { readonly login: string; readonly password: string }): Promise<string>;
   close(): Promise<void>;
@@ -186,13 +187,12 @@ export async function openHouse(): Promise<House> {
     aliceId: alice.id,
     interactions: interactions.underWay,
     results: interactions.results,
-    get: (path, headers = {}) => fetch(config.baseUrl + path, { headers: { ...REQUEST_ID, ...headers }, redirect: 'manual' }),
+    get: (path, headers = {}) => sendRequest(config.baseUrl + path, { headers: { ...REQUEST_ID, ...headers } }),
     post: (path, form, headers = {}) =>
-      fetch(config.baseUrl + path, {
+      sendRequest(config.baseUrl + path, {
         method: 'POST',
         body: new URLSearchParams(form),
         headers: { ...REQUEST_ID, origin: config.baseUrl, ...headers },
-        redirect: 'manual',
       }),
     createAdministrator: async ({ login, password }) => {
       const input = { profile: { login }, password, activate: true, roles: [{ type: 'SUPER_ADMIN' as const }] };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Received } from '../../support/requests.ts';
 import { ALICE, cookieOf, type House, LOGIN, openHouse } from './deps.ts';
 
 let deps: House;
@@ -10,7 +11,7 @@ describe('pages of failures', () => {
   });
   after(() => deps.close());
 
-  async function assertErrorPage(answer: Response, status: number, code: string): Promise<string> {
+  async function assertErrorPage(answer: Received, status: number, code: string): Promise<string> {
     const html = await answer.text();
     assert.equal(answer.status, status);
     assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Received } from '../../support/requests.ts';
 import { ALICE, cookieOf, type House, LOGIN, openHouse } from './deps.ts';
 
 const PATH = '/interaction/default/uid-1';
@@ -15,7 +16,7 @@ describe('the sign-in page of a request', () => {
   after(() => deps.close());
 
   const form = (over: Record<string, string> = {}) => ({ username: ALICE.login, password: ALICE.password, ...over });
-  const policyOf = (answer: Response): string => answer.headers.get('content-security-policy') ?? '';
+  const policyOf = (answer: Received): string => answer.headers.get('content-security-policy') ?? '';
 
   test('the page has the published hooks and what password managers look for (management-api, HTML hooks)', async () => {
     const answer = await deps.get(PATH, COOKIE);

@@ -5,6 +5,7 @@ import { createAdministrator, createOrganization, enter, SUPER, wordsOf } from '
 import { onServer } from '../../support/database.ts';
 import { startMailServer } from '../../support/mail.ts';
 import { eventually } from '../../support/process.ts';
+import type { Received } from '../../support/requests.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 import { canSignIn, eventsOf, GOOD, linkOn } from './user-holdings.ts';
@@ -21,7 +22,7 @@ async function begin(t: TestContext) {
 
 /** Through a proxy there is no dev inbox, and so no mail. */
 class ViaProxy extends UserAgent {
-  override send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+  override send(address: string | URL, init: RequestInit = {}): Promise<Received> {
     const headers = new Headers(init.headers);
     headers.set('x-forwarded-for', '203.0.113.9');
     return super.send(address, { ...init, headers });

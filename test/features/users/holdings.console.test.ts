@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
 import { answerOf, createClient, post, tokensFor } from '../../protocol/servers/relying-party.ts';
 import { enrolledUser } from '../../support/factors.ts';
+import type { Received } from '../../support/requests.ts';
 import { startService } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 import { canSignIn, eventsOf, giveConsent, linkAccount } from './user-holdings.ts';
@@ -61,7 +62,7 @@ test('applications of a user: assigned, by a group, taken away', async (t) => {
 });
 
 class Firefox extends UserAgent {
-  override send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+  override send(address: string | URL, init: RequestInit = {}): Promise<Received> {
     const headers = new Headers(init.headers);
     headers.set('user-agent', 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0');
     return super.send(address, { ...init, headers });

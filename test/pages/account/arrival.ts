@@ -1,5 +1,6 @@
 /** A user in his own pages: signed in, in a browser of his own. */
 import assert from 'node:assert/strict';
+import type { Received } from '../../support/requests.ts';
 import type { ServiceCalls } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
 
@@ -51,7 +52,7 @@ export const postForm = (
   path: string,
   fields: Record<string, string>,
   headers: Record<string, string> = {},
-): Promise<Response> =>
+): Promise<Received> =>
   browser.send(path, {
     method: 'POST',
     body: new URLSearchParams(fields),

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Secret } from 'otpauth';
 import { onServer } from '../../support/database.ts';
 import { codeOf, recoveryCodesOn, secretOn, TWO_FACTORS } from '../../support/factors.ts';
+import type { Received } from '../../support/requests.ts';
 import { ADMIN, API_TOKEN, type Service, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 import { answerOf, authorizeUrl, CALLBACK, challengeOf, createClient, post, SIGNED_OUT, verifier } from '../servers/relying-party.ts';
@@ -20,7 +21,7 @@ class WatchedBrowser extends UserAgent {
     super(origin);
   }
 
-  override async send(address: string | URL, init: RequestInit = {}): Promise<Response> {
+  override async send(address: string | URL, init: RequestInit = {}): Promise<Received> {
     const response = await super.send(address, init);
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];

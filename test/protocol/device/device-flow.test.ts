@@ -9,6 +9,7 @@ import { eventsOf } from '../../features/users/user-holdings.ts';
 import { setPolicies } from '../../support/access-policies.ts';
 import { moveClock, stopClock } from '../../support/clock.ts';
 import { onServer } from '../../support/database.ts';
+import type { Received } from '../../support/requests.ts';
 import { setScope } from '../../support/scopes.ts';
 import { newSecretKey, type Service, STARTED, startService, startTwo } from '../../support/service.ts';
 import { type Page, UserAgent } from '../../support/user-agent.ts';
@@ -113,7 +114,7 @@ test('the page of a code says where the device is: its country, and whether it i
     const { verification_uri_complete: link } = (await asked.json()) as { verification_uri_complete: string };
     const headers = { ...from(browser), 'accept-language': language };
     class At extends UserAgent {
-      override send(to: string | URL, init: RequestInit = {}): Promise<Response> {
+      override send(to: string | URL, init: RequestInit = {}): Promise<Received> {
         return super.send(to, { ...init, headers: { ...(init.headers as Record<string, string>), ...headers } });
       }
     }

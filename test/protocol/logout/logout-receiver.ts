@@ -7,6 +7,7 @@ import { createRemoteJWKSet, decodeJwt, type JWTPayload, jwtVerify } from 'jose'
 import { onServer, type TestDatabase } from '../../support/database.ts';
 import { listen } from '../../support/listen.ts';
 import { eventually } from '../../support/process.ts';
+import type { Received } from '../../support/requests.ts';
 import type { ServiceCalls } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
 import { createClient, SIGNED_OUT, type TestClient, tokensFor } from '../servers/relying-party.ts';
@@ -57,7 +58,7 @@ export async function signInAt(
     assert.equal(status, 200, JSON.stringify(body));
     idTokens.push(body.id_token);
   }
-  const logout = (): Promise<Response> => {
+  const logout = (): Promise<Received> => {
     const parameters = new URLSearchParams({ id_token_hint: idTokens[0] ?? '', post_logout_redirect_uri: SIGNED_OUT });
     return browser.send(`${service.issuer(places[0]?.[0] ?? 'built-in')}/logout?${parameters}`);
   };

@@ -1,5 +1,6 @@
 /** Steps that the tests of the OAuth endpoints share: an application, its authorization request, and the raw calls that libraries refuse to make. */
 import { createHash, randomBytes } from 'node:crypto';
+import { sendRequest } from '../../support/requests.ts';
 import type { ServiceCalls } from '../../support/service.ts';
 import type { Page, UserAgent } from '../../support/user-agent.ts';
 
@@ -65,7 +66,7 @@ export async function post(
   const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
   if (clientSecret !== undefined) headers.authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   const body = new URLSearchParams(clientSecret === undefined ? { client_id: clientId, ...form } : form).toString();
-  const response = await fetch(`${service.issuer(serverId)}/${endpoint}`, { method: 'POST', headers, body });
+  const response = await sendRequest(`${service.issuer(serverId)}/${endpoint}`, { method: 'POST', headers, body });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
 }
@@ -87,6 +88,6 @@ export async function tokensFor(
 }
 
 export async function userinfo(service: ServiceCalls, serverId: string, accessToken: string): Promise<JsonAnswer> {
-  const response = await fetch(`${service.issuer(serverId)}/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } });
+  const response = await sendRequest(`${service.issuer(serverId)}/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } });
   return { status: response.status, headers: response.headers, body: await response.json() };
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { moveClock } from '../../support/clock.ts';
+import type { Received } from '../../support/requests.ts';
 import { setScope } from '../../support/scopes.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { UserAgent } from '../../support/user-agent.ts';
@@ -109,7 +110,7 @@ test('a browser that signs in without the page is given the cookie with its firs
     const { sessionToken } = (await authn.json()) as { sessionToken: string };
     return browser.send(authorizeUrl(service, 'default', { client_id: client.clientId, scope: SCOPE, sessionToken, ...changes }));
   };
-  const cookies = (answer: Response): string[] => answer.headers.getSetCookie().filter((line) => line.startsWith(`${DEVICE}=`));
+  const cookies = (answer: Received): string[] => answer.headers.getSetCookie().filter((line) => line.startsWith(`${DEVICE}=`));
   assert.deepEqual(cookies(await signIn({ scope: 'unknown' })), [], 'nothing was granted');
   const [given = ''] = cookies(await signIn());
   const [, expires = ''] = /expires=([^;]+)/i.exec(given) ?? [];
@@ -130,7 +131,7 @@ test('a request that another site posts comes without the cookie, and does not r
   const url = authorizeUrl(service, 'built-in', { client_id: client.clientId });
   const send = (init: RequestInit, target: URL | string) =>
     fetch(target, { ...init, redirect: 'manual', headers: { cookie: `gatehouse-session=${session}; gatehouse-session.sig=${signature}` } });
-  const isGiven = (answer: Response) => {
+  const isGiven = (answer: Received) => {
     assert.match(answer.headers.get('location') ?? '', /[?&]code=/);
     return answer.headers.getSetCookie().some((line) => line.startsWith(`${DEVICE}=`));
   };
