@@ -1,4 +1,4 @@
-/** The service put together: every mount on one screen, in the order in which a request meets them. */
+/** The assembled service: every mount on one screen, in the order in which a request meets them. */
 import './protocol/library/library-warnings.ts';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Koa from 'koa';
@@ -66,18 +66,18 @@ import { signalReceivers, signalSubjects, signSecurityEvents } from './protocol/
 import { BACKCHANNEL_LOGOUT } from './protocol/storage/protocol-state.store.ts';
 import { createAuthorizationServers } from './protocol-host.ts';
 
-/** Milliseconds that mails under way are given when the process is to end. */
+/** Milliseconds that pending e-mails get at shutdown. */
 const DRAIN_MAIL = 5000;
 
 export interface App {
   readonly listener: RequestListener;
   /** Metrics of this process. */
   readonly registry: Registry;
-  /** Begins to deliver what the outbox holds, beside the requests. */
+  /** Starts the delivery of the outbox in the background. */
   sendOutbox(): { stop(): Promise<void> };
-  /** Begins to write when applications and secrets were last used. */
+  /** Starts the recording of when applications and secrets were last used. */
   writeUses(): { stop(): Promise<void> };
-  /** From now on `/health/ready` makes load balancers use other processes. */
+  /** Makes `/health/ready` fail, so that load balancers use other processes. */
   stopAccepting(): void;
 }
 
@@ -98,13 +98,13 @@ export function createApp(services: Services): App {
   let accepting = true;
 
   const outbound = createOutbound(config);
-  /** The sender of a request before authentication. */
+  /** The sender of a request, before authentication. */
   const describe = (req: IncomingMessage) => ({
     ipAddress: clientAddress(req, config.trustProxy),
     userAgent: req.headers['user-agent'] ?? '',
     requestId: requestId(req),
   });
-  /** Pages that are drawn for a request have the operator's words. */
+  /** Loads the operator's texts before a page is rendered for a request. */
   const prepareTexts = async (req: IncomingMessage): Promise<void> => useChangedTexts(req, await currentTexts(services));
   const uses = new ApplicationUses();
   const servers = createAuthorizationServers({ services, pages, outbound, uses, describe, prepareTexts });
@@ -114,10 +114,10 @@ export function createApp(services: Services): App {
   const sessions = createBrowserSessions({ servers, database, config, keyring });
 
   const koa = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy });
-  // Behind a proxy that ends TLS, too: cookies that pages set by themselves are Secure.
+  // Also behind a proxy that terminates TLS: cookies that pages set must be Secure.
   if (config.secure) Object.defineProperty(koa.request, 'protocol', { get: () => 'https' });
   koa.on('error', (error: NodeJS.ErrnoException) => {
-    // Anybody can send a request that Node's parser refuses: that is no failure of ours, and worth one short line.
+    // Anyone can send a request that Node's parser rejects. It is not a failure of the service and gets one short line.
     if (error.code?.startsWith('HPE_')) log.info({ code: error.code }, 'a request was not valid HTTP');
     else log.error({ err: error }, 'could not send a response');
   });
@@ -158,7 +158,7 @@ export function createApp(services: Services): App {
     await next();
   });
   koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
-  // An authorization server that cannot be reached fails before any of its pages. Visitors get a page of this service.
+  // An authorization server that is unavailable fails before any of its pages. The browser gets a page of this service.
   const failures = new WeakMap<IncomingMessage, unknown>();
   koa.use((ctx, next) => {
     if (failures.has(ctx.req)) throw failures.get(ctx.req);
@@ -200,7 +200,7 @@ export function createApp(services: Services): App {
   koa.use(unknownPage(pages));
   const everythingElse = koa.callback();
 
-  /** The OAuth endpoints are answered without a detour; what no endpoint answers gets the pages. */
+  /** OAuth endpoints come first. Requests that no endpoint answers get the pages. */
   async function route(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
     const destination = destinationOf(path);
@@ -246,7 +246,7 @@ export function createApp(services: Services): App {
       void warnOfSilentServer(services, mailer);
       return {
         async stop() {
-          // A mail server that hangs must not keep the process: what is cut off is sent by another one.
+          // A mail server that hangs must not delay the shutdown. Another process sends the remaining e-mails.
           const late = setTimeout(() => mailer.close(), DRAIN_MAIL);
           await sender.stop();
           clearTimeout(late);

@@ -4,14 +4,14 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runProgram } from './cli/program.ts';
 
 /**
- * On machines with much memory V8 lets the heap grow fourfold between two full collections: a process uses half as much again without measurable CPU
- * savings. In small containers V8 is economical by default.
+ * On machines with much memory, V8 lets the heap grow fourfold between two full collections: a process uses half as much memory again
+ * without measurable CPU savings. In small containers V8 is economical by default.
  */
 if (getHeapStatistics().heap_size_limit > 2 ** 31) setFlagsFromString('--heap-growing-percent=40');
 
 /**
- * When V8 has seen that a line of code creates long-lived objects, it allocates them in the old generation from the start (Node 20). That includes
- * rows of queries and their requests, which then stay until the next full collection, and cause it sooner.
+ * Node 20: when V8 sees that a line of code creates long-lived objects, it allocates them in the old generation from the start. That
+ * includes query rows and their requests, which then stay until the next full collection and cause it sooner.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');
 

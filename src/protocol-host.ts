@@ -44,13 +44,13 @@ export interface ProtocolHost {
   readonly pages: Pages;
   readonly outbound: Outbound;
   readonly uses: ApplicationUses;
-  /** The sender of a request before authentication. */
+  /** The sender of a request, before authentication. */
   describe(req: IncomingMessage): { readonly ipAddress: string; readonly userAgent: string; readonly requestId: string };
-  /** Pages that are drawn for a request have the operator's words. */
+  /** Loads the operator's texts before a page is rendered for a request. */
   prepareTexts(req: IncomingMessage): Promise<void>;
 }
 
-/** The authorization servers, with the rest of the service at hand. */
+/** Creates the authorization servers, connected to users, the audit log and the pages of the protocol. */
 export function createAuthorizationServers({
   services,
   pages,
@@ -63,7 +63,7 @@ export function createAuthorizationServers({
   const registration = new ClientRegistration(services);
   const documents = new ClientDocuments({ outbound, rateLimits: config.rateLimits });
   const refusedRequests = new RefusedRequests(services);
-  /** A page of the protocol, in the operator's texts. */
+  /** Renders a page of the protocol with the operator's texts. */
   const withTexts =
     <Facts>(draw: (of: Pages, ctx: Koa.Context, facts: Facts) => Promise<void>) =>
     async (ctx: Koa.Context, facts: Facts): Promise<void> => {
@@ -96,7 +96,7 @@ export function createAuthorizationServers({
       try {
         await refusedRequests.reject({ ...rejected, ...reason }, describe(req));
       } catch (error) {
-        // The answer is right without it.
+        // The record is optional: the response does not depend on it.
         log.warn({ err: error, requestId: requestId(req) }, 'could not record a refused request in the audit log');
       }
     },

@@ -30,7 +30,7 @@ interface AcrClaim {
   readonly values?: unknown;
 }
 
-/** @returns the requested classes, the best first: those of the claims parameter, else those of `acr_values` */
+/** @returns the requested classes, best first, from the claims parameter or else from `acr_values` */
 export function requestedAcr({ acr_values: values, claims }: Requests): readonly string[] {
   const parsed = typeof claims === 'string' ? (JSON.parse(claims) as { id_token?: { acr?: AcrClaim | null } | null }) : undefined;
   const claim = parsed?.id_token?.acr;
@@ -38,7 +38,11 @@ export function requestedAcr({ acr_values: values, claims }: Requests): readonly
   return requested.length > 0 ? requested : spaceSeparated(values);
 }
 
-/** @param policyOf that of the organization that the user signs in for @param isTrusted does the user trust the browser, so that it needs none? @returns what demands of the signed-in user a second factor that they have not used */
+/**
+ * @param policyOf reads the policy of the organization that the user signs in for
+ * @param isTrusted does the user trust the browser, so that no second factor is needed?
+ * @returns what requires a second factor that the signed-in user has not used yet
+ */
 export const secondFactorCheck =
   (
     settings: MfaSettings,
@@ -66,7 +70,7 @@ interface Authentication {
   readonly authTime?: number | undefined;
 }
 
-/** The grants that an access token comes from. */
+/** The library's properties for the grant of an access token. */
 const SOURCES = ['AuthorizationCode', 'DeviceCode', 'BackchannelAuthenticationRequest', 'RefreshToken'] as const;
 
 /**
@@ -91,7 +95,7 @@ const ofSession = (oidc: KoaContextWithOIDC['oidc']): Authentication =>
   // The library's `acr` reads the session, and there is none at the token endpoint.
   oidc.session?.accountId === undefined ? {} : { acr: oidc.acr, authTime: oidc.session.authTime() };
 
-/** From now on, the request's tokens contain the class that the session has reached. */
+/** Sets the class that the session has reached in the tokens of this request. */
 export function setAcr({ oidc }: KoaContextWithOIDC): void {
   const acr = acrOf(oidc.session?.amr ?? [], requestedAcr(oidc.params ?? {}));
   Object.defineProperty(oidc, 'acr', { value: acr, configurable: true });

@@ -1,4 +1,4 @@
-/** Notes that a session was used for an application for the first time. */
+/** Records the first use of a session for an application. */
 import { applicationSignIn } from '../../features/audit/protocol-events.service.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';

@@ -29,7 +29,7 @@ export interface BrowserSessionParts {
 }
 
 export interface ProtocolSession {
-  /** Names the session inside the service, and opens nothing. */
+  /** Identifies the session inside the service. It grants no access. */
   readonly uid: string;
   readonly accountId: string;
   readonly login: string;
@@ -39,7 +39,7 @@ export interface ProtocolSession {
   readonly idp: string | undefined;
   /** Epoch seconds. */
   readonly signedInAt: number;
-  /** Epoch seconds; later when it is used. */
+  /** Epoch seconds; use of the session extends it. */
   readonly expiresAt: number;
 }
 
@@ -52,7 +52,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
     return { provider, signIn, ctx, session: await provider.Session.get(ctx as never) };
   };
 
-  /** @returns false when the session has ended meanwhile */
+  /** @returns false if the session has ended */
   const renew = async (
     ctx: Read['ctx'],
     { jti }: Read['session'],
@@ -71,7 +71,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
   };
 
   return {
-    /** Viewing a page updates the session's last use, at most every few minutes. @returns undefined also if the user can no longer sign in */
+    /** Updates the session's last use, at most every few minutes. @returns undefined also if the user can no longer sign in */
     async current(req: IncomingMessage, res: ServerResponse): Promise<ProtocolSession | undefined> {
       const { session } = await read(req, res);
       if (session.accountId === undefined) return undefined;
@@ -82,7 +82,7 @@ export function createBrowserSessions({ servers, database, config, keyring }: Br
       return { uid, accountId: user.id, login: user.login, amr, idp: providerOf(session), signedInAt, expiresAt };
     },
 
-    /** Takes the cookie from the browser; the session that it named is ended elsewhere. */
+    /** Deletes the cookie. The session is ended elsewhere. */
     async forget(req: IncomingMessage, res: ServerResponse): Promise<void> {
       const { ctx } = await read(req, res);
       ctx.cookies.set(names?.session ?? '', null, { ...long });

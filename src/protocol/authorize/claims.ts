@@ -1,6 +1,6 @@
 /**
- * The claims parameter (OpenID Connect Core section 5.5): validates the request for each claim. oidc-provider only validates the outer structure, and
- * would fail on invalid contents.
+ * The claims parameter (OpenID Connect Core section 5.5): validates the request for each claim. oidc-provider validates only the outer
+ * structure and would fail on invalid contents.
  */
 
 import { scopesOfClaims } from '../../features/claims/claims.policy.ts';
@@ -30,15 +30,15 @@ export function checkClaims({ userinfo, id_token: idToken }: ClaimsParameter): v
 }
 
 /**
- * The scopes of the standard claims that a request names for its ID token. Claims are released by scope: who names a claim of a scope is judged as if
- * they had requested the scope. None where the application chose its claims, for it gets no others.
+ * The scopes of the standard claims that a request names for its ID token. Claims are released by scope, so a request for a claim is
+ * evaluated like a request for its scope. None if the application selected its claims, because it gets no others.
  */
 export function scopesOfRequestedClaims({ oidc: { client, claims } }: KoaContextWithOIDC): string[] {
   if (client === undefined || clientSettings(client).idTokenClaims !== undefined) return [];
   return scopesOfClaims(Object.keys(claims.id_token ?? {}));
 }
 
-/** Takes the claims of scopes that the user did not allow out of the request. @returns the names of the rest */
+/** Removes the claims of scopes that the user did not allow from the request. @returns the names of the rest */
 export function allowedClaims({ oidc: { claims } }: KoaContextWithOIDC, scopes: readonly string[]): string[] {
   const idToken: Record<string, unknown> = claims.id_token ?? {};
   for (const name of Object.keys(idToken)) if (scopesOfClaims([name]).some((scope) => !scopes.includes(scope))) delete idToken[name];

@@ -12,11 +12,14 @@ export function answersBySession(ctx: KoaContextWithOIDC): void {
   if (request !== undefined) request.writes.bySession = true;
 }
 
-/** Takes the answer back and sends the browser to the same request, its parameters merged with those of a request object, which counts once. */
+/**
+ * Discards the response and redirects the browser to the same request. Parameters of a request object are merged, because it can be used
+ * only once.
+ */
 export function askAgain(ctx: KoaContextWithOIDC): void {
   const { params, provider, entities } = ctx.oidc;
   if (entities.DeviceCode !== undefined) {
-    // The user types the code again: it was not answered.
+    // The user enters the code again, because the request was not answered.
     ctx.set('Cache-Control', 'no-store');
     ctx.redirect(isSignInRequest(entities.DeviceCode) ? '/account/requests' : '/activate');
     ctx.status = 303;

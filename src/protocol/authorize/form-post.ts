@@ -1,11 +1,11 @@
-/** The form_post response mode (OAuth 2.0 Form Post Response Mode): the answer goes to the redirect URI as a form that the browser posts. */
+/** The form_post response mode (OAuth 2.0 Form Post Response Mode): the browser posts the response to the redirect URI as a form. */
 
 import type { ResponseMode } from '../library/patches.ts';
 import { applicationOrigins, originOf } from '../servers/application-origins.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { type ProtocolPages, requestedLocales } from '../servers/error-pages.ts';
 
-/** @returns the response mode; an error is delivered by the same page, for the browser shows it only in passing */
+/** @returns the response mode; the same page delivers errors, because the browser shows it only briefly */
 export function formPostMode(pages: ProtocolPages): ResponseMode {
   return async (ctx, redirectUri, fields) => {
     const { client } = ctx.oidc;

@@ -1,6 +1,6 @@
 /**
- * A pending authorization request: presented to the hosted pages, and finished with the user's actions there. The pages know nothing of
- * oidc-provider; the interaction belongs to the browser with its cookie (OpenID Connect Core sections 3.1.2.3, 3.1.2.4).
+ * A pending authorization request: presented to the hosted pages, and finished with the user's actions there. The pages do not depend on
+ * oidc-provider. An interaction belongs to the browser with its cookie (OpenID Connect Core sections 3.1.2.3, 3.1.2.4).
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -47,7 +47,7 @@ type Result =
 export interface InteractionParts {
   readonly servers: AuthorizationServers;
   readonly services: Services;
-  /** Makes the error that the hosted pages understand. */
+  /** Creates the error that the hosted pages understand. */
   gone(reason: Gone): Error;
   /** The sender of the request, for the audit log. */
   describe(req: IncomingMessage): { readonly ipAddress?: string; readonly userAgent?: string; readonly requestId?: string };
@@ -56,10 +56,13 @@ export interface InteractionParts {
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 export function createInteractions({ servers, services, gone, describe }: InteractionParts) {
-  /** Interactions of current requests without a session; responding does not look them up again, because it fails if the interaction has ended. */
+  /**
+   * Interactions of current requests without a session. The response does not look them up again, because that fails if the interaction has
+   * ended.
+   */
   const looked = new WeakMap<IncomingMessage, readonly [BuiltServer, Interaction]>();
 
-  /** @throws gone, when this browser may not carry this interaction on */
+  /** @throws gone, if this browser must not continue the interaction */
   async function find(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<[BuiltServer, Interaction]> {
     const built = await servers.get(serverId);
     if (built === undefined) throw gone('expired');
@@ -77,7 +80,10 @@ export function createInteractions({ servers, services, gone, describe }: Intera
     }
   }
 
-  /** The library asks only whether the session that the interaction began with is still there: who has but its cookie may not consent for its user. */
+  /**
+   * The library checks only that the interaction's session still exists. A browser that has only the interaction cookie must not consent
+   * for the session's user.
+   */
   async function isOfThisSession(
     provider: BuiltServer['provider'],
     { session }: Interaction,
@@ -199,8 +205,8 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   }
 
   /**
-   * Another user signs in on this browser: the previous session ends like by a logout, and the request continues without it. Uses the browser's
-   * session, because a sign-in in a second tab can be newer than the interaction.
+   * Another user signs in on this browser: the previous session ends like by a logout, and the request continues without it. Uses the
+   * browser's current session, because a sign-in in a second tab can be newer than the interaction.
    */
   async function partFromOtherAccount(
     req: IncomingMessage,
@@ -229,10 +235,10 @@ export function createInteractions({ servers, services, gone, describe }: Intera
   return { waiting, details, finish };
 }
 
-/** The authorization details that the dialog asks for: all of them are allowed, or the request is denied. */
+/** The authorization details in the consent dialog. The user allows all of them or denies the request. */
 const detailsOf = ({ prompt }: Interaction): readonly AuthorizationDetail[] => (prompt.details.details ?? []) as AuthorizationDetail[];
 
-/** The APIs on the web that the tokens are for. */
+/** The protected APIs (web addresses) that the tokens are for. */
 function resourcesOf({ server }: BuiltServer, params: Interaction['params']): readonly string[] {
   const decision = decideAudiences({ offered: audiencesOf(server), asked: requestedAudiences(params), granted: undefined });
   const [first = server.audience, ...further] = decision.audiences ?? [];
@@ -244,15 +250,15 @@ interface WhereFrom {
   readonly host: string;
 }
 
-/** A client that introduced itself comes from the host of its document; one that registered itself is known by where it leads. */
+/** Where a client comes from: the host of its metadata document, or the hosts of the redirect URIs of a client that registered itself. */
 function whereFrom(client: Client, redirectUri: string | undefined): WhereFrom | undefined {
   const { origin } = clientSettings(client);
   if (origin === 'ADMIN') return undefined;
   if (origin === 'INTRODUCED') return { from: 'host', host: hostOf(client.clientId) };
-  // The request of a device has none.
+  // Device requests have no redirect URI.
   const [uri = redirectUri] = redirectUri === undefined ? (client.redirectUris ?? []) : [];
   if (uri === undefined) return undefined;
-  // The name of the machine itself says nothing: it is the same for every program there.
+  // A loopback host is the same for every program on the machine and identifies none.
   if (isLoopbackHost(new URL(uri).hostname)) return { from: redirectUri === undefined ? 'other-device' : 'this-device', host: '' };
   return { from: 'host', host: hostOf(uri) || uri };
 }
@@ -272,7 +278,7 @@ const promptOf = (name: string): 'login' | (typeof PAGES)[number] => PAGES.find(
 
 /**
  * The result as the resumed request reads it.
- * @param deviceId browser that signed in: the request continues in no other one (storage/model-adapter.ts)
+ * @param deviceId browser that signed in; the request cannot continue in another one (storage/model-adapter.ts)
  */
 function stored(result: Exclude<Result, { error: string }>, deviceId: string): NonNullable<Interaction['result']> {
   if ('switchAccount' in result) return { switchAccount: true } as NonNullable<Interaction['result']>;
@@ -287,7 +293,7 @@ function stored(result: Exclude<Result, { error: string }>, deviceId: string): N
 const keptOrganization = ({ prompt: { details } }: Interaction, result: Result) =>
   'login' in result && typeof details.organization === 'string' ? { organization: details.organization } : {};
 
-/** A sign-in with an existing account answers prompt=create, too. */
+/** A sign-in with an existing account also satisfies prompt=create. */
 const answersCreate = ({ prompt }: Interaction, result: Result) => (prompt.name === CREATE && 'login' in result ? { [CREATE]: {} } : {});
 
 const present = <T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } =>

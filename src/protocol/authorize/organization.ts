@@ -1,6 +1,7 @@
 /**
- * The organization that a user signs in for: by the parameter `organization`, by the user's choice, or because they belong to one alone. The session
- * remembers it for each application, a grant's tokens keep it (storage/model-adapter.ts), and claims name it (token/server-claims.ts).
+ * The organization that a user signs in for: from the parameter `organization`, by the user's choice, or the only one they belong to. The
+ * session stores it for each application, the tokens of a grant keep it (storage/model-adapter.ts), and claims contain it
+ * (token/server-claims.ts).
  */
 import { isSessionOver, type OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
 import {
@@ -22,7 +23,7 @@ export const ORGANIZATION = 'organization';
 export const NOT_A_MEMBER = 'not_a_member';
 const CHOICE_NEEDED = 'choice_needed';
 
-/** Characters of an organization's name or ID. */
+/** Maximum length of an organization's name or ID, in characters. */
 const LONGEST = 255;
 
 /** @throws {errors.InvalidRequest} */
@@ -49,20 +50,20 @@ interface Decided {
   readonly state: { [DECIDED]?: Promise<OrganizationDecision>; [ORGANIZATION_ID]?: string };
 }
 
-/** @returns the ID of the one that the user signs in for, where that is decided */
+/** @returns the ID of the organization that the user signs in for, if it is decided */
 export const decidedOrganization = (ctx: KoaContextWithOIDC): string | undefined => (ctx as Decided).state[ORGANIZATION_ID];
 
 export interface SignInOrganizations {
   decide(ctx: KoaContextWithOIDC): Promise<OrganizationDecision>;
-  /** The policy of the organization, where it is decided and has one. */
+  /** The policy of the organization, if one is selected and has a policy. */
   policyOf(ctx: KoaContextWithOIDC): Promise<OrganizationPolicy | undefined>;
-  /** Does the organization want its users to sign in again? A session that is not over is used for it now. */
+  /** Does the organization require a new sign-in? Otherwise, this counts as use of the session. */
   isSessionOver(ctx: KoaContextWithOIDC): Promise<boolean>;
 }
 
 /** @param read organizations of a user with their policies; called once per request, and only if the request or the application requires one */
 export function signInOrganizations(read: ReadOrganizations): SignInOrganizations {
-  /** Several checks ask it at the same time. */
+  /** Cached per request, because several checks need it. */
   function decide(ctx: KoaContextWithOIDC): Promise<OrganizationDecision> {
     const { state } = ctx as Decided;
     state[DECIDED] ??= judge(ctx);
@@ -76,7 +77,7 @@ export function signInOrganizations(read: ReadOrganizations): SignInOrganization
     const { organization: setting } = clientSettings(client);
     if (!needsOrganization({ setting, wanted })) return { kind: 'none' };
     const { organization: answered } = (result ?? {}) as { readonly organization?: string };
-    // A new sign-in asks again.
+    // A new sign-in asks for the organization again.
     const remembered = result?.login === undefined ? (session.authorizationFor(client.clientId) as Remembering).orgId : undefined;
     const chosen = answered ?? remembered;
     const found = await read(account.accountId, { wanted, first: chosen });

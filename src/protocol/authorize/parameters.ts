@@ -1,4 +1,4 @@
-/** The parameters of an authorization request: which there are, and what nonce, state and idp may be (OpenID Connect Core 1.0 section 3.1.2.1). */
+/** The parameters of an authorization request and the validation of nonce, state and idp (OpenID Connect Core 1.0 section 3.1.2.1). */
 
 import type { Profile } from '../../features/applications/application-settings.policy.ts';
 import { areScopes } from '../../features/identity-providers/upstream-request.policy.ts';
@@ -7,7 +7,7 @@ import { isPrintable } from '../../platform/validation/text.ts';
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 
-/** The parameters that the authorize endpoint knows (OAuth Parameters registry of IANA); all others are ignored (RFC 6749 section 3.1). */
+/** The supported parameters of the authorize endpoint (IANA OAuth Parameters registry). Others are ignored (RFC 6749 section 3.1). */
 export const PARAMETERS: ReadonlySet<string> = new Set([
   ...[
     'client_id',
@@ -36,30 +36,30 @@ export const PARAMETERS: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** These may be there more than once (RFC 8707 section 2, RFC 8693 section 2.1). */
+/** These can be repeated (RFC 8707 section 2, RFC 8693 section 2.1). */
 export const MANY: ReadonlySet<string> = new Set(['resource', 'audience']);
 
-/** @returns the name of a parameter that is there twice (RFC 6749 sections 3.1 and 3.2) */
+/** @returns the name of a repeated parameter (RFC 6749 sections 3.1 and 3.2) */
 export const repeated = (parameters: Readonly<Record<string, string | readonly string[] | undefined>>): string | undefined =>
   Object.keys(parameters).find((name) => Array.isArray(parameters[name]) && !MANY.has(name));
 
-/** A parameter's name for a description, which holds no quotes and nothing beyond ASCII (RFC 6749 section 5.2). */
+/** A parameter's name for an error description, without quotes and non-ASCII characters (RFC 6749 section 5.2). */
 export const describable = (name: string): string => (/^[\w.-]{1,100}$/.test(name) ? name : 'of another name');
 
-/** Does the authorize endpoint itself deliver a token? */
+/** Does the authorize endpoint itself issue a token? */
 export const deliversToken = (responseType: unknown): boolean =>
   spaceSeparated(responseType).some((type) => type === 'token' || type === 'id_token');
 
 /**
- * @param nonce as it came: oidc-provider forgets it when the scope has no openid
- * @param profile `openid`: only where an ID token comes from the authorize endpoint, which oidc-provider demands itself
+ * @param nonce the raw value: oidc-provider drops it if the scope has no openid
+ * @param profile `openid`: required only if the authorize endpoint issues an ID token, which oidc-provider checks itself
  * @throws {errors.InvalidRequest}
  */
 export function checkNonce(nonce: unknown, responseType: unknown, profile: Profile): void {
   if (profile === 'service' && deliversToken(responseType) && !nonce) throw new errors.InvalidRequest('missing required parameter nonce');
 }
 
-/** @throws {errors.InvalidRequest} the application must push its requests (RFC 9126 section 6), and has not pushed this one */
+/** @throws {errors.InvalidRequest} the application must push its requests (RFC 9126 section 6), and this one was not pushed */
 export function checkPushed({ oidc: { client, route, entities } }: KoaContextWithOIDC, isFapi2: boolean): void {
   const mustPush = isFapi2 || (client !== undefined && clientSettings(client).pushRequired);
   if (mustPush && route === 'authorization' && entities.PushedAuthorizationRequest === undefined)
@@ -68,15 +68,21 @@ export function checkPushed({ oidc: { client, route, entities } }: KoaContextWit
     );
 }
 
-/** Characters that a profile accepts; all but `service` allow those of RFC 6749 appendix A.5, and require no state. */
+/**
+ * Characters that a profile accepts in the state. All profiles but `service` allow those of RFC 6749 appendix A.5 and do not require a
+ * state.
+ */
 const PRINTABLE = /^[\x20-\x7e]+$/;
 const ALLOWED: Readonly<Record<Profile, RegExp>> = { service: /^[A-Za-z0-9,._-]+$/, openid: PRINTABLE, fapi2: PRINTABLE };
 
-/** May an error bring this state back? Also one that is refused: clients find their request by it (RFC 6749 section 4.1.2.1). */
+/**
+ * Can an error response contain this state? Refused states are returned too, because clients find their request by it (RFC 6749 section
+ * 4.1.2.1).
+ */
 export const isReturnable = (state: string): boolean => ALLOWED.openid.test(state);
 
 /**
- * @param state as it came
+ * @param state the raw value
  * @throws {errors.InvalidRequest}
  */
 export function checkState(state: string | undefined, profile: Profile): void {
@@ -113,10 +119,16 @@ export function checkIdpScope(ctx: KoaContextWithOIDC): void {
     throw new errors.InvalidRequest('idp_scope must be a list of scopes separated by spaces');
 }
 
-/** By these names the library's `acr_values` and `max_age` pass it where it would demand the scope openid. A client's own of these names are dropped. */
+/**
+ * Internal names for `acr_values` and `max_age`, because the library requires the scope openid with these. Parameters that a client sends
+ * under the internal names are dropped.
+ */
 export const WITHOUT_OPENID = { acr_values: 'acr_values_without_openid', max_age: 'max_age_without_openid' } as const;
 
-/** An API may ask for a stronger or fresher sign-in, and its application need not ask for an ID token (RFC 9470 section 4). @returns the parameters to replace */
+/**
+ * An API can require a stronger or more recent sign-in from an application that does not request an ID token (RFC 9470 section 4). @returns
+ * the parameters to replace
+ */
 export const withoutOpenid = (
   { acr_values: acr, max_age: age }: Readonly<Record<string, string | string[] | undefined>>,
   isOpenid: boolean,
@@ -126,7 +138,10 @@ export const withoutOpenid = (
   [WITHOUT_OPENID.max_age]: isOpenid ? undefined : age,
 });
 
-/** Gives both their own names back, behind the library's check. What is pushed is checked again when it is used, and keeps the others. @throws {errors.InvalidRequest} */
+/**
+ * Restores both names after the library's check. Pushed parameters keep the internal names and are checked again on use. @throws
+ * {errors.InvalidRequest}
+ */
 export function restoreStepUp({ oidc: { params, prompts, route } }: KoaContextWithOIDC): void {
   const { [WITHOUT_OPENID.acr_values]: acr, [WITHOUT_OPENID.max_age]: age } = params ?? {};
   // Same error as the library's for requests with openid.

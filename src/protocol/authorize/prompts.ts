@@ -1,6 +1,6 @@
 /**
  * Prompts of an authorization request in oidc-provider's terms: sign in, choose an organization, consent; and the grant of the request.
- * features/consents/consent.policy.ts decides about consent.
+ * features/consents/consent.policy.ts decides whether consent is needed.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -28,7 +28,7 @@ import { allowedClaims, scopesOfRequestedClaims } from './claims.ts';
 import { decidedOrganization, organizationPrompt, type SignInOrganizations } from './organization.ts';
 import { nameSession } from './session-id.ts';
 
-/** The value of `prompt`, and the prompt that it asks for. */
+/** The value of `prompt`, and the name of the prompt. */
 export const CREATE = 'create';
 
 const DECISIONS = 'gatehouseConsent';
@@ -168,7 +168,7 @@ export function promptRules(
       }),
     ),
   );
-  // Nothing grantable was requested, or nothing optional ticked: oidc-provider refuses it too, but without a description.
+  // Nothing grantable was requested, or the user ticked nothing: oidc-provider refuses it too, but without a description.
   consent?.checks.add(
     new Check('nothing_granted', 'no requested scope was granted', 'access_denied', (ctx) => {
       const hasDetails = ((ctx.state[DECISIONS] ?? []) as readonly ScopeDecision[]).some(({ detail }) => detail !== undefined);
@@ -205,7 +205,7 @@ export function promptRules(
       // Before the consent page nothing is issued, and the access policies evaluate everything requested.
       const claims = allowedClaims(ctx, [...granted, ...pendingScopes(ctx)]);
       if (claims.length > 0) grant.addOIDCClaims(claims);
-      // Gives the grant its id; nothing is stored, for each token says what it was granted.
+      // Assigns the grant an ID. Nothing is stored, because each token contains what it was granted.
       await grant.save();
       return grant;
     },

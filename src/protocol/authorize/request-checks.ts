@@ -1,6 +1,6 @@
 /**
- * Our checks of an authorization request, in the order in which it meets them. The library runs them last, when the redirect URI is known to be
- * good, so that refusals go back to the application.
+ * Our checks of an authorization request, in order. The library runs them last, after it has validated the redirect URI, so that errors go
+ * back to the application.
  */
 import type { AuthorizationServer, AuthorizationServerParts } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { authorizationScopes, offeredTo, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
@@ -18,19 +18,18 @@ import { checkIdp, checkIdpScope, checkNonce, checkPushed, checkState, restoreSt
 import { asRequested, checkSigned } from './request.ts';
 import { signInBySessionToken } from './session-token.ts';
 
-// The scope of an authorization request (RFC 6749 section 3.3, OpenID Connect Core section 11). oidc-provider drops unknown scopes in
-// silence and grants offline_access only after a consent prompt; here unknown ones are an error, and offline_access is a scope like
-// others.
+// The scope of an authorization request (RFC 6749 section 3.3, OpenID Connect Core section 11). oidc-provider silently drops unknown scopes
+// and grants offline_access only after a consent prompt. Here, unknown scopes are an error and offline_access is a scope like others.
 
-/** Not the library's own, which sends the scopes back in a field `scope`: that one comes with an access token only. */
+/** Unlike the library's error, it does not return the scopes in a field `scope`, which belongs to access tokens only. */
 const invalidScope = (description: string) => new errors.CustomOIDCProviderError('invalid_scope', description);
 
-/** Short, and of the characters of a scope that a description may hold (RFC 6749 sections 3.3 and 4.1.2.1). */
+/** Can an error description contain the scope? It must be short and of valid characters (RFC 6749 sections 3.3 and 4.1.2.1). */
 const isNameable = (scope: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(scope);
 
 /**
- * @param requested the parameter as it came, before oidc-provider filtered it
- * @throws {errors.CustomOIDCProviderError} `invalid_scope`: a scope that the server does not have, or nothing at all
+ * @param requested the raw parameter, before oidc-provider filtered it
+ * @throws {errors.CustomOIDCProviderError} `invalid_scope`: the scope is unknown to the server, or empty
  */
 function checkScope(
   ctx: KoaContextWithOIDC,
@@ -64,11 +63,11 @@ interface RequestCheckParts {
   readonly directory: Directory;
   readonly state: ServerState;
   readonly endSession: ProviderParts['endSession'];
-  /** Notes what a stranger stores. */
+  /** Counts requests that unauthenticated senders have stored. */
   countUnanswered(ctx: KoaContextWithOIDC): void;
 }
 
-/** @returns the library's setting of the same name: parameters that it does not know, and those that we look at again */
+/** @returns the library's setting of the same name: additional parameters, and those that are checked again */
 export function requestChecks({
   parts,
   audiences,
@@ -91,7 +90,7 @@ export function requestChecks({
     authorization_details: (ctx) => onUserRequest(ctx, () => details.check(ctx)),
     idp: (ctx) => onUserRequest(ctx, () => checkIdp(ctx, directory.identityProvider)),
     idp_scope: (ctx) => onUserRequest(ctx, () => checkIdpScope(ctx)),
-    // The last: what is wrong with a request uses nothing up.
+    // Last, so that an invalid request does not use up the token.
     sessionToken: (ctx) =>
       onUserRequest(ctx, async () => {
         checkFapi2Client(ctx.oidc.client, server);
@@ -99,7 +98,8 @@ export function requestChecks({
         checkSigned(ctx);
         await asRequested(ctx).use();
         if (ctx.oidc.route === 'authorization') return signInBySessionToken(ctx, state, endSession);
-        // Anybody can push requests of a public client, and ask for codes as its device; one that proves itself may ask for many from one address.
+        // Anyone can push requests of a public client or request device codes with its ID. A client that authenticates can send many
+        // requests from one address.
         if (ctx.oidc.client?.tokenEndpointAuthMethod === 'none') countUnanswered(ctx);
       }),
   };
@@ -107,15 +107,18 @@ export function requestChecks({
 
 const REQUEST_ROUTES: readonly unknown[] = ['authorization', 'pushed_authorization_request'];
 
-/** Our checks of parameters run last among oidc-provider's, when the redirect_uri is known to be good, and on authorization requests only. */
+/** Our parameter checks run after oidc-provider's, when the redirect_uri is valid, and for authorization requests only. */
 function onRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
   return REQUEST_ROUTES.includes(ctx.oidc.route) ? onUserRequest(ctx, check) : undefined;
 }
 
-/** Requests without a redirect URI, state and nonce: those of devices (RFC 8628 section 3.1), and those that the user answers elsewhere (CIBA section 7.1). */
+/**
+ * Requests without redirect URI, state and nonce: device authorization (RFC 8628 section 3.1) and backchannel authentication (CIBA section
+ * 7.1).
+ */
 const ELSEWHERE: readonly unknown[] = ['device_authorization', 'backchannel_authentication'];
 
-/** Like `onRequest`, also for requests that are answered elsewhere. */
+/** Like `onRequest`, but also for device and backchannel requests. */
 function onUserRequest<T>(ctx: KoaContextWithOIDC, check: () => T): T | undefined {
   if (!REQUEST_ROUTES.includes(ctx.oidc.route) && !ELSEWHERE.includes(ctx.oidc.route)) return undefined;
   const { refusal } = asRequested(ctx);

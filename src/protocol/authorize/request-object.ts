@@ -1,7 +1,7 @@
 /**
- * The `request` parameter: an authorization request as a JWT that its application has signed (OpenID Connect Core section 6, RFC 9101). Verified here,
- * before oidc-provider, which would drop the query beside it: the JWT's values win, and what it does not carry counts as the query says. Encrypted and
- * unsigned ones are refused; the `request_uri` of a client's own is not offered.
+ * The `request` parameter: an authorization request as a signed JWT (OpenID Connect Core section 6, RFC 9101). It is verified before
+ * oidc-provider, which would ignore the query parameters: values of the JWT take precedence, others come from the query. Encrypted and
+ * unsigned objects are refused. A client's own `request_uri` is not supported.
  */
 
 import {
@@ -25,23 +25,26 @@ import { MANY, PARAMETERS } from './parameters.ts';
 
 export type RequestParameters = Record<string, string | string[] | undefined>;
 
-/** RFC 9101 section 10.8: a JWT for another purpose has another type; media types are case-insensitive (RFC 7515 section 4.1.9). */
+/** RFC 9101 section 10.8: JWTs for other purposes have another type. Media types are case-insensitive (RFC 7515 section 4.1.9). */
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'oauth-authz-req+jwt', 'application/oauth-authz-req+jwt'];
-/** Maximum time until expiry in seconds, as long as a `jti` is remembered. */
+/** Maximum seconds until expiry, and how long a `jti` is remembered. */
 const LONGEST_LIFE = 86_400;
 
 export interface RequestObjectRules {
   readonly issuer: string;
-  /** Marks a `jti` as processed until then (epoch seconds), at once. @returns false when it was processed before */
+  /** Marks a `jti` as used until the given time (epoch seconds), immediately. @returns false if it was used before */
   claim(clientId: string, jti: string, until: number): Promise<boolean>;
-  /** Is the application under FAPI 2.0? Then nothing counts beside the JWT (RFC 9101 section 6.3). */
+  /** Does the profile FAPI 2.0 apply to the application? Then only parameters of the JWT count (RFC 9101 section 6.3). */
   isFapi2(client: AdapterPayload): boolean;
   readonly issuerKeys: IssuerKeys;
 }
 
-/** Finds the application and counts wrong secrets, for the request under way. The last two refuse an application that is not heard from there. */
+/**
+ * Looks up the application and counts wrong secrets for the current request. The last two methods throw if the application is blocked at
+ * this address.
+ */
 export interface SecretGuard {
-  /** @returns undefined when there is no such application */
+  /** @returns undefined if the application does not exist */
   findClient(id: string): Promise<AdapterPayload | undefined>;
   before(clientId: string): void;
   failed(clientId: string): Promise<void>;
@@ -49,11 +52,11 @@ export interface SecretGuard {
 
 export interface Merged {
   readonly parameters: RequestParameters;
-  /** Reason to refuse the request, once it is known where to report it. */
+  /** Reason to refuse the request; reported once the redirect URI is known. */
   readonly refusal: errors.OIDCProviderError | undefined;
-  /** Was there a request object that is right? */
+  /** Did the request contain a valid request object? */
   readonly isSigned?: boolean;
-  /** Marks the request object as processed. @throws {errors.InvalidRequestObject} it was before */
+  /** Marks the request object as used. @throws {errors.InvalidRequestObject} it was used before */
   use(): Promise<void>;
 }
 
@@ -61,7 +64,7 @@ const unused = async (): Promise<void> => {};
 
 const refuse = (description: string, cause?: unknown) => new errors.InvalidRequestObject(description, { cause });
 
-/** @returns what verifies and merges the request objects of one authorization server */
+/** @returns the functions that verify and merge request objects of one authorization server */
 export function requestObjects(rules: RequestObjectRules) {
   function keysOf(client: AdapterPayload, alg: string): JWTVerifyGetKey {
     if (signsBySecret(alg)) {
@@ -92,7 +95,7 @@ export function requestObjects(rules: RequestObjectRules) {
       algorithms: [alg],
       issuer: client.client_id ?? '',
       audience: rules.issuer,
-      // FAPI 2.0 Message Signing wants `nbf` in its place.
+      // FAPI 2.0 Message Signing requires `nbf` instead.
       requiredClaims: rules.isFapi2(client) ? ['iss', 'aud', 'exp'] : ['iss', 'aud', 'iat', 'exp'],
       currentDate: present(),
       // Tolerance for `nbf`; expiry has none (read).
@@ -132,7 +135,7 @@ export function requestObjects(rules: RequestObjectRules) {
     return { parameters, isAlone: rules.isFapi2(client), use: jti === undefined ? unused : use };
   }
 
-  /** Puts the request object's parameters over those of the query. Without one, the query stays as it is. */
+  /** Merges the parameters of the request object over those of the query. Without a request object, the query is unchanged. */
   return async ({ request, ...query }: RequestParameters, guard: SecretGuard): Promise<Merged> => {
     if (request === undefined || request === '') return { parameters: query, refusal: undefined, use: unused };
     if (Array.isArray(request))
@@ -152,7 +155,7 @@ export function requestObjects(rules: RequestObjectRules) {
   };
 }
 
-/** FAPI 2.0 Message Signing section 5.3.1: `nbf` is there and not older than an hour, and `exp` not more than an hour after it. */
+/** FAPI 2.0 Message Signing section 5.3.1: `nbf` is required and at most an hour old, and `exp` is at most an hour later. */
 function checkFapi2Times({ nbf, exp = 0 }: JWTPayload): void {
   const HOUR = 3600;
   if (nbf === undefined || nbf < epochSeconds() - HOUR || exp > nbf + HOUR)
@@ -167,7 +170,7 @@ function headerOf(jwt: string): { alg?: string; typ?: string } {
   }
 }
 
-/** @throws {errors.InvalidRequestObject} a value that no parameter can have */
+/** @throws {errors.InvalidRequestObject} a value that a parameter cannot have */
 function parametersOf(payload: JWTPayload): RequestParameters {
   // Claims that are not parameters are ignored (RFC 9101 section 4).
   const entries = Object.entries(payload).filter(([name]) => PARAMETERS.has(name));

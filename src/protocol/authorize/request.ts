@@ -1,6 +1,6 @@
 /**
- * Prepares an authorization request for oidc-provider: adds defaults that the library lacks, and keeps what it filters out before our checks. Applied
- * to plain parameters, at the authorize endpoint and for pushed requests (RFC 9126).
+ * Prepares an authorization request for oidc-provider: adds defaults that the library lacks, and keeps the parameters that it filters out
+ * before our checks. Works on plain parameters, at the authorize endpoint and for pushed requests (RFC 9126).
  */
 import { parse } from 'node:querystring';
 import { decodeJwt } from 'jose';
@@ -22,10 +22,10 @@ export interface AsRequested {
   readonly scope: string | undefined;
   readonly nonce: string | undefined;
   readonly state: string | undefined;
-  /** Problem with the request object. Our first check reports it, when the redirect URI has been validated. */
+  /** Problem with the request object. Our first check reports it, after the redirect URI has been validated. */
   readonly refusal: errors.OIDCProviderError | undefined;
   readonly isSigned: boolean;
-  /** Marks the request object as processed. Called when nothing else is wrong. @throws {errors.InvalidRequestObject} it was before */
+  /** Marks the request object as used. Called if nothing else is wrong. @throws {errors.InvalidRequestObject} it was used before */
   use(): Promise<void>;
 }
 
@@ -51,11 +51,11 @@ const PUSHES: ReadonlySet<string> = new Set([
 
 export const isPush = ({ path }: Context): boolean => PUSHES.has(path);
 
-/** The parameters with the service's defaults in place. */
+/** The parameters with the service's defaults. */
 function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): RequestParameters {
-  // RFC 6749 section 3.1: a parameter without a value is treated as if it were omitted.
+  // RFC 6749 section 3.1: a parameter without a value counts as omitted.
   const prepared: RequestParameters = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
-  // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 rules out.
+  // RFC 7636 section 4.3 would default to `plain`, which RFC 9700 section 2.1.1 forbids.
   if (prepared.code_challenge !== undefined && prepared.code_challenge_method === undefined) prepared.code_challenge_method = 'S256';
   if (prepared.scope === undefined) prepared.scope = defaultScopes(scopes).join(' ') || undefined;
   // oidc-provider answers an unregistered mode with unsupported_response_mode in the fragment; nothing secret reaches the query.
@@ -64,43 +64,43 @@ function withDefaults(parameters: RequestParameters, scopes: readonly Scope[]): 
   const isOpenid = spaceSeparated(single(prepared.scope)).includes('openid');
   if (!isOpenid && !spaceSeparated(single(prepared.response_type)).includes('id_token')) prepared.nonce = undefined;
   Object.assign(prepared, withoutOpenid(prepared, isOpenid));
-  // One parameter of one value, under a name that the library does not know: it takes `resource` for its own resource servers.
+  // One parameter with one value, under a name that the library ignores: it would use `resource` for its own resource indicators.
   prepared.audience = requestedAudiences(prepared).join(' ') || undefined;
   prepared.resource = undefined;
-  // An invalid state is never returned, whatever error comes first.
+  // An invalid state is never returned, whatever error is reported.
   if (typeof prepared.state === 'string' && !isReturnable(prepared.state)) prepared.state = undefined;
   return prepared;
 }
 
-/** A posted request means the same as one by GET (OpenID Connect Core section 3.1.2.1). */
+/** POST is equivalent to GET (OpenID Connect Core section 3.1.2.1). */
 async function takeParametersFromForm(ctx: Context): Promise<void> {
   if (!ctx.is('application/x-www-form-urlencoded')) throw new errors.InvalidRequest('the body must be application/x-www-form-urlencoded');
   ctx.querystring = await readProtocolForm(ctx);
   ctx.method = 'GET';
 }
 
-/** No parameter of OAuth or OpenID Connect holds a control character (RFC 6749 appendix A), and PostgreSQL cannot store the first of them. */
+/** No parameter of OAuth or OpenID Connect contains control characters (RFC 6749 appendix A), and PostgreSQL cannot store U+0000. */
 function takeUnprintable(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const isBad = (name: string, value: RequestParameters[string]): boolean => {
-    // In JSON they can be written in other characters.
+    // JSON can contain them as escape sequences.
     const isEscaped = (name === 'claims' || name === 'authorization_details') && typeof value === 'string' && /\\u00[01]/i.test(value);
     return isEscaped || ![name, ...[value ?? []].flat()].every(isPrintable);
   };
   const bad = Object.entries(parameters).filter(([name, value]) => isBad(name, value));
   if (bad.length === 0) return undefined;
   const refusal = new errors.InvalidRequest('a parameter contains control characters');
-  // Without these two, the refusal cannot be reported.
+  // Without valid values of these two, the error cannot be sent to the application.
   if (bad.some(([name]) => name === 'client_id' || name === 'redirect_uri' || !isPrintable(name))) throw refusal;
   for (const [name] of bad) parameters[name] = undefined;
   return refusal;
 }
 
-/** Characters. The request is stored while its user signs in, so everybody else pays for what one client sends. */
+/** Maximum lengths in characters. Requests are stored during the sign-in, so one client must not use up the space of others. */
 const LONGEST: Readonly<Record<string, number>> = { login_hint: 320, state: 2048, nonce: 2048 };
-/** Bytes of all parameters together, but for the JWTs, which are not stored. */
+/** Maximum bytes of all parameters, without the JWTs, which are not stored. */
 const LARGEST = 8192;
 const NOT_STORED = new Set(['request', 'id_token_hint']);
-/** By these the refusal finds its way back; each is bounded by what is registered, or above. */
+/** Needed to return the error. Their length is limited by the registered values, or above. */
 const KEPT = new Set(['client_id', 'redirect_uri', 'response_type', 'response_mode', 'state', 'nonce', 'scope']);
 
 function takeTooLong(parameters: RequestParameters): errors.OIDCProviderError | undefined {
@@ -111,7 +111,7 @@ function takeTooLong(parameters: RequestParameters): errors.OIDCProviderError | 
   if (long === undefined && bytes <= LARGEST) return undefined;
   for (const name of Object.keys(parameters)) {
     const isLong = String(parameters[name] ?? '').length > (LONGEST[name] ?? LARGEST);
-    // Kept in part: where a nonce is required, the library would call it missing before our own error is reported.
+    // Truncated, not removed: where a nonce is required, the library would report it as missing before our error.
     if (isLong && name === 'nonce') parameters[name] = String(parameters[name]).slice(0, LONGEST.nonce);
     else if (isLong || !KEPT.has(name)) parameters[name] = undefined;
   }
@@ -122,7 +122,10 @@ function takeTooLong(parameters: RequestParameters): errors.OIDCProviderError | 
   );
 }
 
-/** Features that OpenID Connect Core (sections 6.2 and 7.2) leaves to the server: oidc-provider also refuses them, but without a description. */
+/**
+ * Features that OpenID Connect Core (sections 6.2 and 7.2) makes optional and that are not supported. oidc-provider also refuses them, but
+ * without a description.
+ */
 function takeNotOffered(parameters: RequestParameters): errors.OIDCProviderError | undefined {
   const { request_uri: byReference, registration } = parameters;
   if (typeof byReference === 'string') {
@@ -173,7 +176,10 @@ const PUSHED = 'urn:ietf:params:oauth:request_uri:';
 
 const isByPush = ({ request_uri: uri }: RequestParameters): boolean => typeof uri === 'string' && uri.startsWith(PUSHED);
 
-/** RFC 9101 section 6.3: beside a pushed request nothing counts. @throws {errors.InvalidRequest} @throws {errors.InvalidRequestUri} it was never issued */
+/**
+ * RFC 9101 section 6.3: parameters beside a pushed request are ignored. @throws {errors.InvalidRequest} @throws {errors.InvalidRequestUri}
+ * it was never issued
+ */
 function byPush({ client_id, request_uri, request, ui_locales }: RequestParameters): RequestParameters {
   if (request !== undefined) throw new errors.InvalidRequest('request and request_uri cannot be used together');
   if (!/^[0-9a-f]{7}[\w-]{43}$/.test(String(request_uri).slice(PUSHED.length)))
@@ -192,7 +198,7 @@ export async function preparePush(ctx: Context, scopes: readonly Scope[], merge:
   if (!ctx.is('application/x-www-form-urlencoded')) return;
   const form = Object.entries(parse(await readProtocolForm(ctx)));
   const query: RequestParameters = Object.fromEntries(form.filter(([name]) => !AUTHENTICATION.has(name)));
-  // A client that authenticates by a header may say who it is in the request object alone.
+  // A client that authenticates by a header may name itself only in the request object.
   query.client_id ??= clientOf(single(query.request));
   const parameters = Object.entries(
     await prepare(ctx, query, scopes, ctx.path === ROUTES.backchannel_authentication ? withoutObject : merge),
@@ -202,7 +208,7 @@ export async function preparePush(ctx: Context, scopes: readonly Scope[], merge:
   passRequestBody(ctx, new URLSearchParams(pairs).toString());
 }
 
-/** Signed authentication requests (CIBA section 7.1.1) are not offered: their rules are not those of request objects. */
+/** Signed authentication requests (CIBA section 7.1.1) are not supported: their rules differ from those of request objects. */
 const withoutObject: Merge = async ({ request, ...parameters }) => ({
   parameters,
   refusal: request === undefined || request === '' ? undefined : new errors.InvalidRequest('the parameter request is not supported'),
@@ -217,11 +223,11 @@ function clientOf(request: string | undefined): string | undefined {
   }
 }
 
-/** @returns the parameters as the library shall see them; what else there is to know of the request is noted */
+/** Records further facts about the request. @returns the parameters for the library */
 async function prepare(ctx: Context, query: RequestParameters, scopes: readonly Scope[], merge: Merge): Promise<RequestParameters> {
   const unprintable = takeUnprintable(query);
   const { parameters, refusal: refused, isSigned = false, use } = await merge(query);
-  // All are evaluated, because each also removes parameters that the library must not see; the first refusal is reported.
+  // All are evaluated, because each also removes parameters that the library must not see. The first problem is reported.
   const refusals = [
     unprintable,
     refused,
@@ -231,7 +237,7 @@ async function prepare(ctx: Context, query: RequestParameters, scopes: readonly 
     takeInvalid(parameters),
   ];
   const refusal = refusals.find((found) => found !== undefined);
-  // There the library has no prompt to ask for a new sign-in by; who answers it later than that signs in again.
+  // At these endpoints, the library has no prompt for a new sign-in. A user who answers later than `max_age` signs in again.
   if (ctx.path !== ROUTES.pushed_authorization_request && isPush(ctx) && Number(parameters.max_age) === 0) parameters.max_age &&= '1';
   const prepared = withDefaults(parameters, scopes);
   const { nonce, state } = parameters;
@@ -250,7 +256,7 @@ async function prepare(ctx: Context, query: RequestParameters, scopes: readonly 
 export const refusalOfPush = (ctx: Context): errors.OIDCProviderError | undefined =>
   (ctx.state[REQUESTED] as AsRequested | undefined)?.refusal;
 
-/** @throws {errors.InvalidRequest} the application must sign its requests (RFC 9101 section 10.5), and has not signed this one */
+/** @throws {errors.InvalidRequest} the application must sign its requests (RFC 9101 section 10.5), and this one is not signed */
 export function checkSigned(ctx: KoaContextWithOIDC): void {
   const { client, entities } = ctx.oidc;
   const mustSign = client !== undefined && clientSettings(client).signedRequestRequired;

@@ -1,4 +1,4 @@
-/** `sid`: the name under which an application knows a browser session (OpenID Connect Back-Channel Logout 1.0 section 2.1). */
+/** `sid`: the identifier of a browser session for one application (OpenID Connect Back-Channel Logout 1.0 section 2.1). */
 
 import { digest } from '../../platform/crypto/secrets.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';

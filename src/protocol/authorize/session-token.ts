@@ -1,6 +1,6 @@
 /**
- * The `sessionToken` parameter: a sign-in made at `POST /api/v1/authn` is carried into the browser, without a page. It counts as the fresh
- * authentication that prompt=login asks for; its value is used up here and travels no further.
+ * The `sessionToken` parameter: transfers a sign-in made at `POST /api/v1/authn` into the browser, without a page. It satisfies
+ * prompt=login. The value is consumed here and not passed on.
  */
 
 import { spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';

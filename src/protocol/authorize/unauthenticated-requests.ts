@@ -10,13 +10,13 @@ import { errors } from '../library/oidc-provider.ts';
 
 /** Requests from one network within the lifetime of the first, at one process. Enough for an office behind one address. */
 const MOST = 2000;
-/** So many are counted together, at most, before all processes know of them. */
+/** Maximum requests that are counted together before other processes are notified. */
 export const REQUEST_BATCH = 50;
 const MOST_NETWORKS = 10_000;
 
 export interface UnansweredRequestsParts {
   readonly rateLimits: boolean;
-  /** Counts requests for all processes. @returns seconds for which the network is not heard; undefined: it is */
+  /** Counts requests for all processes. @returns seconds for which the network is blocked; undefined: it is not blocked */
   countShared(network: string, requests: number): Promise<number | undefined>;
 }
 
@@ -40,7 +40,7 @@ export class UnansweredRequests {
       throw new errors.TemporarilyUnavailable('too many sign-ins were started from this IP address. Try again in a few minutes');
     counted.count += 1;
     if (counted.count === 1) this.#counts.set(network, counted);
-    // Without a database there is nothing to store either: then the count of this process has to do.
+    // If the database is down, nothing can be stored either, so the count of this process is enough.
     if (counted.count % REQUEST_BATCH === 0) this.#share(network).catch(() => undefined);
   }
 

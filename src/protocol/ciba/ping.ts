@@ -1,4 +1,7 @@
-/** Notifies an application that its user has answered its sign-in request (CIBA section 10.2). Noted in the statement of the answer itself; what is sent lies sealed in the note. */
+/**
+ * Notifies an application that its user has answered its sign-in request (CIBA section 10.2). The statement that stores the answer also
+ * queues the notification; its payload is sealed.
+ */
 import { z } from 'zod';
 import { findApplication } from '../../features/applications/application-lists.service.ts';
 import { pingContext } from '../../features/backchannel-requests/ping.policy.ts';
@@ -24,7 +27,7 @@ export function backchannelPings({ database, keyring }: Pick<Services, 'database
       await answer.body?.cancel();
       if (answer.status === 200 || answer.status === 204) return 'delivered';
       const reason = `the application answered ${answer.status}`;
-      // It does not know the request or its token: to ask again makes nothing better. Unless it is only busy.
+      // The application does not recognize the request or its token, so a retry would not help, unless it is only busy.
       throw answer.status >= 400 && answer.status < 500 && ![408, 429].includes(answer.status)
         ? new Undeliverable(reason)
         : new Error(reason);

@@ -1,7 +1,7 @@
 /**
- * Client-initiated backchannel authentication (OpenID Connect CIBA Core 1.0), modes poll and ping. An application that proves itself asks at
- * backchannel-authentication; the user gets an e-mail and answers at /account/requests, on the page of the server that confirms devices
- * (protocol/device/device-flow.ts). So the same sign-in, second factor, policies and consent come before the tokens as in a browser.
+ * Client-initiated backchannel authentication (OpenID Connect CIBA Core 1.0), modes poll and ping. A confidential application sends a
+ * request to backchannel-authentication. The user gets an e-mail and answers at /account/requests, on the server's page that confirms
+ * devices (protocol/device/device-flow.ts). So sign-in, second factor, policies and consent are the same as in a browser.
  */
 import { decodeJwt } from 'jose';
 import { signInRequestNote, userNamedBy } from '../../features/backchannel-requests/request-mails.service.ts';
@@ -20,7 +20,7 @@ type FindAccount = NonNullable<Configuration['findAccount']>;
 
 const ROUTE = 'backchannel_authentication';
 
-/** One short line that cannot be taken for anything else: letters, digits, marks, spaces and common punctuation (section 7.1). */
+/** One short line that cannot be mistaken for other text: letters, digits, marks, spaces and common punctuation (section 7.1). */
 const MESSAGE = /^[\p{L}\p{M}\p{N} .,:;!?+*#%&()'’"€$£¥_=-]{1,100}$/u;
 
 interface CibaParts extends Pick<ProviderParts, 'database' | 'countSignInRequest'> {
@@ -29,7 +29,7 @@ interface CibaParts extends Pick<ProviderParts, 'database' | 'countSignInRequest
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A user has many ID tokens. Not verified yet: of a forged one nothing is sent. */
+/** Not verified yet. If the token turns out to be forged, no e-mail is sent. */
 function subjectOf(idToken: string): string {
   try {
     return decodeJwt(idToken).sub ?? '';
@@ -38,13 +38,13 @@ function subjectOf(idToken: string): string {
   }
 }
 
-/** The library's feature. What names a user is counted, whether there is such a user or not. */
+/** The library's feature. Hints are counted whether or not the user exists. */
 export function cibaFeature({ database, countSignInRequest, serverId }: CibaParts): Ciba {
   return {
     enabled: true,
     deliveryModes: ['poll', 'ping'],
 
-    /** @throws {errors.InvalidRequest} what the service does not offer @throws {TooManySignInRequests} */
+    /** @throws {errors.InvalidRequest} a feature that is not supported @throws {TooManySignInRequests} */
     async validateRequestContext(ctx) {
       const { client, params } = ctx.oidc;
       for (const name of ['login_hint_token', 'user_code'])
@@ -70,12 +70,12 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
       return (await userNamedBy(database, hint)) ?? UNKNOWN_USER;
     },
 
-    /** Never called: the parameter is refused earlier. */
+    /** Never called: the parameter is refused before. */
     async processLoginHintToken() {
       return undefined;
     },
 
-    /** The last step before the request is stored: the user's own name becomes the hint for the sign-in page. */
+    /** The last step before the request is stored: the user name becomes the hint for the sign-in page. */
     async verifyUserCode(ctx, account) {
       const known = requestStateOf(ctx)?.accounts.get(account.accountId);
       if (ctx.oidc.params !== undefined && known !== undefined) ctx.oidc.params.login_hint = known.login;
@@ -84,7 +84,7 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
     async triggerAuthenticationDevice(ctx, request, account, client) {
       Object.assign(ctx.body as object, { interval: POLLING_INTERVAL });
       const userId = account.accountId === UNKNOWN_USER ? null : account.accountId;
-      // Also of a request for nobody, so that both cost the same.
+      // Also for unknown users, so that both cases take the same time.
       const named = {
         userId,
         clientId: client.clientId,
@@ -98,7 +98,7 @@ export function cibaFeature({ database, countSignInRequest, serverId }: CibaPart
 }
 
 /**
- * These requests always find an account: users who do not exist, are inactive or have no access to the application are replaced by nobody.
+ * An account always exists for these requests: a dummy replaces users who do not exist, are inactive or have no access to the application.
  * @param isAssigned called for applications that require an assignment
  */
 export const orDummyAccount =
@@ -110,7 +110,7 @@ export const orDummyAccount =
     return account !== undefined && (await isOpenTo(ctx, account.accountId, isAssigned)) ? account : NO_ACCOUNT;
   };
 
-/** An ID token names its user by the subject of its client. */
+/** An ID token contains the client's subject for the user. */
 async function userOf({ oidc: { client, params } }: KoaContextWithOIDC, sub: string, subjects: Subjects): Promise<string | undefined> {
   return client === undefined || params?.id_token_hint === undefined ? sub : subjects.userOf(client, sub);
 }

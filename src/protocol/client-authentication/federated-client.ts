@@ -1,7 +1,7 @@
 /**
- * Workload identity: an application proves itself by a token of another issuer in `client_assertion` (RFC 7523 section 2.2), without a secret of its
- * own. oidc-provider knows assertions that the client itself has signed, and no others. So the token is verified before the library sees the request, and
- * a value that is good for this request alone takes its place, which the library compares as a secret (library/patches.ts).
+ * Workload identity: an application authenticates by a token of another issuer in `client_assertion` (RFC 7523 section 2.2) instead of a
+ * secret. oidc-provider supports only assertions that the client signed. So the token is verified before the library sees the request, and
+ * replaced by a value that is valid for this request only. The library compares that value like a secret (library/patches.ts).
  */
 import type { IncomingMessage } from 'node:http';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
@@ -16,31 +16,31 @@ import { ForeignJwtRefused, type IssuerKeys, KeysUnavailable, unverifiedClaims, 
 import type { WrongSecrets } from './wrong-secrets.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** Kubernetes writes no typ, GitHub `JWT`, SPIFFE `JWT` or `JOSE`. An access token of RFC 9068 is none of these. */
+/** Kubernetes sets no typ, GitHub `JWT`, SPIFFE `JWT` or `JOSE`. Access tokens of RFC 9068 have another one. */
 const TYPES = ['', 'jwt', 'jose'];
 
 interface Federation {
   readonly clientId: string;
-  /** Stored instead of the assertion. */
+  /** The value that replaces the assertion. */
   readonly secret: string;
-  /** Why the assertion is refused; undefined: it is right. */
+  /** Why the assertion is refused; undefined: it is valid. */
   readonly refusal: string | undefined;
 }
 
 const federations = new WeakMap<IncomingMessage, Federation>();
 
-/** Does the client of a request prove itself by a token of another issuer? */
+/** Does the client authenticate by a token of another issuer? */
 export const isFederated = (req: IncomingMessage | undefined, clientId: string): boolean =>
   req !== undefined && federations.get(req)?.clientId === clientId;
 
-/** @returns whether the token was right; undefined: the client proves itself in another way */
+/** @returns whether the token was valid; undefined: the client authenticates in another way */
 export function federatedResult(req: IncomingMessage | undefined, clientId: string, secret: string): boolean | undefined {
   const federation = req && federations.get(req);
   if (federation?.clientId !== clientId) return undefined;
   return federation.refusal === undefined && sameSecret(federation.secret, secret);
 }
 
-/** Says in the answer why the token was refused. */
+/** Adds the reason for the refusal to the response. */
 export function explainFederation(ctx: KoaContextWithOIDC): void {
   const refusal = federations.get(ctx.req)?.refusal;
   const body = ctx.body as { error?: unknown; error_description?: string } | undefined;
@@ -48,15 +48,15 @@ export function explainFederation(ctx: KoaContextWithOIDC): void {
 }
 
 interface Parts {
-  /** @returns undefined when there is no such application */
+  /** @returns undefined if the application does not exist */
   findClient(id: string, ctx: KoaContextWithOIDC): Promise<AdapterPayload | undefined>;
   readonly issuerKeys: IssuerKeys;
   readonly wrongSecrets: WrongSecrets;
 }
 
 /**
- * Verifies an assertion of another issuer, if the form has one for an application that trusts others. Everything else is left to the library.
- * @throws {IssuerKeysUnavailable} the keys of the issuer cannot be fetched
+ * Verifies an assertion of another issuer, if the application in the form trusts other issuers. Everything else is left to the library.
+ * @throws {IssuerKeysUnavailable} the issuer's keys cannot be fetched
  */
 export async function prepareFederated(ctx: KoaContextWithOIDC, { findClient, issuerKeys, wrongSecrets }: Parts): Promise<void> {
   const form = new URLSearchParams(await readProtocolForm(ctx));
@@ -79,10 +79,10 @@ export async function prepareFederated(ctx: KoaContextWithOIDC, { findClient, is
   noteForm(ctx.req, form.toString());
 }
 
-/** Two ways to prove oneself in one request: the library refuses them (RFC 6749 section 2.3). */
+/** Two client authentication methods in one request: the library refuses them (RFC 6749 section 2.3). */
 const isSecond = ({ headers }: Context, form: URLSearchParams): boolean => headers.authorization !== undefined || form.has('client_secret');
 
-/** @param credentials those of its issuer and subject @returns undefined: one of them is fulfilled */
+/** @param credentials those of the token's issuer and subject @returns undefined: one of them matches */
 async function refusalOf(
   assertion: string,
   credentials: readonly FederatedCredential[],

@@ -1,4 +1,4 @@
-/** Verifies JWTs of issuers that an administrator trusts: signature by an asymmetric key, issuer, one audience, bounded times. */
+/** Verifies JWTs of issuers that an administrator trusts: signature by an asymmetric key, issuer, a single audience, and limited times. */
 import {
   createRemoteJWKSet,
   customFetch,
@@ -18,14 +18,14 @@ import { atMost } from '../../platform/cache/cache.ts';
 import { epochSeconds, present } from '../../platform/clock/clock.ts';
 import type { Outbound } from '../../platform/http/outbound.ts';
 
-// Public keys of other parties, fetched by the guarded client and kept in this process, shared by all servers.
+// Public keys of other parties, fetched by the guarded HTTP client and cached in this process for all servers.
 
 const MOST_SETS = 500;
 const MOST_ISSUERS = 100;
 /** Cache time of discovery documents and key sets. Key sets are also read again for an unknown key, at most every 30 seconds. */
 const KEPT_MS = 600_000;
 
-/** OpenID Connect Discovery 1.0 section 3: what is used of the document. */
+/** The fields of the discovery document that are used (OpenID Connect Discovery 1.0 section 3). */
 const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: calledUri });
 
 export class IssuerKeys {
@@ -36,7 +36,7 @@ export class IssuerKeys {
     this.#addresses = new LRUCache({ max: MOST_ISSUERS, ttl: KEPT_MS, fetchMethod: (issuer) => this.#discover(issuer) });
   }
 
-  /** @returns the key set at an address */
+  /** @returns the key set at a URL */
   at(address: string): JWTVerifyGetKey {
     const known = this.#sets.get(address);
     if (known !== undefined) return known;
@@ -45,7 +45,7 @@ export class IssuerKeys {
     return keys;
   }
 
-  /** @returns the key set that an issuer's discovery document names @throws {Error} it cannot be fetched, or is another issuer's */
+  /** @returns the key set of an issuer's discovery document @throws {Error} it cannot be fetched, or belongs to another issuer */
   async of(issuer: string): Promise<JWTVerifyGetKey> {
     const address = await this.#addresses.fetch(issuer);
     if (address === undefined) throw new Error(`the discovery document of ${issuer} cannot be fetched`);
@@ -66,34 +66,34 @@ export class IssuerKeys {
   }
 }
 
-/** Never by a secret, and never unsigned (RFC 8725 section 3.1). */
+/** Asymmetric algorithms only (RFC 8725 section 3.1). */
 const ALGS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 
-/** Seconds that the clock of an issuer may be ahead. */
+/** Seconds that an issuer's clock may be ahead. */
 const CLOCK_SKEW = 60;
-/** Maximum time until a JWT expires in seconds. Kubernetes tokens live up to a day. */
+/** Maximum seconds until a JWT expires. Kubernetes tokens are valid for up to a day. */
 const LONGEST_LIFE = 86_400;
 
-/** Why a JWT of another issuer is refused, in words for the developer of its sender. */
+/** A JWT of another issuer is refused. The message is for the developer of the sender. */
 export class ForeignJwtRefused extends Error {
   override readonly name = 'ForeignJwtRefused';
 }
 
-/** The keys of the issuer cannot be fetched. */
+/** The issuer's keys cannot be fetched. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
 }
 
 interface Expected {
   readonly issuer: string;
-  /** The one audience that the JWT must have: with a foreign one beside it, its other receiver could present it here. */
+  /** Accepted audiences. The JWT must have exactly one of them: with a second audience, the other recipient could present it here. */
   readonly audiences: readonly string[];
-  /** Header `typ` in lower case; '' means none. */
+  /** Accepted values of the header `typ` in lower case; '' means none. */
   readonly types: readonly string[];
   keys(): Promise<JWTVerifyGetKey> | JWTVerifyGetKey;
 }
 
-/** @returns the claims, not verified; undefined: it is no JWT */
+/** @returns the claims, not verified; undefined: not a JWT */
 export function unverifiedClaims(jwt: string): JWTPayload | undefined {
   try {
     return decodeJwt(jwt);
@@ -102,7 +102,7 @@ export function unverifiedClaims(jwt: string): JWTPayload | undefined {
   }
 }
 
-/** @returns the header `typ` in small letters, '' where there is none; not verified */
+/** @returns the header `typ` in lower case, '' if there is none; not verified */
 export function jwtType(jwt: string): string {
   try {
     return String(decodeProtectedHeader(jwt).typ ?? '').toLowerCase();
@@ -154,7 +154,7 @@ async function found(issuer: string, keys: Expected['keys']): Promise<JWTVerifyG
 const unavailable = (issuer: string, cause: unknown): KeysUnavailable =>
   new KeysUnavailable(`the keys of ${issuer} cannot be fetched`, { cause });
 
-/** Tells a key that is not there from keys that cannot be fetched. */
+/** Separates a missing key from keys that cannot be fetched. */
 const whileAvailable =
   (issuer: string, keys: JWTVerifyGetKey): JWTVerifyGetKey =>
   async (header, token) => {
@@ -185,7 +185,7 @@ function reasonOf(error: unknown): string {
   return 'its signature is wrong';
 }
 
-/** A signer may have several keys of a kind and name none of them in the JWT (RFC 7515 section 4.1.4). */
+/** A signer may have several keys of one type and JWTs without `kid` (RFC 7515 section 4.1.4). */
 export async function verifyByAny(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
   try {
     return await jwtVerify(jwt, keys, options);

@@ -1,6 +1,6 @@
 /**
- * Wrong client secrets, counted for each application and address in the database; from which too many came, that application is not heard for a
- * while. From elsewhere its right secret works all the same, and costs no more than a look into this process's memory.
+ * Counts wrong client secrets for each application and address in the database. After too many, the application is blocked at that address
+ * for a while. At other addresses its correct secret works, at the cost of one lookup in memory.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
@@ -9,31 +9,31 @@ import { atMost } from '../../platform/cache/cache.ts';
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { TooManyFailuresHere } from '../servers/errors.ts';
 
-/** Applications at addresses that a process remembers as not heard. */
+/** Maximum blocked application-address pairs in this process. */
 const MOST_BARRED = 10_000;
 
 export interface WrongSecretsParts {
   /** Key of an address for the limit. */
   addressOf(req: IncomingMessage): string;
-  /** @returns seconds for which the application is not heard from there any more; undefined: it is */
+  /** @returns seconds for which the application is blocked at the address; undefined: it is not blocked */
   count(clientId: string, address: string): Promise<number | undefined>;
 }
 
 export class WrongSecrets {
-  /** Epoch milliseconds of the end. */
+  /** Epoch milliseconds when the block ends. */
   readonly #barred = new LRUCache<string, number>(atMost(MOST_BARRED));
-  /** End of the last entry. */
+  /** End of the last block. */
   #lastEnd = 0;
 
   constructor(readonly parts: WrongSecretsParts) {}
 
-  /** May its secret be compared? */
+  /** Can the application's secret be compared? */
   isHeard(req: IncomingMessage, clientId: string): boolean {
     return this.#barredFor(req, clientId) <= 0;
   }
 
   /**
-   * Call before comparing a secret, so that a blocked application learns nothing about it.
+   * Call before comparing a secret, so that a blocked client does not learn whether it was correct.
    * @throws {TooManyFailuresHere}
    */
   refuseBarred(ctx: Context, clientId: string): void {
@@ -41,7 +41,7 @@ export class WrongSecrets {
     if (milliseconds > 0) throw refusal(ctx, Math.ceil(milliseconds / 1000));
   }
 
-  /** Notes a wrong secret. Another process learns of a bar by the next wrong one that it is sent. @throws {TooManyFailuresHere} */
+  /** Counts a wrong secret. Other processes notice the block at the next wrong secret that they receive. @throws {TooManyFailuresHere} */
   async note(ctx: Context, clientId: string): Promise<void> {
     const seconds = await this.parts.count(clientId, this.parts.addressOf(ctx.req));
     if (seconds === undefined) return;
@@ -52,8 +52,8 @@ export class WrongSecrets {
   }
 
   /**
-   * Judges the answer to a client that had to prove itself, before it leaves and before anything is written.
-   * @returns what is still to be noted; undefined, as nearly always: nothing
+   * Checks the result of client authentication, before the response is sent and anything is written.
+   * @returns a pending count; undefined in nearly all cases
    * @throws {TooManyFailuresHere}
    */
   judge(ctx: KoaContextWithOIDC): Promise<void> | undefined {
@@ -66,7 +66,7 @@ export class WrongSecrets {
 
   #barredFor(req: IncomingMessage, clientId: string): number {
     const now = Date.now();
-    // Usually nobody is blocked: computing the address key costs more than this check.
+    // Usually nobody is blocked, and computing the address key costs more than this check.
     return this.#lastEnd <= now ? 0 : (this.#barred.get(this.#keyOf(req, clientId)) ?? 0) - now;
   }
 

@@ -25,9 +25,9 @@ import { requestStateOf } from '../storage/request-state.ts';
 
 type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow']>;
 
-/** Eight of 20 consonants: 25 billion codes, without vowels that make words (RFC 8628 section 6.1). */
+/** Eight of 20 consonants: 25 billion codes. Without vowels they form no words (RFC 8628 section 6.1). */
 const CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
-/** Code of an application's sign-in request. Nobody enters it, and it works only for the requested user. */
+/** Code of an application's sign-in request. It is not typed and works only for the requested user. */
 const REQUEST = /^[A-Z0-9]{26}$/;
 const MASK = '****-****';
 const MASKED = /^(.{4})(.{4})$/;
@@ -35,16 +35,16 @@ const MASKED = /^(.{4})(.{4})$/;
 /** Characters of a device's `User-Agent` that are stored with its request. */
 const LONGEST_USER_AGENT = 256;
 
-/** The name of the parameter by which /activate leads to the server's page. */
+/** The parameter that passes the code from /activate to the server's page. */
 const PARAMETER = 'code';
 
-/** @returns the code as it is stored; undefined: it cannot be one */
+/** @returns the code as it is stored; undefined: not a valid code */
 function normalizedUserCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replace(/[\s-]/g, '');
   return CODE.test(code) || REQUEST.test(code) ? code : undefined;
 }
 
-/** The errors by which the library shows its page again; it exports no classes for them. */
+/** The library's errors that show its page again; it exports no classes for them. */
 const PROBLEMS: Readonly<Record<string, DeviceProblem>> = {
   NoCodeError: 'unknown',
   NotFoundError: 'unknown',
@@ -108,7 +108,7 @@ export function deviceFlow({ server, detailTypes, ...parts }: DeviceParts): Devi
       const { ipAddress, userAgent } = parts.describe(req);
       return { ipAddress, userAgent: userAgent.slice(0, LONGEST_USER_AGENT) };
     },
-    /** Also called where something went wrong. */
+    /** Also called after errors. */
     async userCodeInputSource(ctx, _form, out, error) {
       if (error === undefined) return confirm(ctx, normalizedUserCode(single(ctx.query[PARAMETER])) ?? '');
       keepUnsaved(ctx);
@@ -117,7 +117,7 @@ export function deviceFlow({ server, detailTypes, ...parts }: DeviceParts): Devi
       const { error: code = 'server_error', error_description: description = '' } = out ?? {};
       await showProtocolError(pages, ctx, { status: ctx.status, code, description, cause: error });
     },
-    /** A code that was posted without an answer: the same page. */
+    /** The code was posted without an answer: show the same page. */
     userCodeConfirmSource: (ctx, _form, _client, _info, userCode) => confirm(ctx, normalizedUserCode(userCode) ?? ''),
     async successSource(ctx) {
       noteAnswer(ctx, server, parts, true);
@@ -133,24 +133,27 @@ export function deviceFlow({ server, detailTypes, ...parts }: DeviceParts): Devi
 const isWaiting = (found: { accountId?: unknown; error?: unknown; isExpired?: boolean } | undefined): boolean =>
   found !== undefined && found.isExpired !== true && found.accountId === undefined && found.error === undefined;
 
-/** Is an application's sign-in request answered? Another user's session does not find it; then its code decides. */
+/** Does the request come from an application (CIBA)? It is not found in another user's session; then the form of the code decides. */
 function isOfRequest({ oidc: { entities, params } }: KoaContextWithOIDC): boolean {
   return entities.DeviceCode === undefined ? REQUEST.test(single(params?.user_code)) : isSignInRequest(entities.DeviceCode);
 }
 
-/** Back to the user's own page of requests, with what became of this one. */
+/** Redirects to the user's page of requests, with the result of this one. */
 function toRequests(ctx: KoaContextWithOIDC, done: 'allowed' | 'refused' | 'gone'): void {
   ctx.redirect(`${REQUESTS_PAGE}?done=request-${done}`);
   ctx.status = 303;
 }
 
-/** Did the user refuse, on the page of the code or of consent? A rule that does not allow it has an event of its own. */
+/** Did the user refuse, on the page of the code or of consent? Refusals by a policy have another event. */
 function isUsersRefusal({ oidc: { params, entities } }: KoaContextWithOIDC): boolean {
   const { prompt, result } = entities.Interaction ?? {};
   return typeof params?.abort === 'string' || (result?.error === 'access_denied' && prompt?.name !== 'assignment');
 }
 
-/** The library puts a secret for its own form into the session after an error, also into one that was not stored, which then ends as an internal error. */
+/**
+ * After an error, the library puts the secret of its form into the session, even into one that was not stored. That would end as an
+ * internal error.
+ */
 function keepUnsaved({ oidc: { session } }: KoaContextWithOIDC): void {
   if (session !== undefined && session.exp === undefined) Object.assign(session, { touched: false });
 }
@@ -165,7 +168,7 @@ const single = (value: unknown): string => (typeof value === 'string' ? value : 
 const shown = (code: string): string => code.replace(MASKED, '$1-$2');
 const labelOf = (client: Client): string => clientSettings(client).label;
 
-/** Adds the event to the answer that the request writes. */
+/** Adds the event to the write that stores the answer. */
 function noteAnswer(
   ctx: KoaContextWithOIDC,
   server: AuthorizationServer,
@@ -189,7 +192,7 @@ function noteAnswer(
   );
 }
 
-/** The page where users type codes is one for all servers (RFC 8628 section 3.2). */
+/** All servers share the page where users enter codes (RFC 8628 section 3.2). */
 export function setVerificationUri(ctx: KoaContextWithOIDC, baseUrl: string): void {
   const body = ctx.body as { user_code: string; verification_uri: string; verification_uri_complete: string };
   body.verification_uri = `${baseUrl}/activate`;
@@ -197,9 +200,9 @@ export function setVerificationUri(ctx: KoaContextWithOIDC, baseUrl: string): vo
 }
 
 /**
- * Runs before the server's page for a code: a code in the library's own parameter is treated like all others, so each is counted and confirmed.
- * Counted before the lookup, which also limits concurrent attempts.
- * @returns false when the request was answered
+ * Runs before the server's page for a code. A code in the library's own parameter is handled like all others, so each is counted and
+ * confirmed. Counting precedes the lookup, which also limits concurrent attempts.
+ * @returns false if the request was answered
  * @throws {TooManyFailuresHere} after too many wrong codes from this address
  */
 export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<boolean> {
@@ -218,15 +221,15 @@ export async function prepareConfirmation(ctx: KoaContextWithOIDC, { userCodes }
   return true;
 }
 
-/** Requests with a code that no device waits with. */
+/** Requests with a code that matches no device request. */
 const guessed = new WeakSet<IncomingMessage>();
 
-/** After the server's page for a code: one that a device waits with, or waited, is taken off the count. */
+/** Runs after the server's page for a code: a code of an existing or expired device request is not counted. */
 export async function settleConfirmation(ctx: KoaContextWithOIDC, { userCodes }: Pick<ProviderParts, 'userCodes'>): Promise<void> {
   if (!guessed.has(ctx.req)) await userCodes.forget(ctx.req);
 }
 
-/** @returns the path of the server's page that confirms the request; undefined: no request waits under this code */
+/** @returns the path of the server's page that confirms the request; undefined: no request has this code */
 export async function findDeviceRequest(
   { database, keyring }: Pick<Services, 'database' | 'keyring'>,
   typed: string,

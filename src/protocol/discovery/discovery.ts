@@ -20,8 +20,8 @@ interface Metadata extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Completes a discovery document: names the APIs, and takes out what is offered to nobody: scopes that are marked so, and mutual
- * TLS where no certificate can come. Any other answer stays.
+ * Completes a discovery document: adds the APIs, and removes hidden scopes, and mutual TLS if client certificates cannot be received. Other
+ * responses are unchanged.
  */
 export function completeDiscovery(
   ctx: KoaContextWithOIDC,
@@ -34,7 +34,7 @@ export function completeDiscovery(
 ): void {
   if ((ctx.path !== OPENID_CONFIGURATION && ctx.path !== OAUTH_METADATA) || ctx.status !== 200) return;
   const withheld = new Set(scopes.filter(({ metadataPublish }) => metadataPublish === 'NO_CLIENTS').map(({ name }) => name));
-  // Request objects are read before the library, which announces that it would decrypt them.
+  // Request objects are read before the library, which would announce encryption.
   const {
     request_object_encryption_alg_values_supported: _alg,
     request_object_encryption_enc_values_supported: _enc,
@@ -58,7 +58,10 @@ export function completeDiscovery(
   ctx.body = withAuthentication(server.profile === 'fapi2' ? asFapi2(offered) : offered);
 }
 
-/** RFC 8414 section 2: without these, revocation would take nothing but client_secret_basic. Applications authenticate there as at the token endpoint. */
+/**
+ * RFC 8414 section 2: without these, clients would assume client_secret_basic only for revocation. Applications authenticate there as at
+ * the token endpoint.
+ */
 const withAuthentication = (document: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   ...document,
   ...Object.fromEntries(
@@ -71,7 +74,7 @@ const withAuthentication = (document: Readonly<Record<string, unknown>>): Record
   ),
 });
 
-/** A server of the profile announces what it takes, and nothing else. */
+/** A server with the profile announces only what the profile allows. */
 function asFapi2(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const signed = RESPONSE_KINDS.map((kind) => `${kind}_signing_alg_values_supported`);
   const allowed = (name: string) => (document[name] as readonly string[]).filter((alg) => FAPI2_ALGS.includes(alg));
@@ -85,6 +88,6 @@ function asFapi2(document: Readonly<Record<string, unknown>>): Record<string, un
   };
 }
 
-/** RFC 9728 section 4: the audiences that are web addresses, so that a client can check that an API names a server that serves it. */
+/** RFC 9728 section 4: the audiences that are URLs, so that a client can check whether this server issues tokens for an API. */
 const protectedResources = (server: AuthorizationServer): readonly string[] =>
   server.id === BUILT_IN ? [] : audiencesOf(server).filter((audience) => /^https?:\/\//.test(audience));

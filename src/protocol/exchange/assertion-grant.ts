@@ -1,6 +1,6 @@
 /**
- * The JWT bearer grant (RFC 7523 section 2.1): an application presents a JWT of a trusted identity provider about a linked user, and gets an access token.
- * An ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant) is such a JWT, made for one application here.
+ * The JWT bearer grant (RFC 7523 section 2.1): an application presents a JWT of a trusted identity provider about a linked user and gets an
+ * access token. An ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant) is such a JWT, issued for one application of this service.
  */
 
 import type { JWTPayload } from 'jose';
@@ -24,7 +24,7 @@ import { bindingIn, type IdentityParts, ofProvider } from './presented-identity.
 
 export const ASSERTION_PARAMETERS = ['assertion', 'scope'];
 
-/** Header `typ`. RFC 7523 asks for none; those of other kinds of JWTs are refused (RFC 8725 section 3.11). */
+/** Header `typ`. RFC 7523 requires none; types of other JWTs are refused (RFC 8725 section 3.11). */
 const TYPES = ['', 'jwt', ID_JAG_HEADER];
 
 export interface AssertionParts extends IdentityParts {
@@ -32,9 +32,9 @@ export interface AssertionParts extends IdentityParts {
   readonly scopes: readonly Scope[];
   readonly audiences: Pick<AudienceRules, 'limit'>;
   readonly delegated: DelegatedTokens;
-  /** Is the token endpoint no audience, but the issuer alone? */
+  /** Is only the issuer accepted as the audience, not the token endpoint? */
   readonly strictAssertionAudience: boolean;
-  /** @returns the event as the statement of the writes takes it */
+  /** @returns the audit event that is written with the token */
   asserted(ctx: KoaContextWithOIDC, assertion: Asserted): AuditEvent;
 }
 
@@ -45,7 +45,7 @@ interface Asserted {
   readonly scope: string;
 }
 
-/** @returns what oidc-provider calls for the grant type once the client has authenticated */
+/** @returns the handler that oidc-provider calls for the grant type after client authentication */
 export function assertionGrant(parts: AssertionParts): (ctx: KoaContextWithOIDC) => Promise<void> {
   return async (ctx) => {
     const { client, params } = ctx.oidc;
@@ -74,7 +74,7 @@ export function assertionGrant(parts: AssertionParts): (ctx: KoaContextWithOIDC)
     checkBinding(claims, token);
     ctx.oidc.entity('AccessToken', token);
     const access_token = await token.save();
-    // Last, so that an assertion that was refused for another reason can be presented again.
+    // Last, so that an assertion refused for another reason can be presented again.
     await useOnce(parts, claims);
     currentRequest()?.writes.events.push(parts.asserted(ctx, { user, issuer: String(claims.iss), idpId, scope }));
     const { tokenType: token_type, expiration: expires_in, rar: authorization_details } = token;
@@ -87,7 +87,7 @@ interface By {
   readonly scope: unknown;
 }
 
-/** RFC 7523 section 3, and of an ID-JAG sections 3.1 and 4.4.1. @throws {AssertionRefused} */
+/** RFC 7523 section 3; for an ID-JAG also sections 3.1 and 4.4.1 of the draft. @throws {AssertionRefused} */
 async function verify(parts: AssertionParts, token: string, by: By) {
   const { own } = parts;
   const isIdJag = jwtType(token) === ID_JAG_HEADER;
@@ -119,7 +119,7 @@ function problemOf(claims: JWTPayload, isIdJag: boolean, clientId: string): stri
   return details !== undefined && 'problem' in details ? `its authorization_details ${details.problem}` : undefined;
 }
 
-/** RFC 9396: they limit what the token is for. @returns undefined: the assertion says nothing of it */
+/** RFC 9396: limits of the token. @returns undefined: the assertion contains no details */
 const detailsIn = ({ authorization_details: details }: JWTPayload) =>
   details === undefined ? undefined : readDetails(JSON.stringify(details));
 
@@ -133,7 +133,7 @@ function checkBinding(claims: JWTPayload, token: AccessToken): void {
   if (!isHolder) throw new AssertionRefused('it is bound to a key. Send a DPoP proof signed with that key, or use its certificate');
 }
 
-/** `jti` counts once among all processes, by one conditional insert that lasts as long as the assertion. @throws {AssertionRefused} */
+/** A `jti` is accepted once by all processes: one conditional insert that lasts as long as the assertion. @throws {AssertionRefused} */
 async function useOnce({ own }: AssertionParts, { iss, jti, exp = 0 }: JWTPayload): Promise<void> {
   if (!(await own.state.claim(`assertion ${JSON.stringify([iss, jti])}`, exp)))
     throw new AssertionRefused('it was already used. Send a new one');

@@ -3,15 +3,15 @@ import type { AuthorizationDetail } from '../../features/authorization-details/d
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Act } from './presented-identity.ts';
 
-/** The word in `gty` of a token that comes from an exchange. */
+/** Value of `gty` for tokens from a token exchange. */
 export const EXCHANGED = 'token_exchange';
-/** The word in `gty` of a token that comes from an assertion. */
+/** Value of `gty` for tokens from an assertion. */
 export const ASSERTED = 'jwt_bearer';
 
 interface Delegation {
-  /** undefined: nobody but the application that the token is issued to. */
+  /** undefined: the actor is the application that the token is issued to. */
   readonly act?: Act | undefined;
-  /** Epoch seconds: the end of what was presented; undefined: the token may outlive it. */
+  /** Expiry of the presented token in epoch seconds; undefined: no limit. */
   readonly expiresAt?: number | undefined;
   /** Details granted to the subject token (RFC 9396) or allowed by the assertion; undefined: not restricted. */
   readonly details?: readonly AuthorizationDetail[] | undefined;
@@ -24,13 +24,13 @@ export class DelegatedTokens {
     this.#known.set(token, delegation);
   }
 
-  /** Additional claims of the token. */
+  /** Additional claims of the issued token. */
   claimsOf(token: object): { readonly act?: Act } {
     const act = this.#known.get(token)?.act;
     return act === undefined ? {} : { act };
   }
 
-  /** @returns undefined: the token comes from no exchange, and from no assertion that has details */
+  /** @returns undefined: the token comes from no exchange, and from no assertion with details */
   detailsOf(token: object): readonly AuthorizationDetail[] | undefined {
     return this.#known.get(token)?.details;
   }
@@ -39,7 +39,7 @@ export class DelegatedTokens {
     return this.#known.get(token)?.act?.sub;
   }
 
-  /** @param seconds that the policy grants @returns those that the token lives */
+  /** @param seconds lifetime that the policy grants @returns the lifetime of the token in seconds */
   lifetimeOf(token: object, seconds: number): number {
     const { expiresAt } = this.#known.get(token) ?? {};
     return expiresAt === undefined ? seconds : Math.max(1, Math.min(seconds, expiresAt - epochSeconds()));

@@ -1,4 +1,4 @@
-/** The grants by which tokens come from other tokens, registered at a server. */
+/** The grants that issue tokens for other tokens, registered at a server. */
 
 import { fapi2SigningAlg } from '../../features/applications/fapi2.policy.ts';
 import type { AuditEvent } from '../../features/audit/events.resource.ts';
@@ -17,7 +17,7 @@ type FromServer = 'scopes' | 'directory' | 'delegated' | 'denied' | 'judge' | 's
 
 export interface ExchangeGrantParts extends Pick<ExchangeParts, FromServer>, Pick<AssertionParts, 'audiences'> {
   readonly own: IssuingServer;
-  /** Those that the server signs with, the one in use first. */
+  /** The server's signing keys, the current one first. */
   readonly keys: readonly Signer[];
   /** @returns an active server of this installation */
   findServer(id: string): Promise<IssuingServer | undefined>;
@@ -57,7 +57,7 @@ export function registerExchangeGrants(
   own.provider.registerGrantType(JWT_BEARER_GRANT, assertionGrant(all), ASSERTION_PARAMETERS);
 }
 
-/** @param alg undefined: that of the server */
+/** @param alg undefined: the server's algorithm */
 function signerIn(keys: readonly Signer[], alg: string | undefined): Signer {
   const [key] = alg === undefined ? keys : keys.filter((one) => one.alg === alg);
   if (key === undefined) throw new Error(`the authorization server has no key for ${alg}`);

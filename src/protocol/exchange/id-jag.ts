@@ -1,6 +1,6 @@
 /**
- * ID-JAGs (draft-ietf-oauth-identity-assertion-authz-grant): by token exchange an application gets a JWT about its signed-in user for another
- * authorization server, which trusts this one. There it is an assertion (assertion-grant.ts), without another sign-in.
+ * ID-JAGs (draft-ietf-oauth-identity-assertion-authz-grant): by token exchange an application gets a JWT about its signed-in user for
+ * another authorization server, which trusts this one. There it is presented as an assertion (assertion-grant.ts), without another sign-in.
  */
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
@@ -15,15 +15,15 @@ import { ID_JAG } from './token-types.ts';
 
 /** Header `typ`. */
 export const ID_JAG_HEADER = 'oauth-id-jag+jwt';
-/** Sections 7.1 and 7.2: a server that issues ID-JAGs, and one that accepts them. */
+/** Sections 7.1 and 7.2: metadata of a server that issues and accepts ID-JAGs. */
 export const ID_JAG_METADATA = {
   identity_chaining_requested_token_types_supported: [ID_JAG],
   authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
 } as const;
 
-/** Seconds: it is presented at once. */
+/** Seconds: the ID-JAG is presented immediately. */
 const LIFETIME = 300;
-/** Characters. The names are those of another server, so that nothing else bounds them. */
+/** Maximum characters: scopes of another server are not limited otherwise. */
 const LONGEST_SCOPE = 1000;
 const LONGEST_RESOURCE = 2000;
 const MOST_RESOURCES = 20;
@@ -54,7 +54,7 @@ interface IdJagFor {
   readonly claims: IdJagClaims;
 }
 
-/** @throws {errors.InvalidTarget} @throws {errors.InvalidScope} @throws {errors.CustomOIDCProviderError} invalid_authorization_details */
+/** A signing key of the server. */
 export function idJagFor({ clientId, targets, audience, resource, scope, details, isOurs }: IdJagRequest): IdJagFor {
   const [only, ...others] = audience;
   if (only === undefined || others.length > 0)
@@ -78,7 +78,10 @@ export function idJagFor({ clientId, targets, audience, resource, scope, details
   return { target, claims };
 }
 
-/** A key of the server. */
+/**
+ * @param jkt thumbprint of the key that the request proved, which the ID-JAG is bound to (section 8.6.1); undefined: no proof
+ * @returns the token response (RFC 8693 section 2.2.1)
+ */
 export interface Signer {
   readonly alg?: string | undefined;
   readonly kid?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The subject and actor tokens of a token exchange (RFC 8693 section 2.1): access and ID tokens of this installation, and JWTs of trusted identity
- * providers. What they say of a user holds only while the user, the provider, the application and the token itself still do.
+ * The subject and actor tokens of a token exchange (RFC 8693 section 2.1): access and ID tokens of this installation, and JWTs of trusted
+ * identity providers. They count only while the user, the provider, the application and the token are active.
  */
 import type { JWTPayload } from 'jose';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
@@ -30,30 +30,30 @@ export interface Act {
 }
 
 export interface PresentedIdentity {
-  /** A user, or of a client credentials token the application. */
+  /** A user, or the application of a client credentials token. */
   readonly sub: string;
   /** undefined: an application without a user. */
   readonly account: Account | undefined;
-  /** The application that the token was issued to; undefined: of a provider. */
+  /** The application that the token was issued to; undefined: a provider issued it. */
   readonly clientId: string | undefined;
   /** Scopes that the token is limited to; undefined: an ID token, or another JWT without `scope`. */
   readonly scopes: readonly string[] | undefined;
   /** Details of an access token (RFC 9396). */
   readonly details: readonly AuthorizationDetail[];
-  /** The family of tokens that it ends with. */
+  /** The token family that it ends with. */
   readonly grantId: string | undefined;
-  /** That its user has signed in for: it ends with the membership. */
+  /** Organization that the user signed in for: it ends with the membership. */
   readonly orgId: string | undefined;
   /** Epoch seconds. */
   readonly expiresAt: number;
   readonly act: Act | undefined;
-  /** Authentication of the user, if this service knows it. */
+  /** Authentication of the user, if known. */
   readonly acr: string | undefined;
   /** Epoch seconds. */
   readonly authTime: number | undefined;
-  /** By which methods (RFC 8176). */
+  /** Authentication methods (RFC 8176). */
   readonly amr: readonly string[] | undefined;
-  /** The key or certificate that it is bound to. */
+  /** Thumbprint of the key or certificate that it is bound to. */
   readonly jkt: string | undefined;
   readonly x5t: string | undefined;
 }
@@ -64,16 +64,16 @@ export interface IdentityParts {
   readonly directory: Directory;
   readonly issuerKeys: IssuerKeys;
   readonly subjects: Subjects;
-  /** @returns a server of this installation by its issuer; undefined: there is none that is active */
+  /** @returns a server of this installation by its issuer; undefined: no active one */
   findServer(issuer: string): Promise<IssuingServer | undefined>;
   /** Is the issuer one of this installation's? */
   isOurs(issuer: string): boolean;
-  /** Is a second factor demanded of the user at the application, whether they have one or not? */
+  /** Is a second factor required of the user at the application, whether or not they have one? */
   demandsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
   readonly denied: NoteDenial;
 }
 
-/** The application that asks for a token on behalf of a user, and by which grant. */
+/** The application that requests a token on behalf of a user, and its grant. */
 interface Requester {
   readonly clientId: string;
   readonly grantType: AccessGrantType;
@@ -84,7 +84,7 @@ interface Requester {
 /** The client that presents the token. */
 export interface Presenter extends Requester {
   readonly client: object;
-  /** Audiences of access tokens that it may present although they were issued to others: the APIs that it is. */
+  /** Audiences of the APIs that the application represents: it may present access tokens for them that were issued to others. */
   readonly audiences: readonly string[];
 }
 
@@ -99,12 +99,12 @@ const refuse = (name: string, reason: string): errors.InvalidRequest => new erro
 
 /** The header `typ` of a provider's ID tokens. */
 const TYPES = ['', 'jwt'];
-/** The same for access tokens (RFC 9068 section 2.1). Many providers use none, or `JWT`. */
+/** The same for access tokens (RFC 9068 section 2.1). Many providers set none, or `JWT`. */
 const ACCESS_TOKEN_TYPES = [...TYPES, 'at+jwt', 'application/at+jwt'];
 
 /**
- * @returns who the token is about
- * @throws {errors.InvalidRequest} naming the parameter and the reason (RFC 8693 section 2.2.2) @throws {IssuerKeysUnavailable}
+ * @returns the subject of the token
+ * @throws {errors.InvalidRequest} with the parameter and the reason (RFC 8693 section 2.2.2) @throws {IssuerKeysUnavailable}
  */
 export async function identify(parts: IdentityParts, { name, token, type }: Presented, presenter: Presenter): Promise<PresentedIdentity> {
   if (!(Object.values(TOKEN_TYPES) as string[]).includes(type))
@@ -129,13 +129,13 @@ export async function identify(parts: IdentityParts, { name, token, type }: Pres
   if (typeof found === 'string') throw refuse(name, found);
   const binding = bindingIn(found.claims);
   if (binding === undefined) throw refuse(name, 'its cnf must have jkt or x5t#S256');
-  // In every JWT: many access tokens have no type of their own, and could be presented as another JWT.
+  // Checked in every JWT: many access tokens have no type of their own and could be presented as another JWT.
   const { scope } = found.claims;
   const isLimited = isAccessToken || scope !== undefined;
   return { ...found.identity, ...binding, ...(isLimited && { scopes: spaceSeparated(scope) }) };
 }
 
-/** @returns the key that a foreign JWT is bound to, if it is bound; undefined: to a key that nobody can prove here */
+/** @returns thumbprint of the key that a foreign JWT is bound to, if any; undefined: it is bound in a way that cannot be proved here */
 export function bindingIn({ cnf }: JWTPayload): Partial<Pick<PresentedIdentity, 'jkt' | 'x5t'>> | undefined {
   if (cnf === undefined) return {};
   const { jkt, 'x5t#S256': x5t } = (cnf ?? {}) as { readonly jkt?: unknown; readonly 'x5t#S256'?: unknown };
@@ -159,7 +159,7 @@ interface StoredFields {
   readonly extra?: { readonly aud?: string | string[]; readonly act?: Act; readonly acr?: string; readonly auth_time?: number };
 }
 
-/** @returns the identity, or why there is none */
+/** @returns the identity, or the reason for a refusal */
 async function ofAccessToken(
   { state, format, provider, issuer }: IssuingServer,
   token: string,
@@ -211,7 +211,7 @@ const UNKNOWN = {
   x5t: undefined,
 };
 
-/** ID tokens are not stored: one counts as long as the session lives that it is from. @returns the identity, or why there is none */
+/** ID tokens are not stored. They are accepted while their session exists. @returns the identity, or the reason for a refusal */
 async function ofIdToken(
   { directory, subjects }: IdentityParts,
   { format, state }: IssuingServer,
@@ -238,8 +238,9 @@ interface OfProvider {
 
 /**
  * A JWT of an identity provider whose assertions are trusted, about a user who is linked to it.
- * @returns the identity, or why there is none
- * @throws {IssuerKeysUnavailable} @throws {SecondFactorNeeded} one is demanded here, and the provider does not say that the user used one
+ * @returns the identity, or the reason for a refusal
+ * @throws {IssuerKeysUnavailable}
+ * @throws {SecondFactorNeeded} a second factor is required, and the JWT does not confirm one
  */
 export async function ofProvider(parts: IdentityParts, presented: ProviderToken, requester: Requester): Promise<OfProvider | string> {
   const known = await knownBy(parts, presented);
@@ -256,7 +257,7 @@ export async function ofProvider(parts: IdentityParts, presented: ProviderToken,
 
 const methodsIn = ({ amr }: JWTPayload): string[] => (Array.isArray(amr) ? amr.filter((one) => typeof one === 'string') : []);
 
-/** No second factor can be requested here. A trusted provider is assumed to have done it. */
+/** A second factor cannot be requested here. A trusted provider is assumed to have checked it. */
 async function requireSecondFactor(
   { demandsSecondFactor, denied }: IdentityParts,
   userId: string,

@@ -20,13 +20,13 @@ interface Parts {
 export interface ProviderToken {
   readonly issuer: string;
   readonly token: string;
-  /** One of which must be its only audience. */
+  /** Accepted audiences; the JWT must have exactly one of them. */
   audiencesOf(provider: IdentityProvider): readonly string[];
   /** Header `typ` in lower case; '' means none. */
   readonly types: readonly string[];
 }
 
-/** The provider knows the subject of the token. */
+/** The provider and the user linked to the token's subject. */
 interface Known {
   readonly claims: JWTPayload;
   readonly provider: IdentityProvider;
@@ -34,9 +34,9 @@ interface Known {
 }
 
 /**
- * Several providers can share an issuer with different client IDs. The audience selects one by its client ID. If it names this server, all are
+ * Several providers can share an issuer with different client IDs. The audience selects one by its client ID. If it is this server, all are
  * searched for the subject: exactly one user must match.
- * @returns the providers that know the user, or a reason
+ * @returns the providers with a matching user, or a reason
  */
 export async function knownBy(parts: Parts, presented: ProviderToken): Promise<readonly [Known, ...Known[]] | string> {
   const trusted = await parts.directory.trustedProviders(presented.issuer);

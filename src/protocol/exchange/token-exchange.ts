@@ -1,6 +1,6 @@
 /**
- * Token exchange (RFC 8693): an application that has a user's token gets another one, to call a further API on behalf of the user. The token is never
- * worth more than the one that was exchanged: its scopes, its end and its binding follow from that one.
+ * Token exchange (RFC 8693): an application that has a user's token gets another one, to call a further API on behalf of the user. The new
+ * token never grants more than the presented one: scopes, expiry and binding follow from it.
  */
 
 import type { IdJagTarget } from '../../features/applications/application-settings.policy.ts';
@@ -37,9 +37,9 @@ export interface ExchangeParts extends IdentityParts {
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly delegated: DelegatedTokens;
-  /** A key that the server signs with for the client. */
+  /** The server's signing key for the client. */
   signerFor(client: object): Signer;
-  /** By the access policies, of what is no token of this server. @throws {errors.AccessDenied} */
+  /** Evaluates the access policies for values that are not tokens of this server. @throws {errors.AccessDenied} */
   judge(issued: {
     readonly kind: string;
     readonly accountId: string;
@@ -48,7 +48,7 @@ export interface ExchangeParts extends IdentityParts {
     readonly rar?: readonly AuthorizationDetail[] | undefined;
     scope: string;
   }): Promise<void>;
-  /** @returns the event of an exchange as the statement of the writes takes it */
+  /** @returns the audit event that is written with the token */
   exchanged(ctx: KoaContextWithOIDC, exchange: Exchange): AuditEvent;
 }
 
@@ -60,7 +60,7 @@ interface Exchange {
   readonly audience?: string;
 }
 
-/** @returns what oidc-provider calls for the grant type once the client has authenticated */
+/** @returns the handler that oidc-provider calls for the grant type after client authentication */
 export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) => Promise<void> {
   return async (ctx) => {
     const { client, params } = ctx.oidc;
@@ -80,7 +80,7 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
     if (issuedType === ID_JAG) return exchangeForIdJag(parts, ctx, { ...subject, account }, act);
 
     const { consentMethod } = clientSettings(client);
-    // A provider does not consent for the user.
+    // A provider cannot consent for the user.
     const scopesOf = subject.clientId === undefined ? assertedScopes : exchangedScopes;
     const { granted, refused } = scopesOf(spaceSeparated(params.scope), parts.scopes, consentMethod, subject.scopes);
     if (refused.length > 0)
@@ -110,8 +110,8 @@ export function tokenExchange(parts: ExchangeParts): (ctx: KoaContextWithOIDC) =
 }
 
 /**
- * The ID-JAG is for an application's own user with a session here, and for a server that an administrator has listed. Access policies are evaluated
- * as for a token, with the scopes of the other server.
+ * The ID-JAG is for an application's own user with a session here, and for a server that an administrator has listed. Access policies are
+ * evaluated as for a token, with the scopes of the other server.
  */
 async function exchangeForIdJag(
   parts: ExchangeParts,
@@ -162,8 +162,8 @@ function targetOf({ isOurs }: ExchangeParts, { oidc: { body = {}, params } }: Ko
 }
 
 /**
- * @returns `sub` as the other server knows the user from its own sign-ins here (section 5 of the draft)
- * @throws {errors.InvalidTarget} it signs nobody in here any more, or not this user
+ * @returns `sub` that the other server has received in its own sign-ins here (section 5 of the draft)
+ * @throws {errors.InvalidTarget} the other server cannot sign users in here any more, or not this user
  */
 async function subjectAt(
   { directory, provider, subjects }: ExchangeParts,
@@ -203,7 +203,7 @@ function requestedType({ requested_token_type: requested }: Parameters, { server
   return requested === undefined ? TOKEN_TYPES.accessToken : String(requested);
 }
 
-/** @param before who acted until now (RFC 8693 section 4.1) @throws {errors.InvalidRequest} too many */
+/** @param before earlier actors (RFC 8693 section 4.1) @throws {errors.InvalidRequest} too many */
 function actingFor(sub: string, before: Act | undefined): Act {
   let actors = 1;
   for (let one = before; one !== undefined; one = one.act) actors += 1;
@@ -216,8 +216,8 @@ async function newGrant(provider: Provider, accountId: string, clientId: string)
 }
 
 /**
- * The holder of a bound token proves the same key. The presenter of a provider's token does, too: the token is for this server, with no API between. An
- * API has another key, so its new token is bound to that one.
+ * The holder of a bound token proves the same key. This includes the presenter of a provider's token, which is for this server without an
+ * API between. An API has another key, so its new token is bound to that one.
  * @throws {errors.InvalidRequest}
  */
 function requireBinding({ jkt, x5t, clientId }: PresentedIdentity, token: AccessToken, presenterId: string): void {

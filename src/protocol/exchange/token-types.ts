@@ -1,11 +1,11 @@
 /** Identifiers of token types (RFC 8693 section 3, draft-ietf-oauth-identity-assertion-authz-grant section 4.3). */
 
-/** Those that can be presented. */
+/** Types that can be presented. */
 export const TOKEN_TYPES = {
   accessToken: 'urn:ietf:params:oauth:token-type:access_token',
   idToken: 'urn:ietf:params:oauth:token-type:id_token',
   jwt: 'urn:ietf:params:oauth:token-type:jwt',
 } as const;
 
-/** Can be requested alone. */
+/** Can only be requested. */
 export const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag';

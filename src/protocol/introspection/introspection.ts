@@ -1,9 +1,9 @@
 /**
  * Introspection (RFC 7662).
- * 1. The client authenticates: oidc-provider, or short-path.ts for a plain `client_secret_basic`.
+ * 1. The client authenticates: in oidc-provider, or in short-path.ts for a plain `client_secret_basic`.
  * 2. The token is looked up once, with its user (`findModel`).
- * 3. `mayAskAbout` decides whether the client may ask about the token.
- * 4. `introspectionResponse` describes the token, whichever way the request took.
+ * 3. `mayAskAbout` decides whether the client may introspect the token.
+ * 4. `introspectionResponse` builds the response for both paths.
  */
 import type { IncomingMessage } from 'node:http';
 import { decodeJwt } from 'jose';
@@ -33,7 +33,7 @@ export async function mayIntrospect(
 type AskingClient = Pick<Client, 'clientId' | 'tokenEndpointAuthMethod'>;
 
 /**
- * A confidential client may ask about all tokens of the server unless its settings limit it to its own; a public client only about its own.
+ * A confidential client may introspect all tokens of the server unless its settings limit it to its own; a public client only its own.
  * Tokens of a deactivated or deleted application are inactive for everyone.
  * @param owner the client that the token was issued to
  */
@@ -42,7 +42,7 @@ export const mayAskAbout = (client: AskingClient, owner: Pick<Client, 'clientId'
 
 const INACTIVE = { active: false };
 
-/** The claims that the server adds to an access token. An opaque token stores none, so its claims are current. */
+/** The claims that the server adds to an access token. Opaque tokens store none, so their claims are current. */
 type ClaimsOfToken = (token: ClaimedToken, account?: Account) => Promise<Readonly<Record<string, unknown>>>;
 
 interface StoredToken extends ClaimedToken {
@@ -52,9 +52,9 @@ interface StoredToken extends ClaimedToken {
   /** Granted authorization details (RFC 9396 section 9.2). */
   readonly rar?: readonly object[];
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** Thumbprint of the key that it is bound to (RFC 9449 section 6). */
+  /** Thumbprint of the key that the token is bound to (RFC 9449 section 6). */
   readonly jkt?: string;
-  /** Thumbprint of the certificate that it is bound to (RFC 8705 section 3.2). */
+  /** Thumbprint of the certificate that the token is bound to (RFC 8705 section 3.2). */
   readonly 'x5t#S256'?: string;
 }
 
@@ -77,9 +77,9 @@ export interface IntrospectionParts {
 interface IntrospectedToken {
   /** The value under which the token is stored. */
   readonly handle: string;
-  /** The token as the client sent it, if it is a JWT; its signature was verified before the look-up. */
+  /** The presented token, if it is a JWT; its signature was verified before the lookup. */
   readonly presented: string | undefined;
-  /** The client that it was issued to. */
+  /** The client that the token was issued to. */
   readonly owner: Client;
 }
 
@@ -96,7 +96,7 @@ export async function introspectionResponse(
   // Deleting or deactivating a user ends all their tokens at once.
   if (accountId !== undefined && (account === undefined || !isActive(account))) return INACTIVE;
   const isRefreshToken = model === 'RefreshToken';
-  // Values shared by all applications would reveal the user behind a pairwise subject.
+  // Other values are the same for all applications and would reveal the user behind a pairwise subject.
   const isPairwise = clientSettings(owner).sector !== undefined;
   const claims = isRefreshToken ? {} : presented === undefined ? (hooked ?? (await claimsOf(token, account))) : decodeJwt(presented);
   const sub = accountId === undefined ? clientId : await subjects.of(owner, accountId);
@@ -120,7 +120,7 @@ export async function introspectionResponse(
     device_id: isRefreshToken ? token.deviceId : undefined,
     [HOOKED_CLAIMS]: undefined,
   });
-  // V8 of Node 20 gives each object that begins with a spread a hidden class of its own, which lives until the next full collection.
+  // In Node 20, V8 gives each object that begins with a spread a hidden class of its own, which lives until the next full collection.
   return Object.assign({}, claims, Object.fromEntries(Object.entries(described).filter(([, value]) => value !== undefined)));
 }
 
@@ -130,7 +130,7 @@ const SIGNED = 'application/token-introspection+jwt';
 /** Does the request ask for the response as a JWT? */
 export const wantsSigned = ({ headers }: IncomingMessage): boolean => headers.accept?.toLowerCase().includes(SIGNED) === true;
 
-/** The one media type that a request is answered in. */
+/** The media type of the response. */
 export const acceptedIntrospection = (req: IncomingMessage): string => (wantsSigned(req) ? SIGNED : 'application/json');
 
 /** Replaces oidc-provider's response after it has authenticated the client and looked up the token. */
@@ -149,7 +149,7 @@ export async function introspectionAnswer(ctx: KoaContextWithOIDC, parts: Intros
   if (idToken === undefined || client === undefined) return INACTIVE;
   if (!(await mayIntrospect(ctx, client, { clientId: String(idToken.aud) }))) return INACTIVE;
   const owner = await ctx.oidc.provider.Client.find(String(idToken.aud));
-  // ID tokens are not stored. One that is older than its application belongs to a deleted application of the same client ID.
+  // ID tokens are not stored. One that is older than its application belongs to a deleted application with the same client ID.
   const isOwners = owner !== undefined && Number(idToken.iat) >= clientSettings(owner).createdAt;
   const userId = isOwners ? await subjects.userOf(owner, String(idToken.sub)) : undefined;
   const user = userId === undefined ? undefined : await findUser(userId);

@@ -1,7 +1,7 @@
 /**
- * Fast path for introspection (RFC 7662) and userinfo (OpenID Connect Core section 5.3): plainly valid requests are answered with one lookup, without
- * oidc-provider. Anything unusual or refused falls back to the library, which makes all refusals; the lookup is not repeated. The decisions (who may
- * ask, token contents, claims) are those of the library's path.
+ * Fast path for introspection (RFC 7662) and userinfo (OpenID Connect Core section 5.3): plain valid requests are answered with one lookup,
+ * without oidc-provider. All others go to the library, which makes all refusals; the lookup is not repeated. Both paths use the same
+ * decisions (permission, token contents, claims).
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -38,29 +38,29 @@ export interface ShortPathParts {
   readonly introspected: IntrospectionParts;
   readonly wrongSecrets: WrongSecrets;
   readonly uses: Pick<ApplicationUses, 'note'>;
-  /** Replica that may answer with older data, if configured. */
+  /** Replica whose data may be older, if configured. */
   readonly replica: ReadReplica | undefined;
 }
 
-/** @returns the answer's body; undefined: it is not for here */
+/** @returns the response body; undefined: the library must answer */
 type Answer = (parts: ShortPathParts, req: IncomingMessage) => Promise<object | undefined>;
 
-/** Shared by all servers: with functions per server, V8 would have to optimize each one separately. */
+/** Shared by all servers: V8 would optimize functions of each server separately. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   [`POST ${ROUTES.introspection}`]: introspection,
   [`GET ${ROUTES.userinfo}`]: userinfo,
 };
 
-/** Answers a request to one of the two endpoints of a server, if it can. @returns whether it did */
+/** Answers a request to one of the two endpoints of a server if possible. @returns whether it was answered */
 export async function answerShortly(parts: ShortPathParts, req: IncomingMessage, res: ServerResponse, path: string): Promise<boolean> {
   const answer = ANSWERS[`${req.method} ${path}`];
-  // CORS depends on the application, and a query on its parameters.
+  // CORS needs the application, and a query needs the library's parameter checks.
   if (answer === undefined || req.headers.origin !== undefined || req.url?.includes('?')) return false;
   let body: object | undefined;
   try {
     body = await answer(parts, req);
   } catch (failure) {
-    // The library reports the error. Looking up again would wait twice for a database that hangs.
+    // The library reports the error. A second lookup would wait again for a database that hangs.
     noteFailure(req, failure);
   }
   if (body === undefined) return false;
@@ -68,7 +68,10 @@ export async function answerShortly(parts: ShortPathParts, req: IncomingMessage,
   return true;
 }
 
-/** Looks a token up for both paths. Results of a replica are used only if plainly valid: unknown tokens and refusals are checked on the primary. */
+/**
+ * Looks a token up for both paths. Results of a replica are used only if plainly valid: unknown tokens and refusals are checked on the
+ * primary.
+ */
 async function look(
   req: IncomingMessage,
   { state, replica }: Pick<ShortPathParts, 'state' | 'replica'>,
@@ -92,7 +95,7 @@ async function userinfo(
   const { account } = found ?? {};
   if (found?.model !== 'AccessToken' || !isPlain(found) || !hasOwner(found) || account === undefined) return undefined;
   const client = await provider.Client.find(String(found.payload.clientId));
-  // A response that is signed is left to the library.
+  // Signed responses are left to the library.
   if (client === undefined || client.userinfoSignedResponseAlg !== undefined || !mayReadUserinfo(found, client, { ...server, issuer }))
     return undefined;
   uses.note(client.clientId);
@@ -108,14 +111,14 @@ async function introspection(
   if (credentials === undefined || !isPlainForm(req) || wantsSigned(req) || PROOFS.some((name) => name in req.headers)) return undefined;
   const form = await readSmallForm(req);
   const presented = form?.token;
-  // Nothing but a token and a hint of what it is, which the row says better.
+  // Only a token and a type hint, which the stored row makes redundant.
   if (typeof presented !== 'string' || Object.keys(form ?? {}).some((name) => name !== 'token' && name !== 'token_type_hint'))
     return undefined;
   if (Array.isArray(form?.token_type_hint)) return undefined;
 
   const client = await findClient(credentials.id);
-  // Asked at the last moment: a body may come long after its head, and a client that was barred since must learn nothing.
-  // Of an encrypted response the library says how to ask for it.
+  // Checked as late as possible: the body may arrive long after the header, and a client that was blocked meanwhile must learn nothing. For
+  // encrypted responses the library reports the required Accept header.
   if (client === undefined || client.introspectionEncryptedResponseAlg !== undefined) return undefined;
   if (!wrongSecrets.isHeard(req, client.clientId) || !isSecretRight(client, credentials.secret)) return undefined;
   const handle = await format.handleOf(presented);
@@ -129,15 +132,12 @@ async function introspection(
   return introspectionResponse(found, token, issuer, introspected);
 }
 
-/**
- * Fields of a stored token that this way understands. A token with any other field, such as a key that it is bound to, goes the library's
- * way, which knows what the field means.
- */
+/** Fields of a stored token that this path supports. Tokens with other fields, such as a key binding, go to the library. */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
   ...['kind', 'iat', 'exp', 'clientId', 'accountId', 'grantId', 'gty', 'scope', 'rar', 'extra', 'sid', 'sessionUid', 'resource'],
   ...['acr', 'amr', 'authTime', 'nonce', 'rotations', 'iiat', 'deviceId', 'predecessor', 'orgId'],
 ]);
-/** Empty fields say nothing. */
+/** Empty fields have no meaning. */
 const isEmpty = (value: unknown): boolean => value === undefined || value === false;
 
 const isPlain = ({ model, payload, consumedAt, expiresAt }: FoundModel): boolean =>
@@ -146,7 +146,7 @@ const isPlain = ({ model, payload, consumedAt, expiresAt }: FoundModel): boolean
   Math.floor(expiresAt) > epochSeconds() &&
   Object.keys(payload).every((name) => UNDERSTOOD.has(name) || isEmpty(payload[name]));
 
-/** An application alone, or an active user who granted it. */
+/** An application alone, or with an active user. */
 function hasOwner({ model, payload, account }: FoundModel): boolean {
   if (model === 'ClientCredentials') return payload.accountId === undefined && payload.grantId === undefined;
   return (model === 'AccessToken' || model === 'RefreshToken') && typeof payload.grantId === 'string' && isKnown(account);
@@ -156,7 +156,7 @@ const isKnown = (account: Account | undefined): boolean => account !== undefined
 
 const LARGEST_FORM = 16 * 1024;
 
-/** Reads the form, and keeps it for the library's way. @returns undefined, with nothing read, for one without a length or with a large one */
+/** Reads the form and keeps it for the library. @returns undefined, without reading, if the length is missing or large */
 async function readSmallForm(req: IncomingMessage): Promise<Readonly<Record<string, string | string[] | undefined>> | undefined> {
   const length = Number(req.headers['content-length']);
   if (!(length > 0 && length <= LARGEST_FORM)) return undefined;
@@ -167,13 +167,13 @@ async function readSmallForm(req: IncomingMessage): Promise<Readonly<Record<stri
   return repeated(form) === undefined ? form : undefined;
 }
 
-/** An ID and a secret that mean the same whether they are read as form-encoded or not (RFC 6749 section 2.3.1). */
+/** ID and secret if they are the same with and without form encoding (RFC 6749 section 2.3.1). */
 function plainCredentials(authorization: string | undefined): { readonly id: string; readonly secret: string } | undefined {
   const [, id, secret] = /^([\w.~-]+):([\w.~-]+)$/.exec(basicCredentials(authorization) ?? '') ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-/** Another way to prove oneself, which the library refuses beside a secret, and a proof that it checks. */
+/** Another client authentication method, which the library refuses beside a secret, and a proof that it checks. */
 const PROOFS = ['oauth-client-attestation', 'oauth-client-attestation-pop', 'dpop'];
 
 const BY_SECRET: readonly unknown[] = ['client_secret_basic', 'client_secret_post'];
@@ -183,7 +183,7 @@ function isSecretRight(client: Client, secret: string): boolean {
   return BY_SECRET.includes(client.tokenEndpointAuthMethod) && compareClientSecret.call(client, secret);
 }
 
-/** A token that an application got for itself, and that is bound to no key. @returns undefined: it is none, or not valid */
+/** A token that an application got for itself and that is not bound to a key. @returns undefined: not such a token, or not valid */
 export async function findOwnToken(
   { format, state }: Pick<ShortPathParts, 'format' | 'state'>,
   presented: string,

@@ -1,17 +1,17 @@
 /**
- * Signatures of cookies, as the package keygrip makes them (HMAC-SHA1, base64url), which koa's cookies take in its place: of its time it spends most on
- * comparing two texts by two further HMACs under a random key.
+ * Signatures of cookies, compatible with the package keygrip (HMAC-SHA1, base64url), which koa's cookies would use. Keygrip spends most of
+ * its time on comparing two texts by two further HMACs under a random key.
  */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 
 export interface CookieSignatures {
   sign(data: string): string;
-  /** @returns which of the keys has signed it, the newest being 0; -1: none */
+  /** @returns index of the key that made the signature, 0 is the newest; -1: none */
   index(data: string, signature: string): number;
   verify(data: string, signature: string): boolean;
 }
 
-/** @param keys the newest first */
+/** @param keys newest first */
 export function cookieSignatures(keys: readonly string[]): CookieSignatures {
   const secrets = keys.map((key) => createSecretKey(key, 'utf8'));
   const [newest] = secrets;

@@ -1,4 +1,4 @@
-/** The internal modules that patches.ts reaches into: the library's own state of a Provider, its router, and the context that it works in. */
+/** The internal modules that patches.ts uses: the library's state of a Provider, its router, and its context. */
 declare module 'oidc-provider/lib/helpers/weak_cache.js' {
   import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 

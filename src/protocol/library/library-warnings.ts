@@ -1,10 +1,10 @@
 /**
- * Two warnings of oidc-provider that say nothing to an operator are not printed; all its others are. It prints the first when it is loaded, so this is
- * imported before it (app.ts).
+ * Suppresses two warnings of oidc-provider that do not help an operator. The library prints the first when it is loaded, so app.ts imports
+ * this file before it.
  */
 
 const UNWANTED: readonly string[] = [
-  // Node 20 works. The log recommends a later one, once and in our words (main.ts).
+  // Node 20 works. The log recommends a newer version once (main.ts).
   'oidc-provider WARNING: Unsupported runtime.',
   // We read forms before the library does, on purpose (docs/explanation/library.md).
   'oidc-provider WARNING: already parsed request body detected',

@@ -1,4 +1,4 @@
-/** All that the rest of the protocol uses of oidc-provider. Nothing outside this folder imports the library itself. */
+/** Everything of oidc-provider that the rest of the protocol uses. Nothing outside this folder imports the library itself. */
 export {
   type AccessToken,
   type Adapter,

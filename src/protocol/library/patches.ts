@@ -1,6 +1,6 @@
 /**
- * Touches of oidc-provider that are not documented API. Each has its reason in docs/explanation/library.md and a self-test at every start
- * (self-test.ts), which fails when an upgrade moves what is touched.
+ * Changes of oidc-provider that use undocumented API. docs/explanation/library.md has the reason for each. The self-test at every start
+ * (self-test.ts) fails if an upgrade breaks one.
  */
 import type { IncomingMessage } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
@@ -27,9 +27,9 @@ interface Issuable extends IssuedToken, Dated {
 }
 
 interface IssuableIdToken {
-  /** Claims that are written as they are. */
+  /** Claims that are always included. */
   extra?: object;
-  /** Claims that are written as far as scopes allow. */
+  /** Claims that are included if scopes allow them. */
   available?: object;
   readonly ctx?: KoaContextWithOIDC;
   set(claim: string, value: unknown): void;
@@ -71,50 +71,54 @@ interface ClientClass {
   readonly Schema: { readonly prototype: { invalidate(message: string, code?: string): void } };
 }
 
-/** Seconds by which the time of a DPoP proof may differ (RFC 9449 section 11.1). */
+/** Clock tolerance for DPoP proofs in seconds (RFC 9449 section 11.1). */
 const PROOF_TOLERANCE = 300;
 
 const FORGIVEN = new Set(['implicit-force-https', 'implicit-forbid-localhost']);
 
-/** A response mode of ours in place of the library's. @param fields the authorization response */
+/** A response mode that replaces the library's. @param fields the authorization response */
 export type ResponseMode = (ctx: KoaContextWithOIDC, redirectUri: string, fields: Record<string, unknown>) => Promise<void>;
 
 export interface PatchOptions {
-  /** The algorithms that the server has keys for, retired ones among them. */
+  /** The algorithms of the server's keys, including retired ones. */
   readonly signingAlgs: ReadonlySet<string>;
   readonly formPost: ResponseMode;
   /** Responses of the two endpoints before the library turns them into JWTs. */
   readonly answers: Readonly<Record<'introspection' | 'userinfo', (ctx: KoaContextWithOIDC) => Promise<object>>>;
-  /** The address by which a request was called, of the URL of its endpoint. */
+  /** The URL that the client called, for the URL of its endpoint. */
   aliasOf(req: IncomingMessage, url: string): string;
-  /** Marks the `jti` of a client assertion or DPoP proof as used, at once and for all processes. @param until epoch seconds @returns false when it was */
+  /**
+   * Marks the `jti` of a client assertion or DPoP proof as used, immediately and for all processes.
+   * @param until epoch seconds
+   * @returns false if it was used before
+   */
   claimOnce(issuer: string, id: string, until: number): Promise<boolean>;
-  /** Asked before a code, an access or a refresh token is issued, with what may still be changed of it. */
+  /** Called before a code, access token or refresh token is issued; can still change it. */
   judge(token: IssuedToken): Promise<void>;
-  /** Asked before an ID token is issued. @returns what it says instead; undefined: it stays as it is */
+  /** Called before an ID token is issued. @returns the changed claims; undefined: no change */
   changeIdToken(
     ctx: KoaContextWithOIDC,
     token: { payload(): Promise<object> },
   ): Promise<{ readonly payload?: object; readonly expiresAt?: number } | undefined>;
-  /** Asked before a client's secret is compared. @throws when it is not heard */
+  /** Called before a client's secret is compared. @throws if the client is blocked */
   beforeSecret(clientId: string): void;
-  /** Told which secret was the right one. */
+  /** Called with the ID of the secret that matched. */
   afterSecret(secretId: string): void;
 }
 
 interface KnownClients {
-  /** The library's own. */
+  /** The library's function. */
   readonly find: ClientClass['find'];
   readonly byMetadata: WeakMap<object, object>;
 }
 
-/** By each provider's class of clients. */
+/** Cached clients for each provider's class. */
 const knownClients = new WeakMap<ClientClass, KnownClients>();
 
-/** A client of the same metadata is the same client: the library writes them out and hashes them at every question to find that out. */
+/** Equal metadata means an equal client. The library would serialize and hash the metadata at every lookup to find that out. */
 async function findByMetadata(this: ClientClass, id: string): Promise<object | undefined> {
   const metadata = typeof id === 'string' && id !== '' ? await this.adapter.find(id) : undefined;
-  // Not looked up twice: requests with unknown IDs must not cost twice.
+  // Avoids a second lookup: unknown IDs must not cost twice.
   if (metadata === undefined) return undefined;
   const clients = knownClients.get(this);
   if (clients === undefined) throw new Error('oidc-provider: clients are looked up by another class');
@@ -125,7 +129,9 @@ async function findByMetadata(this: ClientClass, id: string): Promise<object | u
   return client;
 }
 
-/** Does a middleware give the request its context, as the first of each of the library's routes does? It is recognized by what it does. */
+/**
+ * Is this the middleware that creates the request's context, the first one of each route of the library? It is recognized by its behavior.
+ */
 function givesContext(middleware: Middleware | undefined): boolean {
   const ctx = {};
   Promise.resolve(middleware?.(ctx as KoaContextWithOIDC, async () => {})).catch(() => {});
@@ -138,8 +144,8 @@ const ensureContext: Middleware = (ctx, next) => {
   return current.run(ctx, () => next());
 };
 
-// `ctx.oidc` becomes a value. The library defines a getter on each request. V8 treats the accessors of a single object as old from the start, and
-// keeps them with the whole request until the next full collection, which costs a fifth of a token request.
+// `ctx.oidc` becomes a value. The library defines a getter on each request. V8 allocates accessors of a single object in the old
+// generation, and keeps them with the whole request until the next full collection, which costs a fifth of a token request.
 for (const method of ['get', 'post', 'put', 'delete', 'options'] as const) {
   const register = Router.prototype[method];
   Router.prototype[method] = function withValue(name, path, first, ...others) {
@@ -155,17 +161,19 @@ export function applyPatches(
   const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest, ...models } =
     internalsOf(provider);
 
-  // A session knows by which external provider it began, where it was last seen, and when it was used for organizations; what is not listed is neither saved nor read.
+  // Additional session fields: external provider, last use, and use for organizations. The library neither saves nor reads fields that are
+  // not listed.
   const fields = [...Session.IN_PAYLOAD, SESSION_PROVIDER, SESSION_DEVICE, SESSION_ORGANIZATIONS];
   Object.defineProperty(Session, 'IN_PAYLOAD', { get: () => fields });
 
-  // The plain `token` response type of RFC 6749 section 4.2: the configuration refuses to list it, the library carries it out.
+  // The plain `token` response type of RFC 6749 section 4.2: the library's configuration refuses it, its code supports it.
   instance(provider).configuration.responseTypes.push('token');
 
-  // RFC 7523 section 3 allows for clocks that differ. The library has one tolerance for client assertions and for tokens, which must end in time.
+  // RFC 7523 section 3 allows a clock tolerance. The library has one tolerance for client assertions and tokens, and tokens must expire on
+  // time.
   Object.defineProperty(instance(provider).configuration, 'clockTolerance', { get: () => clockTolerance(Provider.ctx) });
 
-  // The page of form_post in our own layout, without an inline script: registerResponseMode() leaves a known mode as it is.
+  // The form_post page in our layout, without an inline script. registerResponseMode() does not replace an existing mode.
   instance(provider).responseModes.set('form_post', formPost);
   // JARM's form_post.jwt is the same page with one field.
   instance(provider).responseModes.set('form_post.jwt', async (ctx, redirectUri, fields) => {
@@ -174,24 +182,24 @@ export function applyPatches(
     await formPost(ctx, redirectUri, { response: await token.issue({ use: 'authorization' }) });
   });
 
-  // The library looks a value up and then saves it, between which a second one slips through. And it forgets a DPoP proof of the future too early:
-  // one that is dated by the whole tolerance ahead is good for twice as long.
+  // The library looks a value up and then saves it, so a concurrent second use succeeds. It also forgets DPoP proofs from the future too
+  // early: a proof dated ahead by the whole tolerance is valid for twice as long.
   ReplayDetection.unique = (issuer, id, expiresAt) => claimOnce(issuer, id, expiresAt + PROOF_TOLERANCE);
 
-  // Every URL that is uttered derives from the issuer, never from the Host header.
-  // A request's own endpoint may be called at MTLS_BASE_URL: that is what its DPoP proof names.
+  // Every returned URL derives from the issuer, never from the Host header. Requests can also be called at MTLS_BASE_URL, and their DPoP
+  // proofs contain that URL.
   OIDCContext.prototype.urlFor = function ofIssuer(name, options) {
     const url = provider.urlFor(name, options as Record<string, unknown>);
     return name === this.route ? aliasOf(this.ctx.req, url) : url;
   };
 
-  // Redirect URIs of implicit clients were already validated when the application was created.
+  // Redirect URIs of implicit clients were validated when the application was created.
   const { invalidate } = Client.Schema.prototype;
   Client.Schema.prototype.invalidate = function unlessForgiven(message, code) {
     if (code === undefined || !FORGIVEN.has(code)) invalidate.call(this, message, code);
   };
 
-  // Beside its newest secret an application may hold an older one, so that secrets are rotated without an outage.
+  // An application can have an older secret beside its newest one, for rotation without an outage.
   const { compareClientSecret } = Client.prototype;
   Client.prototype.compareClientSecret = function compareEach(actual) {
     beforeSecret(this.clientId);
@@ -208,7 +216,7 @@ export function applyPatches(
     return false;
   };
 
-  // Tokens of other issuers were already verified (federated-client.ts); their substitute is compared like a secret.
+  // Tokens of other issuers were verified before (federated-client.ts). Their substitute is compared like a secret.
   Object.defineProperty(Client.prototype, 'clientAuthMethod', {
     get(this: ClientClass['prototype']) {
       return isFederated(Provider.ctx?.req, this.clientId) ? 'client_secret_post' : this.tokenEndpointAuthMethod;
@@ -219,7 +227,7 @@ export function applyPatches(
   knownClients.set(Client, { find: Client.find, byMetadata: new WeakMap() });
   Client.find = findByMetadata;
 
-  // RFC 6749 section 4.1.2.1: a response type that the application may not use is not the request's mistake but the application's.
+  // RFC 6749 section 4.1.2.1: a response type that the application may not use is `unauthorized_client`, not `invalid_request`.
   const { responseTypeAllowed } = Client.prototype;
   Client.prototype.responseTypeAllowed = function orRefused(responseType) {
     if (responseTypeAllowed.call(this, responseType)) return true;
@@ -233,10 +241,10 @@ export function applyPatches(
       return withMinute(generateTokenId.call(this));
     };
   }
-  // Shorter than the others in the library, and so without a minute in its key.
+  // Shorter than the library's other IDs, so there is no room for a minute.
   PushedAuthorizationRequest.prototype.generateTokenId = () => withMinute(randomToken());
 
-  // A token is judged before it is issued. Here, for what oidc-provider asks itself (its lifetime) must be answered at once, and groups are read.
+  // Evaluates policies before a token is issued. The library's own hook (the lifetime) is synchronous, and groups must be read.
   const accessTokens = new WeakMap<object, string>();
   for (const { prototype } of [AuthorizationCode, ...Object.values(models)]) {
     const { save } = prototype;
@@ -254,19 +262,20 @@ export function applyPatches(
   IdToken.prototype.issue = async function bound(options) {
     const accessToken = this.ctx && accessTokens.get(this.ctx);
     const { use } = options ?? {};
-    // RFC 9701 section 5, OpenID Connect Core section 5.3.2: what the endpoint says without a signature, too.
+    // Signed responses contain the same as unsigned ones (RFC 9701 section 5, OpenID Connect Core section 5.3.2).
     if (use === 'introspection' && this.ctx !== undefined) this.extra = { token_introspection: await answers.introspection(this.ctx) };
     if (use === 'userinfo' && this.ctx !== undefined) Object.assign(this, { available: {}, extra: await answers.userinfo(this.ctx) });
     if (options?.use === 'idtoken') this.set('jti', randomBase62(22));
     if (options?.use === 'idtoken' && accessToken !== undefined) this.set('at_hash', accessToken);
     const change = options?.use === 'idtoken' && this.ctx !== undefined ? await changeIdToken(this.ctx, this) : undefined;
     const { payload, expiresAt } = change ?? {};
-    // The library asks the object for it once more.
+    // The library reads the payload again.
     if (payload !== undefined) this.payload = async () => payload;
     return issue.call(this, expiresAt === undefined ? options : { ...options, expiresAt });
   };
 
-  // An ID token stays a hint when the server or the application has changed the algorithm since: any of a key of this server counts, no secret does.
+  // An ID token remains valid as a hint if the server or the application has changed the algorithm since: any key of this server is
+  // accepted, but no secret.
   const { validate } = IdToken;
   IdToken.validate = async function byAnyKey(token, { clientId }) {
     const { alg = '', typ } = decodeProtectedHeader(token);
@@ -279,7 +288,7 @@ export function applyPatches(
 function internalsOf(provider: Provider): Internals {
   const internals = provider as unknown as Internals;
   const { ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest } = internals;
-  // Getters of the prototype, which no spread would find.
+  // Getters of the prototype, which a spread would not copy.
   const { AccessToken, BackchannelAuthenticationRequest, ClientCredentials, DeviceCode, RefreshToken } = internals;
   return {
     ...{ ReplayDetection, OIDCContext, Client, IdToken, Session, AuthorizationCode, Grant, PushedAuthorizationRequest },

@@ -5,9 +5,10 @@ type Prototypes = Pick<Provider, 'context' | 'request' | 'response'>;
 const shared = new Map<boolean, Prototypes>();
 
 /**
- * V8 knows objects by their prototype. A provider has prototypes of its own, and where requests go round two hundred of them V8 would know none any
- * more: a fifth of the cost of a token request. Here each takes those of the first, which nothing that belongs to one provider is written to.
- * @param secure is BASE_URL https? Then each request is: behind a proxy too, and without trusting a header
+ * V8 identifies objects by their prototype. Each provider has its own prototypes. With two hundred servers V8 would no longer optimize
+ * access to requests, which costs a fifth of a token request. Here all providers use the prototypes of the first; nothing specific to a
+ * provider is written to them.
+ * @param secure is BASE_URL https? Then every request counts as secure, also behind a proxy and without trusting a header
  */
 export function sharePrototypes(provider: Provider, secure: boolean): void {
   const { context, request, response } = shared.get(secure) ?? provider;

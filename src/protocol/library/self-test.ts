@@ -1,6 +1,6 @@
 /**
- * Run at every start: each touch of oidc-provider that is not documented API still does what it is for. Fails loudly, so that an upgrade
- * that moves the ground is noticed before the first user does.
+ * Runs at every start and checks that each undocumented change of oidc-provider still works. Fails loudly, so that an incompatible upgrade
+ * is noticed before users are affected.
  */
 import { strict as assert } from 'node:assert';
 import { createLocalJWKSet, decodeJwt, SignJWT } from 'jose';
@@ -15,7 +15,7 @@ import { applyPatches } from './patches.ts';
 
 const ISSUER = 'https://self-test.example/oauth/v1';
 
-/** Takes what is saved and keeps nothing. */
+/** Accepts writes and stores nothing. */
 class Nowhere {
   async upsert(): Promise<void> {}
   async find(): Promise<object> {
@@ -28,7 +28,7 @@ const FOUND = { client_id: 'found', client_secret: 'secret', redirect_uris: ['ht
 
 const SERVER = { accessTokenFormat: 'jwt', audience: 'self-test', signingAlg: 'ES256' } as AuthorizationServer;
 
-/** @throws {assert.AssertionError} naming the touch that lost its hold */
+/** @throws {assert.AssertionError} with the name of the change that no longer works */
 export async function selfTest(): Promise<void> {
   const asked: string[] = [];
   const idTokenEnd = epochSeconds() + 77;
@@ -42,7 +42,7 @@ export async function selfTest(): Promise<void> {
   );
   const provider: Provider = new Provider(ISSUER, {
     adapter: Nowhere as never,
-    // Each named, or the library remarks on it at every start.
+    // All listed, because the library warns about missing ones at every start.
     ttl: {
       Grant: 60,
       AuthorizationCode: 60,
@@ -58,7 +58,7 @@ export async function selfTest(): Promise<void> {
     jwks: { keys: [SELF_TEST_KEY] },
     cookies: { keys: ['self-test'] },
     extraClientMetadata: { properties: [CLIENT_SETTINGS] },
-    // Not for its own sake: it is what lets an implicit client register.
+    // Needed only so that an implicit client can register.
     responseTypes: ['code', 'id_token'],
     clientDefaults: { id_token_signed_response_alg: 'ES256', authorization_signed_response_alg: 'ES256' },
     features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true }, jwtResponseModes: { enabled: true } },
@@ -152,7 +152,7 @@ export async function selfTest(): Promise<void> {
   const changing = new Issued({ sub: 'user' }, { ctx: {}, client });
   changing.scope = 'openid';
   const { changed, exp = 0 } = decodeJwt(await changing.issue({ use: 'idtoken' }));
-  // The library looks at the clock again. Its own end would be an hour away.
+  // The library computes the expiry again. Without the change it would be an hour away.
   assert.ok(changed === true && Math.abs(exp - idTokenEnd) < 60, 'oidc-provider: what an ID token says is made elsewhere');
 
   const hint = () => new SignJWT({ iss: ISSUER, aud: 'self-test', sub: 'user', jti: 'hint' }).setIssuedAt();
@@ -164,7 +164,7 @@ export async function selfTest(): Promise<void> {
   await assert.rejects(IdToken.validate(bySecret, before), 'oidc-provider: a hint that is signed by a secret is accepted');
 }
 
-/** A throw-away key: nothing that this provider signs leaves it. */
+/** A temporary key: nothing signed with it is published. */
 const SELF_TEST_KEY = {
   kty: 'EC',
   crv: 'P-256',

@@ -1,6 +1,7 @@
 /**
- * Notifies an application that a browser session of its user has ended (OpenID Connect Back-Channel Logout 1.0 sections 2.4, 2.5 and 2.8). Recipients
- * are recorded when the session ends (protocol/storage/protocol-state.store.ts); the logout token is created on delivery, so that it is fresh.
+ * Notifies an application that a browser session of its user has ended (OpenID Connect Back-Channel Logout 1.0 sections 2.4, 2.5 and 2.8).
+ * Recipients are recorded when the session ends (protocol/storage/protocol-state.store.ts). The logout token is created on delivery, so
+ * that it is fresh.
  */
 import { z } from 'zod';
 import { type Carrier, Undeliverable } from '../../features/outbox/outbox.service.ts';
@@ -13,13 +14,14 @@ const note = z.object({ serverId: z.string(), clientId: z.string(), userId: z.st
 type Note = Readonly<z.infer<typeof note>>;
 type Client = NonNullable<Awaited<ReturnType<BuiltServer['provider']['Client']['find']>>>;
 
-/** Signed as the application's ID tokens are, by the key that signs now; it lives for two minutes. */
+/** Signed like the application's ID tokens, with the current key; valid for two minutes. */
 async function logoutToken({ provider, subjects }: BuiltServer, client: Client, { userId, sid }: Note): Promise<string> {
   const token = new provider.IdToken({}, { client });
   token.set('sub', await subjects.of(client, userId));
   token.set('jti', crypto.randomUUID());
   token.set('events', { [EVENT]: {} });
-  // An application whose ID tokens carry no sid would find no session by it; without one, all of the user's are meant (section 2.4).
+  // An application whose ID tokens have no sid cannot find the session by it. Without a sid, all sessions of the user are meant (section
+  // 2.4).
   if (client.includeSid()) token.set('sid', sid);
   return token.issue({ use: 'logout' });
 }

@@ -1,6 +1,6 @@
 /**
- * The way back to an application from a page that can do nothing else: the label and home page of its registration (OpenID Connect
- * Dynamic Client Registration 1.0 section 2), or where it lets a sign-in begin (OpenID Connect Core 1.0 section 4). Nothing else of it.
+ * The link back to an application from a page that cannot continue: name and home page of its registration (OpenID Connect Dynamic Client
+ * Registration 1.0 section 2), or its initiate-login URI (OpenID Connect Core 1.0 section 4).
  */
 import type { Client, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
@@ -27,7 +27,7 @@ interface Servers {
   get(serverId: string): Promise<{ readonly issuer: string; readonly provider: Provider } | undefined>;
 }
 
-/** @returns undefined when there is no such server, or no such application, or it is not active */
+/** @returns undefined if the server or application does not exist or is inactive */
 export async function findWayBack(servers: Servers, serverId: string, clientId: string): Promise<ClientLink | undefined> {
   const built = await servers.get(serverId);
   const client = await built?.provider.Client.find(clientId);

@@ -1,6 +1,6 @@
 /**
- * RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0) in a fixed order of checks: it ends the browser session on
- * all servers and no token. Without a hint that names the session's user it asks first, so that no foreign page can sign a user out.
+ * RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0) in a fixed order of checks. It ends the browser session on all servers, but
+ * no tokens. Without a hint for the session's user it asks for confirmation, so that no foreign page can sign a user out.
  */
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -26,14 +26,16 @@ export interface LogoutParts {
   readonly keyring: Keyring;
   readonly config: Config;
   readonly database: Database;
-  /** With its audit event. */
+  /** Ends the session and writes its audit event. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
 }
 
 const PARAMETERS = ['id_token_hint', 'post_logout_redirect_uri', 'state', 'client_id', 'ui_locales'] as const;
 type Parameters = Partial<Record<(typeof PARAMETERS)[number] | 'confirm', string>>;
 
-/** @throws {errors.InvalidRequest} a parameter given twice (RFC 6749 section 3.1), or with control characters, which PostgreSQL cannot all store */
+/**
+ * @throws {errors.InvalidRequest} a repeated parameter (RFC 6749 section 3.1), or control characters, some of which PostgreSQL cannot store
+ */
 function single(source: Record<string, unknown>): Parameters {
   const read: Parameters = {};
   for (const name of [...PARAMETERS, 'confirm'] as const) {
@@ -50,7 +52,7 @@ interface Hint {
   readonly subject: string;
 }
 
-/** @throws {errors.InvalidRequest} when it is no ID token of this server; an expired one is good enough */
+/** @throws {errors.InvalidRequest} not an ID token of this server; an expired one is accepted */
 async function readHint(provider: Provider, hint: string): Promise<Hint> {
   try {
     const { aud } = decodeJwt(hint);
@@ -64,7 +66,7 @@ async function readHint(provider: Provider, hint: string): Promise<Hint> {
   }
 }
 
-/** @throws {errors.InvalidClient} when it is named and unknown */
+/** @throws {errors.InvalidClient} the client is named but unknown */
 async function namedClient(provider: Provider, id: string | undefined): Promise<Client | undefined> {
   if (id === undefined) return undefined;
   const client = await provider.Client.find(id);
@@ -73,8 +75,8 @@ async function namedClient(provider: Provider, id: string | undefined): Promise<
 }
 
 /**
- * Step 2: the address must be registered by the named application, or by any if none is named.
- * @returns the application that registered it; undefined without an address
+ * Step 2: the URI must be registered by the named application, or by any if none is named.
+ * @returns the application that registered it; undefined without a URI
  */
 async function checkRedirect(
   { post_logout_redirect_uri: uri }: Parameters,
@@ -101,7 +103,7 @@ function destination(uri: string | undefined, state: string | undefined, config:
   return state === undefined ? uri : `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;
 }
 
-/** Proof that the form of the confirmation page came from this browser's session. */
+/** Proves that the form of the confirmation page came from this browser's session. */
 const confirmations = (keyring: Keyring, sessionUid: string): readonly string[] =>
   keyring.keysOf('logout confirmation').map((key) => createHmac('sha256', key).update(sessionUid).digest('base64url'));
 
@@ -109,7 +111,7 @@ const confirmations = (keyring: Keyring, sessionUid: string): readonly string[] 
 export async function answerLogout(ctx: KoaContextWithOIDC, parts: LogoutParts): Promise<void> {
   const { provider, subjects, pages, keyring, config, endSession } = parts;
   ctx.set('Cache-Control', 'no-store');
-  // The form of the confirmation page carries the request's parameters in its address, a form of an application in its body.
+  // The confirmation form has the request's parameters in its URL, an application's form has them in its body.
   const parameters = single(ctx.method === 'POST' ? { ...ctx.query, ...parse(await readProtocolForm(ctx)) } : ctx.query);
   const hint = parameters.id_token_hint === undefined ? undefined : await readHint(provider, parameters.id_token_hint);
   const named = hint?.client ?? (await namedClient(provider, parameters.client_id));

@@ -1,6 +1,6 @@
 /**
- * The client registration endpoint (RFC 7591) and the client configuration endpoint (RFC 7592) over HTTP. Answered without oidc-provider: a client
- * is an application here. Pages of every origin may call them, for no cookie counts.
+ * The client registration endpoint (RFC 7591) and the client configuration endpoint (RFC 7592). oidc-provider is not involved, because a
+ * client is an application here. Pages of every origin may call them, because cookies are not used.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
@@ -23,10 +23,10 @@ interface RegistrationParts {
   readonly issuer: string;
 }
 
-/** Is it for here? @param path below the issuer */
+/** Is the path a registration endpoint? @param path below the issuer */
 export const isRegistration = (path: string): boolean => path === REGISTRATION || registeredClientIn(path) !== undefined;
 
-/** Answers a request to one of the two endpoints. @param connection where it comes from */
+/** Answers a request to one of the two endpoints. @param connection the sender */
 export async function answerRegistration(
   registration: ClientRegistration,
   { server, scopes, issuer }: RegistrationParts,

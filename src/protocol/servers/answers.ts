@@ -1,6 +1,6 @@
 /**
- * The last word on an answer of the OAuth endpoints: JSON in exactly the form that is promised, the challenge of RFC 6749 section 5.2 and
- * RFC 6750 section 3, and the request's writes committed before anything leaves.
+ * Completes responses of the OAuth endpoints: the promised JSON form, the challenge of RFC 6749 section 5.2 and RFC 6750 section 3, and the
+ * commit of the request's writes before anything is sent.
  */
 import type { ServerResponse } from 'node:http';
 import { CIBA_GRANT, DEVICE_GRANT } from '../../features/policies/access-policy.policy.ts';
@@ -12,7 +12,7 @@ import { PROOF_ALGS } from '../token/proof-of-possession.ts';
 import { GRANT_TYPES, ROUTES } from './endpoints.ts';
 import { setRetryAfter } from './errors.ts';
 
-// JSON as the OAuth endpoints send it, whether oidc-provider has seen the request or not.
+// JSON responses of the OAuth endpoints, with or without oidc-provider.
 
 /** RFC 6749 section 5.1: tokens and data about them must not be cached. */
 const PROGRAM_HEADERS = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json;charset=UTF-8' } as const;
@@ -26,7 +26,7 @@ export function sendJson(res: ServerResponse, status: number, body: object, head
   res.end(text);
 }
 
-/** RFC 7235 quoted-string: what could end it early is left out. */
+/** RFC 7235 quoted-string: characters that could end it early are removed. */
 const quoted = (text: unknown): string => `"${String(text ?? '').replace(/["\\\r\n]/g, '')}"`;
 
 interface ErrorBody {
@@ -34,7 +34,7 @@ interface ErrorBody {
   error_description?: string;
 }
 
-/** An OAuth error as it is sent; anything that is not one is a server_error without details. */
+/** The body of an OAuth error; other errors become server_error without details. */
 function errorBody(error: unknown): { status: number; body: ErrorBody } {
   if (error instanceof errors.OIDCProviderError && error.expose) {
     return {
@@ -49,14 +49,14 @@ function errorBody(error: unknown): { status: number; body: ErrorBody } {
 }
 
 /**
- * Commits what the request wrote. An answer that is an error writes no tokens and uses no code, but ends what it found stolen.
+ * Commits the request's writes. An error response issues no tokens and uses no code, but revokes stolen tokens that were detected.
  * @throws as ServerState.commit
  */
 export async function commitWrites(ctx: KoaContextWithOIDC, server: ServerState): Promise<void> {
   const request = requestStateOf(ctx);
   if (request === undefined) return;
   if (ctx.status >= 400) discardTokens(request);
-  // An application joins a session when it receives an authorization response. Refused applications get no logout notice.
+  // An application joins a session when it receives an authorization response. Refused applications get no logout notification.
   if (!request.writes.bySession) request.writes.sessionClients = [];
   await server.commit(request);
 }
@@ -70,7 +70,7 @@ function discardTokens({ writes }: RequestState): void {
   writes.answers = writes.answers.filter(({ payload }) => payload.error !== undefined);
 }
 
-/** Answers a program with an error that oidc-provider did not answer itself. */
+/** Answers a program with an error that oidc-provider has not reported itself. */
 export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   explainGrantError(ctx, error);
   const { status, body } = errorBody(error);
@@ -79,21 +79,21 @@ export function answerWithError(ctx: KoaContextWithOIDC, error: unknown): void {
   ctx.body = body;
 }
 
-/** Brings the answer of a program endpoint into the promised form. */
+/** Brings the response of a program endpoint into the promised form. */
 export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   ctx.set('Cache-Control', PROGRAM_HEADERS['Cache-Control']);
-  // RFC 6749 section 5.1; HTTP needs it no more.
+  // RFC 6749 section 5.1 requires it, although HTTP no longer needs it.
   if (ctx.path === ROUTES.token) ctx.set('Pragma', 'no-cache');
-  // Some refusals oidc-provider has answered itself.
+  // oidc-provider has answered some refusals itself.
   setRetryAfter(ctx, ctx.status);
   const body = ctx.body;
   if (typeof body !== 'object' || body === null) {
-    // No content has no type: libraries take any but JSON for a wrong answer. A signed response keeps that of its JWT.
+    // Empty responses have no type: client libraries reject any but JSON. A signed response keeps the type of its JWT.
     if (typeof body !== 'string' || body === '') ctx.remove('Content-Type');
     return;
   }
   const answer = body as ErrorBody & { scope?: string };
-  // The description names the scope, if at all.
+  // Only the description names the scope.
   if (answer.error !== undefined) delete answer.scope;
   if (ctx.path === ROUTES.token || GRANT_OF[ctx.path] !== undefined) correctGrantTypeError(ctx, answer);
   if (ctx.path === ROUTES.token && ctx.status === 200) answer.scope ??= '';
@@ -108,7 +108,7 @@ export function finishProgramAnswer(ctx: KoaContextWithOIDC): void {
   ctx.set(PROGRAM_HEADERS);
 }
 
-/** RFC 6750 section 3; of a token that is bound to a key RFC 9449 section 7.1, by which oidc-provider chose the scheme. */
+/** RFC 6750 section 3; for bound tokens RFC 9449 section 7.1: oidc-provider has chosen the scheme. */
 function challenge(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorBody): string {
   const isBound = String(ctx.response.get('WWW-Authenticate')).startsWith('DPoP ');
   const words = `error=${quoted(error)}, error_description=${quoted(description)}`;
@@ -121,9 +121,9 @@ const GRANT_OF: Readonly<Record<string, string>> = {
   [ROUTES.backchannel_authentication]: CIBA_GRANT,
 };
 
-/** oidc-provider says invalid_request where RFC 6749 section 5.2 says unauthorized_client. */
+/** oidc-provider returns invalid_request where RFC 6749 section 5.2 requires unauthorized_client. */
 function correctGrantTypeError(ctx: KoaContextWithOIDC, answer: ErrorBody): void {
-  // Absent where the request was refused before the library's own route was entered: a body that is too large, or was cut off.
+  // Missing if the request was refused before the library's route: a body that is too large or incomplete.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
   const grantType = GRANT_OF[ctx.path] ?? oidc?.params?.grant_type;
   const client = oidc?.client;

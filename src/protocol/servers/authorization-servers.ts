@@ -65,13 +65,13 @@ interface Kept {
   readonly built: BuiltServer;
   /** Identifies the data that the server was built from; an unchanged one keeps the server. */
   readonly fingerprint: string;
-  /** The database's mark of the same, from before it was looked up. */
+  /** The database's revision, read before the data. */
   revision: string;
   checkedAt: number;
   usedAt: number;
 }
 
-/** A question to the database which servers have changed. */
+/** A query for changed servers. */
 interface RevisionQuery {
   readonly ids: ReadonlySet<string>;
   /** Time of the check. */
@@ -80,7 +80,7 @@ interface RevisionQuery {
 }
 
 export class AuthorizationServers {
-  /** Counts the changes, so that a load begun before one does not count as fresh after it. */
+  /** Counts changes, so that a load that began before a change does not count as fresh. */
   #changes = 0;
   readonly #kept = new LRUCache<string, Kept>(atMost(MOST_KEPT));
   readonly #building = new Map<string, Promise<BuiltServer | undefined>>();
@@ -89,8 +89,8 @@ export class AuthorizationServers {
   constructor(readonly parts: ProviderParts) {}
 
   /**
-   * @returns undefined when there is no active server of this id
-   * @throws {TemporarilyUnavailable} when it must be looked up and the database is away
+   * @returns undefined if there is no active server of this ID
+   * @throws {TemporarilyUnavailable} a lookup is needed and the database is down
    */
   async get(id: string): Promise<BuiltServer | undefined> {
     if (!isPrintable(id)) return undefined;
@@ -108,11 +108,11 @@ export class AuthorizationServers {
     return built;
   }
 
-  /** Takes note of a change made here or elsewhere. */
+  /** Handles a change made here or in another process. */
   changed(change: Change | 'everything'): void {
     const { clients } = this.parts;
     this.#changes += 1;
-    // A load under way may have read what was before: anyone who asks from now on begins another.
+    // A load in progress may have read older data, so later requests start a new one.
     this.#building.clear();
     this.#look = undefined;
     if (change === 'everything') clients.forgetAll();
@@ -127,8 +127,8 @@ export class AuthorizationServers {
   }
 
   /**
-   * Answers a request bound for an endpoint.
-   * @returns false when nothing was answered, because there is no such server
+   * Answers a request to an endpoint.
+   * @returns false if nothing was answered, because the server does not exist
    */
   async answer(req: IncomingMessage, res: ServerResponse, destination: EndpointDestination): Promise<boolean> {
     const built = await this.get(destination.serverId);
@@ -199,7 +199,7 @@ export class AuthorizationServers {
     const changes = this.#changes;
     const begun = performance.now();
     const ids = new Set([id]);
-    // Anybody may ask for a server that there is not: that is one look-up, and nobody else's.
+    // Anyone can request a server that does not exist. That costs one lookup and affects no other server.
     const isKept = this.#kept.peek(id) !== undefined;
     if (isKept) {
       this.#kept.forEach(({ usedAt, checkedAt }, other) => {
@@ -232,14 +232,14 @@ export class AuthorizationServers {
   }
 }
 
-/** A program gets JSON; everyone else the page for unknown addresses. @returns whether it was answered */
+/** Programs get JSON; browsers get the page for unknown addresses. @returns whether it was answered */
 function refuseProgram(res: ServerResponse, path: string): boolean {
   if (!isProgramEndpoint(path)) return false;
   sendJson(res, 404, { error: 'invalid_request', error_description: 'the authorization server does not exist' });
   return true;
 }
 
-/** Paths are exact. A program that calls its endpoint with a slash at the end gets JSON, too. @returns whether it was answered */
+/** Paths are exact. A program that adds a slash at the end gets JSON, too. @returns whether it was answered */
 export function refuseSlash(res: ServerResponse, path: string): boolean {
   const meant = path.endsWith('/') ? destinationOf(path.slice(0, -1)) : undefined;
   if (meant?.kind !== 'endpoint' || !isProgramEndpoint(meant.path)) return false;
@@ -250,7 +250,7 @@ export function refuseSlash(res: ServerResponse, path: string): boolean {
   return true;
 }
 
-/** Is it the CORS protocol's question (Fetch standard, section 3.2.2)? oidc-provider answers that one, and no other OPTIONS. */
+/** Is it a CORS preflight (Fetch standard, section 3.2.2)? oidc-provider answers these, but no other OPTIONS. */
 const isPreflight = ({ headers }: IncomingMessage): boolean =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 

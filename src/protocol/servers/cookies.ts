@@ -11,7 +11,7 @@ export function cookies(config: Config, keyring: Keyring): NonNullable<Configura
     keys: cookieSignatures(keyring.cookieKeys),
     names: {
       session: secure ? '__Host-gatehouse-session' : 'gatehouse-session',
-      // These two carry a path of their own, which the prefix __Host- forbids.
+      // These two have their own path, which the prefix __Host- forbids.
       interaction: secure ? '__Secure-gatehouse-interaction' : 'gatehouse-interaction',
       resume: secure ? '__Secure-gatehouse-resume' : 'gatehouse-resume',
     },

@@ -24,11 +24,11 @@ import type { ProtocolPages } from './error-pages.ts';
 /** Client and place of a rejected request. */
 type Rejected = Omit<RejectedRequest, 'error' | 'description'>;
 
-/** Counts wrong user codes by address: they are short enough to be guessed at otherwise (RFC 8628 section 5.1). */
+/** Counts wrong user codes by address: they are short enough to guess (RFC 8628 section 5.1). */
 interface UserCodeFailures {
-  /** Counts a code before the lookup. @returns seconds until codes from there are accepted again; undefined: this one is */
+  /** Counts a code before the lookup. @returns seconds until codes from this address are accepted again; undefined: this one is accepted */
   count(req: IncomingMessage): Promise<number | undefined>;
-  /** It was a right one. */
+  /** Removes the count of a correct code. */
   forget(req: IncomingMessage): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface ProviderParts {
   readonly clients: ClientDirectory;
   readonly pages: ProtocolPages;
   readonly log: Logger;
-  /** For addresses that applications have registered. */
+  /** HTTP client for URLs that applications have registered. */
   readonly outbound: Outbound;
   /** Public keys of applications and of issuers that administrators trust. */
   readonly issuerKeys: IssuerKeys;
@@ -52,20 +52,20 @@ export interface ProviderParts {
   countSignInRequest(clientId: string, hint: string): Promise<number | undefined>;
   /** Checks user name and password. @throws {TooManyFailures} */
   authenticate(credentials: PasswordCredentials, req: IncomingMessage): Promise<SignedInUser | undefined>;
-  /** Notes the sign-in of a user who was let in by what `authenticate` has found. */
+  /** Records the sign-in of a user whom `authenticate` has returned. */
   noteSignIn(user: SignedInUser, applicationId: string, req: IncomingMessage): Promise<void>;
   /** Does the user need a second factor for the application, because they have one or because it is required? */
   needsSecondFactor(user: Pick<SignedInUser, 'id' | 'login'>, applicationId: string, req: IncomingMessage): Promise<boolean>;
-  /** Is a second factor demanded of the user at the application, whether they have one or not? */
+  /** Is a second factor required of the user at the application, whether or not they have one? */
   demandsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
-  /** Does the user trust the browser that asks, so that this demand of a second factor is met there? */
+  /** Does the user trust the browser, so that it satisfies this second-factor requirement? */
   isTrustedBrowser(ctx: Koa.Context, userId: string, demandedBy: DemandReason): Promise<boolean>;
-  /** Asks the hook of a rule before its tokens are issued, and notes it in the audit log. */
+  /** Calls the hook of a rule before its tokens are issued, and records the call in the audit log. */
   runTokenHook(facts: TokenHookFacts, req: IncomingMessage): Promise<TokenHookOutcome>;
-  /** Notes a refusal in the audit log, with what decided. */
+  /** Records a refusal with its decision in the audit log. */
   refuse(refusal: RefusedRequest, req: IncomingMessage): Promise<void>;
   /**
-   * Notes why a request is answered with an error: in the request's line of the log, and of a known application in the audit log.
+   * Records why a request failed: in its log line and, if the application is known, in the audit log.
    * @param rejected absent: the application is not known
    */
   reject(
@@ -74,18 +74,18 @@ export interface ProviderParts {
     req: IncomingMessage,
   ): Promise<void>;
   readonly registration: ClientRegistration;
-  /** Notes that a user has signed in for a client that no administrator has made. One that introduced itself is written down as an application. */
+  /** Records a sign-in for a client that no administrator created. A client with a metadata document is stored as an application. */
   noteUse(
     server: AuthorizationServer,
     client: { readonly id: string; readonly origin: ApplicationOrigin },
     req: IncomingMessage,
   ): Promise<void>;
-  /** Notes in the audit log that the document of a client is refused. */
+  /** Records in the audit log that a client's document is refused. */
   refuseDocument(refused: RefusedDocument, req: IncomingMessage): Promise<void>;
-  /** Ends the browser's session, with the audit event: at its user's wish, or because another sign-in takes its place. */
+  /** Ends the browser's session with an audit event: at the user's request, or because another sign-in replaces it. */
   endSession(session: { readonly uid: string; readonly userId: string }, req: IncomingMessage): Promise<void>;
   /** The sender of the request. */
   describe(req: IncomingMessage): { readonly ipAddress: string; readonly userAgent: string };
-  /** The id that the outside knows a request by. */
+  /** The request ID that is shown to the outside. */
   requestId(req: IncomingMessage): string;
 }

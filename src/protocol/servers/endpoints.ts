@@ -33,7 +33,7 @@ export const OAUTH_METADATA = '/.well-known/oauth-authorization-server';
 
 const DOCUMENT = ['GET', 'HEAD', 'OPTIONS'];
 const METHODS: Readonly<Record<string, readonly string[]>> = {
-  // Never HEAD: it would issue a code that nobody receives.
+  // Not HEAD: it would issue a code that nobody receives.
   [ROUTES.authorization]: ['GET', 'POST'],
   [ROUTES.token]: ['POST', 'OPTIONS'],
   [ROUTES.introspection]: ['POST', 'OPTIONS'],
@@ -60,8 +60,8 @@ export function methodsOf(path: string): readonly string[] | undefined {
 const ENDPOINTS: ReadonlySet<string> = new Set(Object.values(ROUTES));
 
 /**
- * Okta's SDKs do not read discovery. They look for an endpoint below `{issuer}/v1`, some of them below `{issuer}/oauth2/v1` where the issuer has no
- * segment `oauth2`. @returns the endpoint's path, or the path as it is
+ * Okta's SDKs do not read discovery. They expect endpoints below `{issuer}/v1`, some below `{issuer}/oauth2/v1` if the issuer has no
+ * segment `oauth2`. @returns the endpoint's path, or the unchanged path
  */
 export function withoutAlias(path: string): string {
   const own = /^(?:\/oauth2)?\/v1(\/[a-z]+)$/.exec(path)?.[1];
@@ -82,24 +82,24 @@ const PROGRAM_ENDPOINTS: ReadonlySet<string> = new Set([
   REGISTRATION,
 ]);
 
-/** Endpoints that a person's browser visits: what fails there is a page. */
+/** Endpoints that a browser visits: their errors are pages. */
 export const isVisited = (path: string): boolean => VISITED.has(path) || RESUME.test(path);
 
 const VISITED: ReadonlySet<string> = new Set([ROUTES.authorization, ROUTES.end_session, ROUTES.code_verification]);
 
-/** The grant types that a server offers; a client's others are left out. */
+/** The grant types that a server offers; others of a client are ignored. */
 export const GRANT_TYPES: ReadonlySet<string> = new Set(APPLICATION_GRANT_TYPES);
 
 // Allows pages of other origins to read responses of token, introspect, revoke and userinfo (Fetch standard, section 3.2, CORS
 // protocol): the application's `allowed_origins`. These endpoints use no cookies, so credentials are not allowed. Discovery and keys
 // are public: oidc-provider allows every origin.
 
-/** Response headers that pages can read: reason of a refusal, next DPoP nonce, time to retry, and request ID. */
+/** Response headers that pages can read: reason of an error, next DPoP nonce, time to retry, and request ID. */
 const EXPOSED = 'WWW-Authenticate, DPoP-Nonce, Retry-After, X-Request-Id';
 const OF_PREFLIGHTS = ['Access-Control-Allow-Methods', 'Access-Control-Allow-Headers', 'Access-Control-Max-Age'];
 
 /**
- * Final CORS headers of a response, including errors; overrides what oidc-provider set before it knew the client.
+ * Sets the final CORS headers of a response, including errors; overrides what oidc-provider set before it identified the client.
  * @param isRegistered called without a known client: a preflight names none, and an error can precede it
  */
 export async function shareWithOrigin(ctx: KoaContextWithOIDC, isRegistered: (origin: string) => Promise<boolean>): Promise<void> {
@@ -114,10 +114,10 @@ export async function shareWithOrigin(ctx: KoaContextWithOIDC, isRegistered: (or
 }
 
 async function mayRead(ctx: KoaContextWithOIDC, origin: string, isRegistered: (origin: string) => Promise<boolean>): Promise<boolean> {
-  // Absent where the request was refused before the library's own route was entered.
+  // Missing if the request was refused before the library's route.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
   const client = oidc?.client;
   if (client !== undefined) return clientSettings(client).allowedOrigins.includes(origin);
-  // The response is complete: if the database is down, only the page cannot read it. A database that hangs would delay this response again.
+  // The response is complete. If the database is down, only the page cannot read it. A database that hangs would delay the response again.
   return ctx.status !== 503 && isRegistered(origin).catch(() => false);
 }

@@ -1,4 +1,4 @@
-/** The pages that the OAuth endpoints show; what they look like is given from outside, for this wing knows no HTML. */
+/** The pages that the OAuth endpoints show. The caller provides the HTML. */
 
 import type { DetailType } from '../../features/authorization-details/detail-types.resource.ts';
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
@@ -9,17 +9,17 @@ import { setRetryAfter } from './errors.ts';
 
 export interface ProtocolPages {
   error(ctx: KoaContextWithOIDC, error: ProtocolErrorPage): Promise<void>;
-  /** Asks before signing out. */
+  /** Asks for confirmation before signing out. */
   logout(ctx: KoaContextWithOIDC, page: LogoutPage): Promise<void>;
-  /** Asks for the code that a device shows, after one that could not be used. */
+  /** Asks for a device's code again, after one that could not be used. */
   activate(ctx: KoaContextWithOIDC, page: { readonly problem: DeviceProblem; readonly uiLocales: string | undefined }): Promise<void>;
-  /** Asks whether the request of a device is the user's own. */
+  /** Asks whether a device request is the user's own. */
   confirmDevice(ctx: KoaContextWithOIDC, page: DevicePage): Promise<void>;
   /** Asks whether an application may sign the user in with a backchannel request. */
   confirmRequest(ctx: KoaContextWithOIDC, page: SignInRequestPage): Promise<void>;
-  /** Sends the user back to the device. */
+  /** Tells the user to continue on the device. */
   deviceConnected(ctx: KoaContextWithOIDC, page: Pick<DevicePage, 'application' | 'uiLocales'>): Promise<void>;
-  /** Carries an authorization response to the application by POST. */
+  /** Posts an authorization response to the application. */
   formPost(ctx: KoaContextWithOIDC, page: FormPostPage): Promise<void>;
 }
 
@@ -28,13 +28,13 @@ export type DeviceProblem = 'unknown' | 'expired' | 'used' | 'denied';
 
 /** Origin of a device request, as far as known. */
 interface DevicePlace {
-  /** Code of ISO 3166-1, by the operator's database of countries. */
+  /** ISO 3166-1 code, from the operator's database of countries. */
   readonly country: string | undefined;
   /** Is the device in the same network as this browser? */
   readonly isSameNetwork: boolean;
 }
 
-/** Requested authorization detail (RFC 9396); a type that was deleted meanwhile has no description. */
+/** Requested authorization detail (RFC 9396); a type that was deleted since has no description. */
 interface RequestedDetail {
   readonly detail: AuthorizationDetail;
   readonly type: DetailType | undefined;
@@ -49,7 +49,7 @@ export interface DevicePage {
   readonly details: readonly RequestedDetail[];
   /** Epoch seconds. */
   readonly requestedAt: number;
-  /** Address and fields of the form. */
+  /** URL and fields of the form. */
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly uiLocales: string | undefined;
@@ -75,7 +75,7 @@ interface ProtocolErrorPage {
   readonly status: number;
   readonly code: string;
   readonly description: string;
-  /** The application that sent the user here, once it is known. */
+  /** The application that sent the user here, if known. */
   readonly application: ClientLink | undefined;
   readonly uiLocales: string | undefined;
 }
@@ -90,28 +90,28 @@ interface LogoutPage {
   readonly uiLocales: string | undefined;
 }
 
-/** Absent where the library's own route was not entered: at logout, or when the request was refused before it. */
+/** Missing if the library's route was not entered: at logout, or if the request was refused before it. */
 const libraryContext = (ctx: KoaContextWithOIDC): KoaContextWithOIDC['oidc'] | undefined => ctx.oidc;
 
 const single = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** The languages that the application asks for (OpenID Connect Core section 3.1.2.1): in the request, or in the one that is resumed. */
+/** The languages that the application requests (OpenID Connect Core section 3.1.2.1), in this request or in the resumed one. */
 export const requestedLocales = (ctx: KoaContextWithOIDC): string | undefined =>
   single(libraryContext(ctx)?.params?.ui_locales) ?? single(ctx.query.ui_locales);
 
-/** The application of the request; of a sign-in that is over, the one that the address of its last step names. */
+/** The application of the request, or of an ended sign-in by the URL of its last step. */
 async function applicationOf(ctx: KoaContextWithOIDC): Promise<Client | undefined> {
   const oidc = libraryContext(ctx);
   const named = single(ctx.query.application);
   return oidc?.client ?? (oidc?.route === 'resume' && named !== undefined ? oidc.provider.Client.find(named) : undefined);
 }
 
-/** An error, and the place to report it. */
+/** An error, and how it is reported. */
 interface ShownError extends Pick<ProtocolErrorPage, 'status' | 'code' | 'description'> {
   readonly cause: unknown;
 }
 
-/** Shows the error page, with the way back to the application where one is known, and says when to come again where that helps. */
+/** Shows the error page, with a link back to the application if it is known, and the time to retry if that helps. */
 export async function showError(pages: ProtocolPages, ctx: KoaContextWithOIDC, { cause, ...error }: ShownError): Promise<void> {
   const client = await withTimeout(
     applicationOf(ctx).catch(() => undefined),
@@ -122,10 +122,10 @@ export async function showError(pages: ProtocolPages, ctx: KoaContextWithOIDC, {
   await pages.error(ctx, { ...error, application, uiLocales: requestedLocales(ctx) });
 }
 
-/** Shows an error of the protocol, as the library reports it. */
+/** Shows a protocol error of the library. */
 export async function showProtocolError(pages: ProtocolPages, ctx: KoaContextWithOIDC, error: ShownError): Promise<void> {
   const { cause } = error;
-  // The step after the sign-in, taken twice or too late. Elsewhere in the library's routes there is no such error.
+  // The step after the sign-in was taken twice or too late. No other route of the library has this error.
   const over = cause instanceof errors.SessionNotFound;
   await showError(pages, ctx, over ? { status: 410, code: 'interaction_expired', description: '', cause } : error);
 }

@@ -1,9 +1,9 @@
-/** The OAuth errors that oidc-provider does not have. They travel like its own: RFC 6749 sections 4.1.2.1 and 5.2. */
+/** The OAuth errors that oidc-provider lacks. They are reported like the library's errors: RFC 6749 sections 4.1.2.1 and 5.2. */
 import { errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 /** The database is unreachable: 503 for clients, a redirect at the authorize endpoint. */
 export class TemporarilyUnavailable extends errors.OIDCProviderError {
-  // oidc-provider hides errors of status 500 and above as server_error unless they say otherwise.
+  // Unless told otherwise, oidc-provider reports errors of status 500 and above as server_error.
   override readonly expose = true;
   override readonly allow_redirect = true;
 
@@ -23,7 +23,7 @@ export class AssertionRefused extends errors.OIDCProviderError {
   }
 }
 
-/** The keys of an issuer that an administrator trusts cannot be fetched: 503, for its token may be right. */
+/** The keys of a trusted issuer cannot be fetched: 503, because its token may be valid. */
 export class IssuerKeysUnavailable extends errors.OIDCProviderError {
   override readonly expose = true;
 
@@ -35,7 +35,7 @@ export class IssuerKeysUnavailable extends errors.OIDCProviderError {
   }
 }
 
-/** Too many attempts from this address have failed: 429 (RFC 6585 section 4). */
+/** Too many failed attempts from this address: 429 (RFC 6585 section 4). */
 export class TooManyFailuresHere extends errors.OIDCProviderError {
   /** @param retryAfter seconds */
   constructor(readonly retryAfter: number) {
@@ -44,7 +44,7 @@ export class TooManyFailuresHere extends errors.OIDCProviderError {
   }
 }
 
-/** An application asks its users to sign in too often: 429. */
+/** An application requests sign-ins of its users too often: 429. */
 export class TooManySignInRequests extends errors.OIDCProviderError {
   constructor() {
     super(429, 'temporarily_unavailable');
@@ -52,7 +52,7 @@ export class TooManySignInRequests extends errors.OIDCProviderError {
   }
 }
 
-/** CIBA section 13; the library has the error, its types do not. */
+/** CIBA section 13; missing in the library's types. */
 export class InvalidBindingMessage extends errors.OIDCProviderError {
   constructor(description: string) {
     super(400, 'invalid_binding_message');
@@ -69,7 +69,7 @@ export class SecondFactorNeeded extends errors.OIDCProviderError {
   }
 }
 
-/** Retry-After in seconds when the database is down. */
+/** Retry-After in seconds if the database is down. */
 const AWAY_FOR = 5;
 
 /** Sets Retry-After if the time is known (RFC 9110 section 10.2.3). */

@@ -4,7 +4,7 @@ import { networkOf } from '../../features/sign-in/failure-limits.service.ts';
 import type { IntroductionRules } from '../storage/client-adapter.ts';
 import type { ProviderParts } from './dependencies.ts';
 
-/** These endpoints only use existing tokens. */
+/** Endpoints that only use existing tokens. */
 const LOOKING: ReadonlySet<unknown> = new Set(['introspection', 'revocation', 'userinfo']);
 
 export const introductionRules = (

@@ -1,6 +1,6 @@
 /**
- * Signing keys of a server as oidc-provider uses them (RFC 7515). node:crypto signs in the calling thread: the library hands each signature to a
- * pool of threads by WebCrypto, which for ES256 costs twice the signature, and for RS256 a fifth of it.
+ * Signing keys of a server for oidc-provider (RFC 7515). node:crypto signs in the calling thread: the library passes each signature to a
+ * thread pool by WebCrypto, which costs twice the signature for ES256 and a fifth of it for RS256.
  */
 
 import { constants, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
@@ -11,14 +11,14 @@ import type { SigningKey } from '../../features/authorization-servers/signing-ke
 import { isPublished } from '../../features/authorization-servers/signing-keys.service.ts';
 import { ExternalSigningKey, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
-// The keys that a server's tokens are verified by, and its JWKS (RFC 7517 section 5): a retired key leaves both when nothing that it
-// signed can be alive.
+// The verification keys of a server and its JWKS (RFC 7517 section 5). A retired key leaves both when everything that it signed has
+// expired.
 
 const setOf = (keys: readonly SigningKey[]) => createLocalJWKSet({ keys: keys.map(({ publicJwk }) => publicJwk as unknown as JWK) });
 
 /**
- * @param find looks for a key that this process has not heard of yet: another one has just made it
- * @returns what finds the key of a token that was signed here
+ * @param find looks up a key that this process has not loaded yet, because another process has just created it
+ * @returns a function that finds the key of a token that was signed here
  */
 export function verificationKeys(keys: readonly SigningKey[], find: (kid: string) => Promise<SigningKey | undefined>): JWTVerifyGetKey {
   const known = new Map(keys.map((key) => [key.kid, key]));
@@ -31,12 +31,12 @@ export function verificationKeys(keys: readonly SigningKey[], find: (kid: string
   };
 }
 
-/** Takes out of the JWKS what verifies logout hints alone: oidc-provider publishes every key it holds. */
+/** Removes keys that verify only logout hints from the JWKS: oidc-provider publishes all its keys. */
 export function withholdUnpublished(ctx: KoaContextWithOIDC, keys: readonly SigningKey[]): void {
   const withheld = new Set(keys.filter((key) => !isPublished(key)).map(({ kid }) => kid));
   const { keys: held } = ctx.body as { keys: readonly JWK[] };
   ctx.body = { keys: held.filter(({ kid }) => !withheld.has(kid ?? '')) };
-  // A body that is set again takes the type with it.
+  // Setting the body resets the type.
   ctx.type = 'application/jwk-set+json; charset=utf-8';
 }
 
@@ -56,12 +56,15 @@ export class SigningKeyInProcess extends ExternalSigningKey {
     return this.#public;
   }
 
-  /** For JWTs that the library does not make. */
+  /** For JWTs that the library does not create. */
   get privateKey(): KeyObject {
     return this.#private;
   }
 
-  /** RFC 7518 sections 3.3 to 3.5 and RFC 8037 section 3.1: an ECDSA signature is its two numbers side by side; the salt of PSS is as long as the hash. */
+  /**
+   * RFC 7518 sections 3.3 to 3.5 and RFC 8037 section 3.1: an ECDSA signature is the concatenation of its two numbers; the salt of PSS is
+   * as long as the hash.
+   */
   override sign(data: Uint8Array): Uint8Array {
     const key = this.#private;
     if (this.alg === 'EdDSA') return sign(null, data, key);
@@ -72,11 +75,11 @@ export class SigningKeyInProcess extends ExternalSigningKey {
   }
 }
 
-// Algorithms that a server can use for clients, in oidc-provider's configuration. Signatures are limited to those with a key.
+// Algorithms that a server offers its clients, in oidc-provider's configuration. Signatures are limited to those with a key.
 
 const [keys, contents] = [[...ENCRYPTION_ALGS], [...ENCRYPTION_ENCS]];
 
-/** @param choice whose algorithms sign: a key that was retired with its algorithm only verifies */
+/** @param choice the signing algorithms: a key that was retired with its algorithm only verifies */
 export function responseAlgs(choice: SigningChoice) {
   const signing = [...algsOf(choice)];
   return {
@@ -92,7 +95,7 @@ export function responseAlgs(choice: SigningChoice) {
     userinfoEncryptionEncValues: contents,
     introspectionEncryptionEncValues: contents,
     authorizationEncryptionEncValues: contents,
-    // Request objects are read by authorize/request-object.ts, which decrypts none.
+    // authorize/request-object.ts reads request objects and does not support encryption.
     requestObjectEncryptionAlgValues: [],
     requestObjectEncryptionEncValues: [],
   };

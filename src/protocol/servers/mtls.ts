@@ -1,4 +1,4 @@
-/** Mutual TLS (RFC 8705) as a server announces it: methods, and the addresses where the proxy asks for a certificate. */
+/** Mutual TLS (RFC 8705) in a server's metadata: methods, and the URLs where the proxy requests a certificate. */
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../platform/config/config.ts';
 import type { ClientCertificates } from '../../platform/http/client-certificate.ts';
@@ -12,7 +12,7 @@ export const TLS_METHODS = ['tls_client_auth', 'self_signed_tls_client_auth'] as
 type MtlsFeature = NonNullable<NonNullable<Configuration['features']>['mTLS']>;
 type Mtls = Pick<Config, 'baseUrl' | 'mtls'>;
 
-/** The endpoints that programs call (RFC 8705 section 5). */
+/** The endpoints for programs (RFC 8705 section 5). */
 export function mtlsMetadata(issuer: string, { baseUrl, mtls }: Mtls): Record<string, unknown> {
   if (mtls?.baseUrl === undefined) return {};
   const base = mtls.baseUrl + issuer.slice(baseUrl.length);
@@ -20,7 +20,7 @@ export function mtlsMetadata(issuer: string, { baseUrl, mtls }: Mtls): Record<st
   return { mtls_endpoint_aliases: Object.fromEntries(called.map(([name, path]) => [`${name}_endpoint`, base + path])) };
 }
 
-/** Removes metadata about certificates if none can be received. */
+/** Removes metadata about certificates if they cannot be received. */
 export function withoutMtls<T extends Readonly<Record<string, unknown>>>(document: T, { mtls }: Mtls): Record<string, unknown> {
   if (mtls !== undefined) return document;
   const { tls_client_certificate_bound_access_tokens: _, token_endpoint_auth_methods_supported: methods = [], ...rest } = document;
@@ -28,13 +28,19 @@ export function withoutMtls<T extends Readonly<Record<string, unknown>>>(documen
   return { ...rest, token_endpoint_auth_methods_supported: others };
 }
 
-/** A request's own endpoint as its client names it: below MTLS_BASE_URL where it was called there. Only the two addresses that are configured come out. */
+/**
+ * The URL of the request's endpoint as its client called it: below MTLS_BASE_URL if it used that. Only the two configured URLs are
+ * returned.
+ */
 export function aliasOf({ baseUrl, mtls }: Mtls, { headers }: IncomingMessage, url: string): string {
   if (mtls?.baseUrl === undefined || headers.host !== new URL(mtls.baseUrl).host) return url;
   return mtls.baseUrl + url.slice(baseUrl.length);
 }
 
-/** The library's feature. Always on: an application that registered it must be known where no certificate can come, and be refused there. */
+/**
+ * The library's feature. Always on: an application that registered it must be accepted as a client and refused where no certificate can be
+ * received.
+ */
 export const mtlsFeature = (certificates: ClientCertificates): MtlsFeature => ({
   enabled: true,
   certificateBoundAccessTokens: true,

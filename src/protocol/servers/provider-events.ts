@@ -15,7 +15,7 @@ export function watchProvider(provider: Provider, issuer: string, { log, request
   });
   provider.on('authorization.success', (ctx, response = {}) => {
     answersBySession(ctx);
-    // The library leaves it out beside an ID token; clients that follow RFC 9207 section 2.4 look for it in every response.
+    // The library omits it beside an ID token. Clients that follow RFC 9207 section 2.4 expect it in every response.
     response.iss = issuer;
   });
   provider.on('server_error', (ctx, error) => log.error({ err: error, requestId: requestId(ctx.req) }, 'server_error'));

@@ -1,5 +1,6 @@
 /**
- * One authorization server as an oidc-provider instance: its configuration, assembled from the siblings of this file. docs/explanation/library.md has the reason for every setting that differs from the library's default.
+ * One authorization server as an oidc-provider instance: assembles its configuration from the other files of this folder.
+ * docs/explanation/library.md has the reason for every setting that differs from the library's default.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -61,7 +62,7 @@ import { watchProvider } from './provider-events.ts';
 import { noteRefusals } from './refusals.ts';
 import { requestPipeline } from './request-pipeline.ts';
 
-/** Values exchanged for tokens later; policies are evaluated then. */
+/** Values that are exchanged for tokens later; policies are evaluated then. */
 const BEFORE_TOKENS: ReadonlySet<string> = new Set(['AuthorizationCode', 'DeviceCode', 'BackchannelAuthenticationRequest']);
 
 /** Data that a server is built from. */
@@ -74,10 +75,10 @@ export interface BuiltServer extends ServerFoundation {
   readonly provider: Provider;
   readonly state: ServerState;
   readonly subjects: Subjects;
-  /** The key that signs now. */
+  /** The current signing key. */
   readonly signer: SigningKeyInProcess | undefined;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
-  /** By which what is plainly right is answered without oidc-provider. */
+  /** For responses without oidc-provider. */
   readonly shortPath: ShortPathParts;
 }
 
@@ -191,7 +192,7 @@ export function buildServer(
       introspection: { enabled: true, allowedPolicy: mayIntrospect },
       revocation: {
         enabled: true,
-        // Only the client's own token, and only the one named; false keeps oidc-provider from ending the whole grant.
+        // Only the client's own token, and only this one; false keeps oidc-provider from revoking the whole grant.
         async allowedPolicy(ctx, client, token) {
           await checkProof(ctx, token);
           if (token.clientId === client.clientId) await token.destroy();
@@ -204,7 +205,7 @@ export function buildServer(
       jwtIntrospection: { enabled: true },
       externalSigningSupport: { enabled: true, ack: 'experimental-01' },
       rpInitiatedLogout: { enabled: true },
-      // Announces the feature and `sid`; notifications are sent from the outbox (backchannel-logout.ts), not by the library.
+      // Announces the feature and adds `sid`. The outbox sends the notifications (backchannel-logout.ts), not the library.
       backchannelLogout: { enabled: true },
       claimsParameter: { enabled: true, assertClaimsParameter: (_ctx, claims) => checkClaims(claims) },
       resourceIndicators: { enabled: false },
@@ -227,7 +228,7 @@ export function buildServer(
     extraParams: requestChecks({ parts, audiences, details, directory, state, countUnanswered, endSession: deps.endSession }),
     issueRefreshToken: async (_ctx, client, code) => client.grantTypeAllowed('refresh_token') && code.scopes.has('offline_access'),
     rotateRefreshToken: (ctx) => rotateRefreshToken(ctx, server, access),
-    // A token outlives the session it was issued in; logout ends no token.
+    // Tokens outlive the session in which they were issued; logout revokes no tokens.
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
     assertJwtClientAuthClaimsAndHeader: async (ctx, claims, header, client) => {
@@ -236,7 +237,7 @@ export function buildServer(
       checkAssertion(assertionAudiences(config, issuer, ctx.path), claims, header.typ);
     },
     pkce: { required: (_ctx, client) => clientSettings(client).pkceRequired || isFapi2(client, server) },
-    // The response headers decide which pages may read it (endpoints.ts). The request is carried out for every sender.
+    // The response headers decide which pages can read the response (endpoints.ts). The request is executed for every sender.
     clientBasedCORS: () => true,
     renderError: (ctx, out, cause) =>
       showProtocolError(deps.pages, ctx, { status: ctx.status, code: out.error, description: out.error_description ?? '', cause }),
@@ -261,7 +262,7 @@ export function buildServer(
       audiences.grant(token);
       details.grant(token);
       if (BEFORE_TOKENS.has(token.kind)) return;
-      // A scope that was deleted since is granted no more.
+      // Scopes that were deleted since are no longer granted.
       if (token.kind === 'AccessToken')
         token.scope =
           spaceSeparated(token.scope)

@@ -20,7 +20,7 @@ import { askedBy } from '../token/audience.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { ROUTES } from './endpoints.ts';
 
-/** Characters of a requested audience that is kept. */
+/** Maximum characters of a requested audience in the event. */
 const LONGEST_RESOURCE = 500;
 
 interface Judged {
@@ -126,7 +126,7 @@ const ROUTINE = new Set([
   'server_error',
 ]);
 
-/** Endpoints with requests for a user. */
+/** Endpoints for requests about a user. */
 const REQUESTS: ReadonlySet<string> = new Set([
   ROUTES.authorization,
   ROUTES.pushed_authorization_request,
@@ -140,7 +140,7 @@ const RESUMED = /^\/(authorize|device)\/[^/]+$/;
 
 const noted = new WeakSet<IncomingMessage>();
 
-/** Mistakes of the user are recorded as events of the user. */
+/** Mistakes of the user are recorded in the user's events. */
 export const noteElsewhere = ({ req }: KoaContextWithOIDC): void => void noted.add(req);
 
 interface AnsweredError {
@@ -150,14 +150,17 @@ interface AnsweredError {
 
 const answered = new WeakMap<IncomingMessage, AnsweredError>();
 
-/** Stores the error of the library's response to an authorization request; interactions may still follow. */
+/** Remembers the error of the library's response to an authorization request; interactions may still follow. */
 export const rememberError = ({ req }: KoaContextWithOIDC, error: AnsweredError): void => void answered.set(req, error);
 
-/** Characters: no application has a longer redirect URI. */
+/** Maximum characters of a redirect URI. */
 const LONGEST_URI = 2048;
 const shortText = (value: unknown): string | undefined => (typeof value === 'string' && value.length <= LONGEST_URI ? value : undefined);
 
-/** Notes why a request is answered with an error: in the log, and in the audit log unless what decided is there already. @param given absent: the remembered one, if any */
+/**
+ * Records why a request failed: in the log, and in the audit log unless the decision was recorded there already. @param given absent: the
+ * remembered error, if any
+ */
 export async function noteError(
   { server: { id, name }, reject }: Pick<ProviderParts, 'reject'> & { readonly server: AuthorizationServer },
   ctx: KoaContextWithOIDC,
@@ -165,7 +168,7 @@ export async function noteError(
 ): Promise<void> {
   if (given === undefined) return;
   const { error, error_description: description = '' } = given;
-  // Absent where the request was refused before the library's own route was entered.
+  // Missing if the request was refused before the library's route.
   const oidc: KoaContextWithOIDC['oidc'] | undefined = ctx.oidc;
   const clientId = oidc?.client?.clientId ?? waitingClient(oidc);
   const isRequest = REQUESTS.has(ctx.path) || RESUMED.test(ctx.path);

@@ -50,7 +50,7 @@ export interface PipelineParts extends ProviderParts {
   readonly userinfo: UserinfoParts;
   readonly introspected: IntrospectionParts;
   readonly subjects: Subjects;
-  /** The client’s metadata as this server sees it. */
+  /** The client's metadata for this server. */
   findClient(id: string, ctx: KoaContextWithOIDC): Promise<AdapterPayload | undefined>;
 }
 
@@ -70,7 +70,7 @@ export function requestPipeline(parts: PipelineParts): Middleware {
 /** Reports database outages as temporarily unavailable wherever they occur. */
 const asProtocolError = (failure: unknown): unknown => (isUnavailable(failure) ? new TemporarilyUnavailable(failure) : failure);
 
-/** Puts a signed request's parameters over those beside it. */
+/** Merges the parameters of a signed request over the others. */
 type Merge = (ctx: Context, query: RequestParameters) => Promise<Merged>;
 
 function requestMerger({ server, state, issuerKeys, findClient, wrongSecrets }: PipelineParts): Merge {
@@ -105,7 +105,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       Object.assign(requestStateOf(ctx) ?? {}, { bearerRule });
       await prepareUserinfo(ctx, format);
     }
-    // oidc-provider would read it piece by piece, which costs more.
+    // oidc-provider would read it in chunks, which costs more.
     else if (ctx.path === ROUTES.token && isPlainForm(ctx.req) && ctx.request.length) passRequestBody(ctx, await readProtocolForm(ctx));
     else if (isPush(ctx)) await preparePush(ctx, scopes, (query) => merge(ctx, query));
     else if (ctx.path !== ROUTES.token && ctx.method === 'POST') {
@@ -121,12 +121,12 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
       explainFederation(ctx);
       const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
       if (wrong !== undefined) await state.read(() => wrong);
-      // Told to who has proved itself, before what the library makes of the rest of the request.
+      // Reported after client authentication, before the library validates the rest of the request.
       const refusal = isPush(ctx) && [200, 201, 400].includes(ctx.status) ? refusalOfPush(ctx) : undefined;
       if (refusal !== undefined) throw refusal;
       if (ctx.path === ROUTES.token && ctx.status === 400) await slowDownPolling(ctx, state);
       if (ctx.path === ROUTES.device_authorization && ctx.status === 200) setVerificationUri(ctx, config.baseUrl);
-      // A JWT has been made of the same answers.
+      // The JWT was created from the same response.
       if (ctx.status === 200 && typeof ctx.body === 'object') {
         if (ctx.path === ROUTES.introspection && ctx.method === 'POST') ctx.body = await introspectionAnswer(ctx, introspected);
         if (ctx.path === ROUTES.userinfo) ctx.body = await userinfoAnswer(ctx, userinfo);
@@ -168,7 +168,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       await noteError(parts, ctx);
     } catch (failure) {
       const error = asProtocolError(failure);
-      // Neither a redirect nor a cookie may leave for what was not written.
+      // No redirect or cookie must be sent if the commit failed.
       ctx.remove('Location');
       ctx.remove('Set-Cookie');
       if (error instanceof SessionEnded) {

@@ -1,4 +1,7 @@
-/** Members of a session that oidc-provider does not know: where and when its browser was last seen, the identity provider that proved the user, and the use for organizations. */
+/**
+ * Session fields that oidc-provider lacks: where and when its browser was last seen, the identity provider of the sign-in, and the use for
+ * organizations.
+ */
 import type { Context } from 'koa';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Config } from '../../platform/config/config.ts';
@@ -7,13 +10,13 @@ import { browserDevice, deviceOf, keepDevice, newDevice } from '../../platform/h
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 import { requestStateOf } from '../storage/request-state.ts';
 
-// ID of the browser in which a refresh token was obtained, for introspection (`device_id`): derived from the device cookie, which is
-// never revealed. The code keeps it from the authorization request to its exchange, and refresh tokens pass it on; grants without a
-// browser get their own.
+// ID of the browser that obtained a refresh token, for introspection (`device_id`). It is derived from the device cookie, which is never
+// revealed. The code keeps it from the authorization request to its exchange, and refresh tokens pass it on. Grants without a browser get a
+// new one.
 
 const deviceIdOf = (device: string): string => digest(`device_id ${device}`).slice(0, 22);
 
-/** The ID of the browser that answers an interaction. A browser without the cookie gets it with the response. */
+/** The ID of the browser that answers an interaction. A browser without the cookie gets one with the response. */
 export const answeringDeviceId = (ctx: Context, config: Config): string => deviceIdOf(browserDevice(ctx, config));
 
 /** A new ID, for grants without a browser. */
@@ -21,7 +24,7 @@ export const freshDeviceId = (): string => deviceIdOf(newDevice());
 
 /**
  * Records the browser of an authorization request.
- * @returns to be called with the response: if it has a code, a browser without the cookie gets one
+ * @returns a function to call with the response: if it has a code, a browser without the cookie gets one
  */
 export function deviceCookie(ctx: KoaContextWithOIDC, config: Config): () => void {
   const known = deviceOf(ctx, config);
@@ -36,7 +39,7 @@ export function deviceCookie(ctx: KoaContextWithOIDC, config: Config): () => voi
   };
 }
 
-/** The name of the member in the session's payload. */
+/** The field's name in the session's payload. */
 export const SESSION_DEVICE = 'device';
 
 export interface SessionDevice {
@@ -46,10 +49,10 @@ export interface SessionDevice {
   readonly seen: number;
 }
 
-/** Longer ones are no browser's. */
+/** Maximum length; browsers send shorter ones. */
 const LONGEST = 400;
 
-/** Seconds for which a session that was seen counts as seen, where nothing else is to be saved of it. */
+/** Seconds during which the last use of a session is not updated, unless the session is saved anyway. */
 const SEEN_FOR = 300;
 
 interface Seen {
@@ -63,21 +66,21 @@ export const deviceNow = ({ userAgent, ipAddress }: Omit<SessionDevice, 'seen'>)
   seen: epochSeconds(),
 });
 
-/** To be called where a session is begun or used, before it is saved. */
+/** Call when a session starts or is used, before it is saved. */
 export function storeSessionDevice(session: object, seen: Omit<SessionDevice, 'seen'>): void {
   (session as Seen)[SESSION_DEVICE] = deviceNow(seen);
 }
 
-/** Was the session last seen long enough ago to justify a statement? */
+/** Is the last use old enough for an update? */
 export const isSeenLongAgo = (session: object): boolean => epochSeconds() - ((session as Seen)[SESSION_DEVICE]?.seen ?? 0) > SEEN_FOR;
 
-/** The name of the member in the session's payload. */
+/** The field's name in the session's payload. */
 export const SESSION_PROVIDER = 'idp';
 
-/** @returns undefined when the session began here */
+/** @returns undefined if the user signed in without an external provider */
 export const providerOf = (session: object): string | undefined => (session as { [SESSION_PROVIDER]?: string })[SESSION_PROVIDER];
 
-/** @param idp undefined: the sign-in was made here */
+/** @param idp undefined: sign-in without an external provider */
 export function setProvider(session: object, idp: string | undefined): void {
   (session as { [SESSION_PROVIDER]?: string | undefined })[SESSION_PROVIDER] = idp;
 }
@@ -87,10 +90,10 @@ export function noteProvider({ oidc: { session, result } }: KoaContextWithOIDC):
   if (session !== undefined && result?.login !== undefined) setProvider(session, (result.login as { idp?: string }).idp);
 }
 
-/** The name of the member in the session's payload. */
+/** The field's name in the session's payload. */
 export const SESSION_ORGANIZATIONS = 'organizations';
 
-/** When the session was last used for organizations that end it by idleness, in epoch seconds by their IDs. */
+/** Last use of the session for organizations with an idle timeout: epoch seconds by organization ID. */
 interface Used {
   [SESSION_ORGANIZATIONS]?: Readonly<Record<string, number>>;
 }
@@ -99,7 +102,7 @@ interface Used {
 export const usedForOrganization = (session: object, orgId: string): number | undefined =>
   (session as Used)[SESSION_ORGANIZATIONS]?.[orgId];
 
-/** Number of organizations whose last use is stored; for others the sign-in counts. */
+/** Maximum organizations whose last use is stored; for others the time of the sign-in counts. */
 const MOST_ORGANIZATIONS = 20;
 
 export function noteUseForOrganization(session: object, orgId: string, now: number): void {

@@ -9,11 +9,11 @@ import type { AuthorizationServers } from '../servers/authorization-servers.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import { bearerToken } from '../servers/credentials.ts';
 
-// Security event tokens (RFC 8417) as the Shared Signals Framework 1.0 profiles them: of the built-in authorization server, signed by
-// the key that signs its other tokens. Explicitly typed, and without `sub` and `exp`, so that none passes for another kind of token
-// (SSF 1.0 section 4).
+// Security event tokens (RFC 8417) in the profile of the Shared Signals Framework 1.0: issued by the built-in authorization server and
+// signed with its current key. They have a type, and no `sub` and `exp`, so that none can be used as another kind of token (SSF 1.0 section
+// 4).
 
-/** Users have the `sub` that the receiver knows from its own tokens. */
+/** Users have the same `sub` as in the receiver's other tokens. */
 export const signSecurityEvents =
   (servers: Pick<AuthorizationServers, 'builtIn'>): SignSecurityEvent =>
   async ({ id, applicationId }, { jti, txn, type, claims, userId }) => {
@@ -38,7 +38,7 @@ export const signalSubjects =
     return client === undefined ? undefined : subjects.userOf(client, sub);
   };
 
-/** @returns finds the receiver by the Authorization header; undefined: it has no such token (RFC 6750), or one for another API */
+/** @returns a function that finds the receiver by the Authorization header; undefined: no valid token (RFC 6750), or one for another API */
 export const signalReceivers = (servers: Pick<AuthorizationServers, 'builtIn'>) => async (authorization: string) => {
   const presented = bearerToken(authorization);
   if (presented === undefined) return undefined;

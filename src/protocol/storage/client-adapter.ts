@@ -1,6 +1,6 @@
 /**
- * oidc-provider's clients, made from applications. A process keeps them for a few seconds; a change drops them at once (NOTIFY). An inactive
- * application is no client. A client whose ID is a URL is made from its document, in the same way.
+ * oidc-provider's clients, created from applications. They are cached for a few seconds; changes invalidate them immediately (NOTIFY). An
+ * inactive application is not a client. A client whose ID is a URL is created from its metadata document in the same way.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
@@ -29,18 +29,18 @@ import type { ServerState } from './server-state.ts';
 
 const MOST_KEPT = 5000;
 const MOST_INTRODUCED = 500;
-/** On whose behalf a document is fetched that a sign-in under way needs. */
+/** Requester of a document that a pending sign-in needs. */
 const OURSELVES: Asker = { network: 'this service' };
-/** Its ID is its own for all time. */
+/** Creation time of URL client IDs, which are never reassigned. */
 const EVER = new Date(0);
 
 /** All clients of the service, shared by the servers of this process. */
 export class ClientDirectory {
-  /** Counts the changes, so that a load begun before one is not kept after it. */
+  /** Counts changes, so that a load that began before a change is not cached. */
   #changes = 0;
   readonly #kept = new LRUCache<string, { readonly metadata: AdapterPayload; readonly checkedAt: number }>(atMost(MOST_KEPT));
 
-  /** Cache for clients that introduce themselves, including unknown ones. Separate, because strangers decide their number. */
+  /** Cache for clients with a metadata document, including unknown ones. Separate, because strangers determine their number. */
   readonly #rows = new LRUCache<string, { readonly row: Application | undefined; readonly checkedAt: number }>({
     ...atMost(MOST_INTRODUCED),
   });
@@ -53,7 +53,7 @@ export class ClientDirectory {
     readonly documents: ClientDocuments,
   ) {}
 
-  /** @returns the client's metadata, undefined when there is no active application of this id */
+  /** @returns the client's metadata; undefined: no active application of this ID */
   async find(id: string): Promise<AdapterPayload | undefined> {
     if (!isPrintable(id)) return undefined;
     const kept = this.#kept.get(id);
@@ -61,19 +61,19 @@ export class ClientDirectory {
     if (kept !== undefined && checkedAt - kept.checkedAt < timings.cache) return kept.metadata;
     const changes = this.#changes;
     const found = await this.#load(id);
-    // Unchanged metadata must stay the same object: every server has built its client from it.
+    // Unchanged metadata must remain the same object, because every server has created its client from it.
     const metadata = isDeepStrictEqual(found, kept?.metadata) ? kept?.metadata : found;
-    // Unknown ids are not kept: an attacker could fill the cache with them.
+    // Unknown IDs are not cached: an attacker could fill the cache.
     if (metadata === undefined) this.#kept.delete(id);
     else if (changes === this.#changes) this.#kept.set(id, { metadata, checkedAt });
     return metadata;
   }
 
   /**
-   * A client with a metadata document. The document is fetched when a request starts something with it. Elsewhere, e.g. at introspection, the stored
-   * application is used, so that tokens do not depend on the document's host.
+   * A client with a metadata document. The document is fetched when a request starts something, e.g. a sign-in. Elsewhere, e.g. at
+   * introspection, the stored application is used, so that tokens do not depend on the document's host.
    * @param id a client ID that is a URL
-   * @param asker request that starts something
+   * @param asker the request that starts something
    * @throws {ClientDocumentRefused}
    */
   async findIntroduced(id: string, asker: Asker | undefined): Promise<AdapterPayload | undefined> {
@@ -81,7 +81,7 @@ export class ClientDirectory {
     if (found !== undefined && (found.status !== 'ACTIVE' || found.origin !== 'INTRODUCED')) return undefined;
     const client = found !== undefined && asker === undefined ? found : await this.documents.find(id, asker ?? OURSELVES);
     const known = this.#introduced.get(client);
-    // Known by its URL for all time: a record that was removed and comes back is the same client.
+    // A URL always identifies the same client, even after its record was deleted and created again.
     const metadata = known ?? metadataOf({ ...client, origin: 'INTRODUCED', registeredAt: null, created: EVER }, []);
     this.#introduced.set(client, metadata);
     return metadata;
@@ -126,7 +126,7 @@ interface Secret {
   readonly value: string;
 }
 
-/** The one place that makes a client of an application. @param secrets the newest first */
+/** The only place that creates client metadata from an application. @param secrets newest first */
 function metadataOf(
   application: Pick<Application, 'id' | 'label' | 'settings' | 'origin' | 'registeredAt' | 'created'>,
   secrets: readonly Secret[],
@@ -156,7 +156,7 @@ function metadataOf(
     mfaRequired: settings.mfa_required ?? false,
     registration: settings.registration ?? 'INHERIT',
     organization: settings.organization ?? 'OPTIONAL',
-    // A public client that was registered as STATIC before this was refused rotates all the same.
+    // A public client registered as STATIC before this was forbidden rotates anyway.
     rotateRefreshTokens: settings.refresh_token.rotation_type === 'ROTATE' || settings.token_endpoint_auth_method === 'none',
     refreshTokenLeeway: settings.refresh_token.leeway,
     tokenExchangeAudiences: settings.token_exchange_audiences ?? [],
@@ -171,14 +171,14 @@ function metadataOf(
     client_name: application.label,
     ...(newest === undefined || settings.token_endpoint_auth_method === 'none' ? {} : { client_secret: newest.value }),
     token_endpoint_auth_method: settings.token_endpoint_auth_method,
-    // RFC 7591 knows no more than these two; `browser` and `service` only choose defaults.
+    // RFC 7591 has only these two; `browser` and `service` only select defaults.
     application_type: settings.application_type === 'native' ? 'native' : 'web',
     redirect_uris: settings.redirect_uris,
     post_logout_redirect_uris: settings.post_logout_redirect_uris,
     response_types: [...settings.response_types] as ResponseType[],
     grant_types: settings.grant_types,
     ...optional({
-      // oidc-provider demands keys for private_key_jwt, also where tokens of other issuers are the only credential.
+      // oidc-provider requires keys for private_key_jwt, even if tokens of other issuers are the only credential.
       jwks: settings.jwks ?? (settings.jwks_uri === undefined && settings.federated?.length ? { keys: [] } : undefined),
       jwks_uri: settings.jwks_uri,
       client_uri: settings.client_uri,
@@ -188,7 +188,7 @@ function metadataOf(
       initiate_login_uri: settings.initiate_login_uri,
       backchannel_logout_uri: settings.backchannel_logout_uri,
       backchannel_logout_session_required: settings.backchannel_logout_session_required,
-      // The library wants https, also on this machine, and never calls it: protocol/ciba/ping.ts does.
+      // The library requires https, even for localhost, and never calls it: protocol/ciba/ping.ts does.
       backchannel_client_notification_endpoint: settings.backchannel_client_notification_endpoint?.replace(/^http:/, 'https:'),
       ...(settings.grant_types.includes(CIBA_GRANT) && {
         backchannel_token_delivery_mode: settings.backchannel_token_delivery_mode ?? 'poll',
@@ -211,7 +211,7 @@ const optional = (values: Record<string, unknown>): Record<string, unknown> =>
 /** Algorithms that a server offers its clients. */
 export interface ServerOffer {
   readonly signingAlgs: ReadonlySet<string>;
-  /** Its own. */
+  /** The server's default. */
   readonly signingAlg: SigningAlg;
   readonly grantTypes: ReadonlySet<string>;
   readonly serverId: string;
@@ -219,20 +219,20 @@ export interface ServerOffer {
   readonly clientIdMetadata: ClientIdMetadataSettings;
 }
 
-/** Request data needed for a client that introduces itself. */
+/** How a client with a metadata document is looked up for a request. */
 export interface IntroductionRules {
-  /** @returns undefined where nothing begins: introspection, userinfo, revocation and logout */
+  /** @returns undefined where nothing starts: introspection, userinfo, revocation and logout */
   askerOf(ctx: KoaContextWithOIDC): Asker | undefined;
-  /** Notes that a client was refused. */
+  /** Records that a client was refused. */
   refused(ctx: KoaContextWithOIDC, id: string, refusal: ClientDocumentRefused): Promise<void>;
 }
 
 /**
- * The clients as one server sees them: oidc-provider refuses a client whole that registers what the server lacks, so an algorithm that it does
- * not sign with gives way to its own, and a grant type that it does not know is left out.
+ * The clients of one server. oidc-provider rejects a whole client if it registered something that the server lacks, so a missing algorithm
+ * is replaced by the server's own, and unknown grant types are removed.
  */
 export class ClientAdapter extends NoAdapter {
-  /** Converted metadata, as long as the directory returns the same object. */
+  /** Converted metadata, reused while the directory returns the same object. */
   readonly #seen = new WeakMap<AdapterPayload, AdapterPayload>();
 
   constructor(
@@ -248,7 +248,7 @@ export class ClientAdapter extends NoAdapter {
     return this.lookUp(id, Provider.ctx);
   }
 
-  /** @param ctx the request that the client is looked up for, undefined outside of one */
+  /** @param ctx the request that needs the client; undefined outside of one */
   async lookUp(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
     const metadata = isClientIdUrl(id) ? await this.#introduced(id, ctx) : await this.server.read(() => this.directory.find(id));
     if (metadata === undefined || !isKnownAt(this.offer.serverId, clientSettings(metadata))) return undefined;
@@ -257,7 +257,7 @@ export class ClientAdapter extends NoAdapter {
     return seen;
   }
 
-  /** @throws {errors.InvalidClient} a document is refused where its client begins something */
+  /** @throws {errors.InvalidClient} the document is refused and the client starts something */
   async #introduced(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
     if (!acceptsClientId(this.offer.clientIdMetadata, id)) return undefined;
     const asker = ctx && this.introductions.askerOf(ctx);
@@ -279,7 +279,7 @@ export class ClientAdapter extends NoAdapter {
     const own = isFapi2 ? fapi2SigningAlg(signingAlg) : signingAlg;
     const signed = RESPONSE_KINDS.flatMap((kind) => {
       const registered = rest[signedAlg(kind)];
-      // Userinfo is JSON unless the client wants it signed; the library signs what it encrypts.
+      // Userinfo is JSON unless the client requests a signature; the library signs what it encrypts.
       if (kind === 'userinfo' && registered === undefined && rest[encryptedAlg(kind)] === undefined) return [];
       return [[signedAlg(kind), isUsable(registered) ? registered : own]];
     });

@@ -1,12 +1,12 @@
 /**
- * The end of what a client was given (codes, tokens) and of its parts in browser sessions, when its application ends. Rows are many, so they go in
- * bounded batches; that they are worth nothing any more does not wait for it: there is no client of theirs (RFC 7662 section 2.2).
+ * Deletes a client's codes, tokens and session entries when its application is deleted. There may be many rows, so they are deleted in
+ * batches. They are unusable at once, because their client no longer exists (RFC 7662 section 2.2).
  */
 import type { Executor } from '../../platform/database/database.ts';
 
 const BATCH = 5000;
 
-/** Tables and keys. Session parts first, in the same order as when a user's sessions and tokens are ended. */
+/** Tables and keys. Session entries come first, in the same order as when a user's sessions and tokens are ended. */
 const PLACES = [
   ['browser_session_clients', 'session_uid, server_key, client_id'],
   ['oidc_payload', 'id, model, server_key'],
@@ -15,17 +15,17 @@ const PLACES = [
 const deleteThose = (rows: string): string[] =>
   PLACES.map(([table, key]) => `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE client_id = ? ${rows})`);
 
-/** Waits for no lock, and stops where an application of that id has come into being again: what is written since then is that one's. */
+/** Does not wait for locks, and stops if an application with the same ID was created again: newer rows belong to that one. */
 const LEFT_OVER = deleteThose('AND NOT EXISTS (SELECT FROM applications WHERE applications.id = ?) LIMIT ? FOR UPDATE SKIP LOCKED');
-/** Waits for those who still use or remove a row, so that none is left. */
+/** Waits for transactions that use or delete a row, so that none remains. */
 const EVERY = deleteThose('LIMIT ? FOR UPDATE');
 
-/** Removes what a deleted application was given; a row that a request under way holds is left to its expiry. */
+/** Deletes the rows of a deleted application. Rows that a concurrent request has locked expire later. */
 export async function deleteLeftOverClientState(executor: Executor, clientId: string): Promise<void> {
   for (const statement of LEFT_OVER) while ((await deleted(executor, statement, [clientId, clientId, BATCH])) === BATCH);
 }
 
-/** Removes everything of that client_id, so that a new application begins with nothing of an earlier one's. */
+/** Deletes all rows of the client_id, so that a new application does not inherit any. */
 export async function deleteClientState(trx: Executor, clientId: string): Promise<void> {
   for (const statement of EVERY) while ((await deleted(trx, statement, [clientId, BATCH])) > 0);
 }

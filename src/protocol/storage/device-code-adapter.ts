@@ -1,7 +1,8 @@
 /**
- * Device codes (RFC 8628). The device holds the code, its user types the user code; both are stored as digests, the user code's with a key. The user's
- * answer is one conditional update, so of two answers one counts. The row outlives its code, so that the device learns that it has expired (section 3.5).
- * An application's sign-in request (sign-in-request-adapter.ts) is answered in the same way, by its own user alone: the library sees it as a device code.
+ * Device codes (RFC 8628). The device has the device code, its user enters the user code. Both are stored as digests, the user code's with
+ * a key. The user's answer is one conditional update, so only the first of two answers counts. The row outlives its code, so that the
+ * device can be told that it has expired (section 3.5). An application's sign-in request (sign-in-request-adapter.ts) is answered in the
+ * same way, only by the requested user: the library handles it as a device code.
  */
 import { createHmac } from 'node:crypto';
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -15,11 +16,10 @@ import { handleOfKey, keyOfHandle, rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
 
-// The form in which user codes of devices are stored and looked up. They are short: a reader of the table could guess them from a bare
-// hash.
+// How the user codes of devices are stored and looked up. They are so short that a plain hash could be reversed.
 
 /**
- * @param userCode in capital letters, without hyphens
+ * @param userCode in upper case, without hyphens
  * @returns HMAC-SHA-256, base64url, under each key of SECRET_KEY; the first is stored
  */
 export function userCodeDigests(keyring: Keyring, userCode: string): readonly [stored: string, ...older: string[]] {
@@ -28,22 +28,22 @@ export function userCodeDigests(keyring: Keyring, userCode: string): readonly [s
   return [digestUnder(newest), ...older.map(digestUnder)];
 }
 
-/** Seconds that a row outlives its code: as long as a sign-in that it began may take. */
+/** Seconds that a row outlives its code: as long as a sign-in that it started may take. */
 const KEPT = LIFETIMES.interaction;
 
-/** `invalid_request`: the browser has lost its session or is not the one that began. */
+/** `invalid_request`: the browser has lost its session, or another browser started the request. */
 const NO_ANSWERS: ReadonlySet<unknown> = new Set(['server_error', 'temporarily_unavailable', 'invalid_request']);
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** In the place of what is known of a device, for a request that comes from an application. */
+/** Stored in place of the device's data for a request of an application. */
 interface SignInRequest {
   readonly isSignInRequest: true;
   /** Message of the application for the user (CIBA section 7.1). */
   readonly message?: string | undefined;
 }
 
-/** @param deviceCode as the library has it @returns undefined: it is a device's own */
+/** @param deviceCode the library's model @returns undefined: the request is a device's */
 export function signInRequestOf({ deviceInfo }: { readonly deviceInfo?: unknown }): SignInRequest | undefined {
   const info = deviceInfo as SignInRequest | undefined;
   return info?.isSignInRequest === true ? info : undefined;
@@ -51,7 +51,7 @@ export function signInRequestOf({ deviceInfo }: { readonly deviceInfo?: unknown 
 
 export const isSignInRequest = (deviceCode: object): boolean => signInRequestOf(deviceCode) !== undefined;
 
-/** Does a sign-in request wait for the user who is signed in here? To all others it is not there. */
+/** Does the sign-in request wait for the signed-in user? For other users it does not exist. */
 const isForSessionsUser = (userId: string | undefined): boolean => userId !== undefined && Provider.ctx?.oidc.session?.accountId === userId;
 
 export class DeviceCodeAdapter extends ModelAdapter {
@@ -65,9 +65,9 @@ export class DeviceCodeAdapter extends ModelAdapter {
   override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const { userCode, inFlight, exp, ...rest } = payload;
     const isAnswered = rest.accountId !== undefined || rest.error !== undefined;
-    // The library locks a code whose user begins to answer. A page that is left must not lock it: the first answer counts.
+    // The library locks a code when its user starts to answer. A page that is left must not lock it: the first answer counts.
     if (inFlight && !isAnswered) return;
-    // The user did not answer: they can try again.
+    // The user did not answer and can try again.
     if (NO_ANSWERS.has(rest.error)) return;
     const until = exp ?? epochSeconds() + expiresIn;
     const model = isSignInRequest(rest) ? 'BackchannelAuthenticationRequest' : this.model;

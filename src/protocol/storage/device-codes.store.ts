@@ -1,6 +1,6 @@
 /**
- * Requests of devices (RFC 8628) and sign-in requests of applications (CIBA), by the code under which their user answers, and the time of their
- * last poll: kept in the row, so that all processes count together.
+ * Requests of devices (RFC 8628) and sign-in requests of applications (CIBA), found by their user's code, and the time of the last poll,
+ * which all processes share.
  */
 
 import type pg from 'pg';
@@ -14,7 +14,7 @@ const FIND = {
 };
 
 interface FoundDeviceCode {
-  /** The hashed id of its row. */
+  /** The hashed ID of the row. */
   readonly key: string;
   readonly model: ModelName;
   /** User who must answer the sign-in request. */
@@ -34,7 +34,10 @@ interface DeviceCodeRow {
   readonly expires: number;
 }
 
-/** Finds the request of a device, or an application's sign-in request, by the digests of its code, one a key. @param serverKey absent: at any server, each by one probe of the index */
+/**
+ * Finds a device request or an application's sign-in request by the digests of its code, one for each key. @param serverKey absent: at any
+ * server, with one index probe each
+ */
 export async function findDeviceCode(
   pool: pg.Pool,
   uids: readonly string[],
@@ -58,7 +61,7 @@ export async function findDeviceCode(
   };
 }
 
-/** One statement: of two polls at once the second finds the time of the first. */
+/** One statement: of two concurrent polls, the second sees the time of the first. */
 const POLL = {
   name: 'note-poll',
   text: `UPDATE oidc_payload SET payload = jsonb_set(payload, '{polled}', to_jsonb($4::float8))
@@ -68,8 +71,8 @@ const POLL = {
 
 /**
  * @param now epoch seconds
- * @param apart seconds since the last poll that was counted
- * @returns false when that was less ago; then nothing is written
+ * @param apart minimum seconds since the last counted poll
+ * @returns false if less time has passed; then nothing is written
  */
 export async function notePoll(pool: pg.Pool, { id, model, serverKey }: StoredKey, now: number, apart: number): Promise<boolean> {
   const { rowCount } = await pool.query({ ...POLL, values: [id, MODELS[model], serverKey, now, apart] });

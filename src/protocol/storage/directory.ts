@@ -37,16 +37,16 @@ export const createDirectory = (state: ServerState, { knex }: Database, serverId
   isAssigned: (applicationId: string, userId: string) => state.read(() => isAssigned(knex, applicationId, userId)),
   rememberedScopes: (key: ConsentKey) => state.read(() => rememberedScopes(knex, key)),
   identityProvider: (id: string) => state.read(() => findIdentityProvider(knex, id)),
-  /** Those that are active, and whose assertions are trusted. */
+  /** Active providers whose assertions are trusted. */
   trustedProviders: async (issuer: string) => (isPrintable(issuer) ? state.read(() => listTrustedProviders(knex, issuer)) : []),
-  /** The user that a subject of a provider is here. */
+  /** The user who is linked to a provider's subject. */
   linkedUser: async (idpId: string, subject: string) => {
     const link = isPrintable(subject) ? await state.read(() => findLinkOfSubject(knex, idpId, subject)) : undefined;
     return link && (await state.read(() => findUserById(knex, link.userId)));
   },
-  /** The provider that the user must sign in by. */
+  /** The provider that the user must sign in with. */
   requiredProvider: (userId: string) => state.read(() => findRequiredProvider(knex, userId)),
   hasSession: (part: SessionPart) => state.read((pool) => hasSessionPart(pool, part, epochSeconds())),
-  /** @param kid as a token names it */
+  /** @param kid from a token's header */
   signingKey: async (kid: string) => (isPrintable(kid) ? state.read(() => findSigningKey(knex, serverId, kid)) : undefined),
 });

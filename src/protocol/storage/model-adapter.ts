@@ -1,7 +1,7 @@
 /**
- * oidc-provider's Adapter over the store. Ids are stored as digests (row-keys.ts) and no stored payload holds a usable value; a consume is one conditional
- * update in the same statement as the tokens it yields; grants are derived from their tokens and never stored.
- * Sessions have an adapter of their own (session-adapter.ts), clients too (clients.ts).
+ * oidc-provider's Adapter for the store. IDs are stored as digests (row-keys.ts), and no stored payload contains a usable value. A use is
+ * one conditional update in the same statement as the tokens that it yields. Grants are derived from their tokens and never stored.
+ * Sessions and clients have their own adapters (session-adapter.ts, client-adapter.ts).
  */
 
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -15,14 +15,14 @@ import { rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
 import { withoutUsableValues } from './stored-payload.ts';
 
-/** They know their browser. */
+/** Models that store their browser. */
 const OF_BROWSERS: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'RefreshToken']);
-/** They keep the organization that their user has signed in for. */
+/** Models that store the organization that the user signed in for. */
 const OF_ORGANIZATIONS: ReadonlySet<ModelName> = new Set(['AuthorizationCode', 'AccessToken', 'RefreshToken']);
 const BEARERS: ReadonlySet<ModelName> = new Set(['AccessToken', 'ClientCredentials']);
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** An answer came to an interaction that is no more. */
+/** An interaction was answered after it had ended. */
 export class InteractionOver extends Error {
   override readonly name = 'InteractionOver';
 }
@@ -37,7 +37,7 @@ export class ModelAdapter extends NoAdapter {
 
   /**
    * Ending a user's sessions also ends their pending sign-ins.
-   * @throws {InteractionOver} when it is to be answered and is no more: it must not come back
+   * @throws {InteractionOver} an ended interaction is answered; it must not be stored again
    */
   override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const row = {
@@ -75,7 +75,7 @@ export class ModelAdapter extends NoAdapter {
     return Object.assign(this.present(id, found, await this.#isConsumed(key, found)), shown);
   }
 
-  /** A refresh token that was used counts as consumed once its leeway is over, or its successor was used or revoked. */
+  /** A used refresh token counts as consumed after its leeway, or once its successor was used or revoked. */
   async #isConsumed(id: string, { payload, consumedAt }: FoundModel): Promise<boolean> {
     if (consumedAt === undefined || this.model !== 'RefreshToken') return consumedAt !== undefined;
     const [now, grantId] = [epochSeconds(), text(payload.grantId)];
@@ -85,7 +85,7 @@ export class ModelAdapter extends NoAdapter {
     ));
   }
 
-  /** The use is written with the tokens it yields; of two uses of one value the second finds nothing to use (RFC 6749 section 4.1.2). */
+  /** The use is written with the tokens that it yields. Of two uses of one value, the second fails (RFC 6749 section 4.1.2). */
   override async consume(id: string): Promise<void> {
     const leeway = this.model === 'RefreshToken' ? this.server.refreshTokenLeeway(Provider.ctx?.oidc.client?.clientId) : 0;
     await this.server.write((request) => request.writes.uses.push({ leeway, ...this.#key(id) }));
@@ -106,7 +106,7 @@ export class ModelAdapter extends NoAdapter {
     return { deviceId: request.deviceId };
   }
 
-  /** Is it a row of this model? @param _id that it was found by */
+  /** Is it a row of this model? @param _id the ID that it was found by */
   protected accepts({ model }: FoundModel, _id: string): boolean {
     return model === this.model;
   }
@@ -126,7 +126,7 @@ export class ModelAdapter extends NoAdapter {
     return use === undefined ? {} : { predecessor: use.id };
   }
 
-  /** The payload as oidc-provider reads it. */
+  /** The payload for oidc-provider. */
   protected present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
     const payload: AdapterPayload = Object.assign({}, found.payload, { jti: id, exp: Math.floor(found.expiresAt) });
     if (this.model === 'Interaction')
@@ -143,15 +143,15 @@ export function keptOrganization({ organizations }: RequestState, grantId: strin
 }
 
 /**
- * Was a sign-in completed in another browser than the one that continues? Otherwise an attacker who plants the cookie of their own interaction in a
- * victim's browser, as a page of a sibling domain can, would be signed in as the victim (session fixation).
+ * Was a sign-in completed in a different browser than the one that continues? Otherwise an attacker who plants the cookie of their own
+ * interaction in a victim's browser, as a page of a sibling domain can, could sign the victim in as themselves (session fixation).
  */
 function isOfAnotherBrowser({ model, payload }: FoundModel, request: RequestState | undefined): boolean {
   const { login } = (payload.result ?? {}) as { readonly login?: { readonly deviceId?: unknown } };
   return model === 'Interaction' && request !== undefined && login?.deviceId !== undefined && login.deviceId !== request.deviceId;
 }
 
-/** Keeps what the token says about its user and its grant for the library's next questions. */
+/** Keeps the token's user and grant for the library's next lookups. */
 function remember(request: RequestState, { payload, account, expiresAt, organizationPolicy }: FoundModel): void {
   if (account !== undefined) request.accounts.set(account.id, account);
   const { grantId, accountId, clientId, scope, claims } = payload;
@@ -163,7 +163,7 @@ function remember(request: RequestState, { payload, account, expiresAt, organiza
   request.grants.set(grantId, { accountId, clientId, scope: text(scope) ?? '', claims: requested, exp: Math.floor(expiresAt) });
 }
 
-/** Grants: answered from the token that was read in the same request. Saving one writes nothing. */
+/** Grants: derived from the token that was read in the same request. Saving one writes nothing. */
 export class GrantAdapter extends NoAdapter {
   constructor(readonly server: ServerState) {
     super();
@@ -181,5 +181,5 @@ export class GrantAdapter extends NoAdapter {
   }
 }
 
-/** Is this a model that has a row of its own? */
+/** Does this model have rows of its own? */
 export const isStored = (name: string): name is ModelName => name in MODELS;

@@ -1,4 +1,4 @@
-/** An adapter that keeps nothing and finds nothing: what a model does not need of oidc-provider's contract stays as it is here. */
+/** An adapter that stores and finds nothing: the defaults for the parts of oidc-provider's contract that a model does not need. */
 import type { Adapter, AdapterPayload } from '../library/oidc-provider.ts';
 
 export class NoAdapter implements Adapter {

@@ -1,7 +1,7 @@
 /**
- * The hot path's reads and endings: what oidc-provider keeps (sessions, codes, tokens, interactions), one row each, under a digest of
- * its id. Reads bring the account along. Named prepared statements through pg, never knex; expiry is compared with the caller's clock.
- * What a request writes is in protocol-writes.ts.
+ * The hot path's reads and deletions of oidc-provider's state (sessions, codes, tokens, interactions), one row each, under a digest of its
+ * ID. Reads include the account. Named prepared statements through pg, not knex; expiry is compared with the caller's clock.
+ * protocol-writes.store.ts contains the writes.
  */
 import type pg from 'pg';
 import { endOfGrant, type OrganizationPolicy } from '../../features/organization-policy/organization-policy.policy.ts';
@@ -24,7 +24,7 @@ export const MODELS = {
 } as const;
 export type ModelName = keyof typeof MODELS;
 
-/** `server_key` of what all authorization servers share. */
+/** `server_key` of data that all authorization servers share. */
 export const ALL_SERVERS = 0;
 
 export interface StoredKey {
@@ -81,8 +81,8 @@ export const MODEL_NAMES: ReadonlyMap<number, ModelName> = new Map<number, Model
 );
 const ACCOUNT = 'u.id, u.login, u.email, u.email_verified, u.status, u.profile, u.last_updated';
 /**
- * Forces the primary key regardless of statistics: with few, PostgreSQL would read all users for one row. The collation must match that index:
- * `account_id` has collation "C" here, `users.id` the database's.
+ * Forces the primary key regardless of statistics: with few users, PostgreSQL would read all of them for one row. The collation must match
+ * that index: `account_id` has collation "C" here, `users.id` the database's.
  */
 const withAccount = (row: string): string =>
   `LEFT JOIN LATERAL (SELECT id, login, email, email_verified, status, profile, last_updated FROM users WHERE id = ${row}.account_id COLLATE "default" LIMIT 1) u ON true`;
@@ -129,7 +129,7 @@ export const findModelsText = (more = ''): string => `SELECT ${more} asked.place
         WHERE p.id = asked.id AND p.server_key = asked.server_key AND p.expires_at > to_timestamp(asked.moment) LIMIT 1) AS found`;
 const FIND = { name: 'find-models', text: findModelsText() };
 
-/** One look-up of a hashed value. */
+/** One lookup of a hashed value. */
 export interface ModelLookup {
   readonly value: string;
   readonly serverKey: number;
@@ -156,7 +156,7 @@ async function ask<Row extends pg.QueryResultRow>(pool: pg.Pool, query: pg.Query
 
 export type FoundRow = ModelRow & { readonly place: number; readonly policy: OrganizationPolicy | null };
 
-/** @returns undefined for a model that this version does not know, and for one that an organization's policy has ended */
+/** @returns undefined for a model that this version does not support, and for one that an organization's policy has ended */
 export function modelIn(row: FoundRow, looks: readonly ModelLookup[]): FoundModel | undefined {
   const model = MODEL_NAMES.get(row.model);
   if (model === undefined) return undefined;
@@ -173,7 +173,7 @@ const findModels = batch(async (pool, looks: readonly ModelLookup[]) => {
   return found;
 }, MOST_TOGETHER);
 
-/** @returns epoch seconds; of a token that says nothing, when the first of its family was issued */
+/** @returns epoch seconds; for a token without the time, when the first of its family was issued */
 const signedInAt = ({ authTime, iiat }: Readonly<Record<string, unknown>>): number | undefined =>
   typeof authTime === 'number' ? authTime : typeof iiat === 'number' ? iiat : undefined;
 
@@ -203,7 +203,7 @@ const findSessionsBy = (column: 'id' | 'uid') => {
 const findSessionsById = findSessionsBy('id');
 const findSessionsByUid = findSessionsBy('uid');
 
-/** @param by the hashed id of the cookie's value, or the session's uid */
+/** @param by the hashed ID of the cookie's value, or the session's uid */
 export async function findSession(
   pool: pg.Pool,
   by: { readonly id: string } | { readonly uid: string },
@@ -214,8 +214,8 @@ export async function findSession(
 }
 
 /**
- * Ends a family of tokens: everything that came from one authorization (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2). Repeats until
- * nothing is left, for a successor that was being written meanwhile becomes visible only to the next statement.
+ * Revokes a family of tokens: everything from one authorization (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2). Repeats until nothing is
+ * left, because a successor written concurrently is visible only to the next statement.
  */
 export async function deleteGrant(pool: pg.Pool, grantId: string): Promise<void> {
   for (;;) {
@@ -228,13 +228,13 @@ export async function deleteGrant(pool: pg.Pool, grantId: string): Promise<void>
   }
 }
 
-/** `outbox.kind` of the news for an application that a session has ended (OpenID Connect Back-Channel Logout 1.0). */
+/** `outbox.kind` of logout notifications (OpenID Connect Back-Channel Logout 1.0). */
 export const BACKCHANNEL_LOGOUT = 'backchannel-logout';
 
 /**
- * Locks browser sessions that are about to be ended, in a statement before: what a request was writing about them is then written and seen, and no
- * other writes about them any more. Sessions are locked before their clients, there as here.
- * @param condition which sessions, in SQL
+ * Locks browser sessions before the statement that ends them: concurrent writes are finished and visible, and no new ones start. Sessions
+ * are locked before their clients, as in all other statements.
+ * @param condition SQL condition of the sessions
  */
 export const lockingSessions = (condition: string): string =>
   `SELECT uid FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND model = ${MODELS.Session} AND ${condition} ORDER BY uid FOR UPDATE`;
@@ -266,7 +266,7 @@ const ANSWER = {
     WHERE id = $1 AND server_key = $2 AND model = ${MODELS.Interaction} AND expires_at > to_timestamp($5::float8)`,
 };
 
-/** Notes what became of an interaction; when it ends stays as it was. @returns false when it is over */
+/** Stores the result of an interaction; its expiry is unchanged. @returns false if it has ended */
 export async function answerInteraction(
   pool: pg.Pool,
   { id, serverKey, payload, accountId }: Pick<StoredModel, 'id' | 'serverKey' | 'payload' | 'accountId'>,
@@ -276,11 +276,11 @@ export async function answerInteraction(
 }
 
 /**
- * Removes what expired, the oldest first, in one bounded batch.
- * @returns the number of rows removed; less than `limit` when nothing older is left
+ * Deletes expired rows, oldest first, in one limited batch.
+ * @returns the number of deleted rows; fewer than `limit` if nothing older is left
  */
 export async function deleteExpired(pool: pg.Pool, now: number, limit: number): Promise<number> {
-  // Planned each time, as prepared-statements.ts says.
+  // Planned on each run (see prepared-statements.ts).
   const batch = (table: string, key: string) => ({
     text: `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE exp_hour < $1 ORDER BY exp_hour LIMIT $2 FOR UPDATE SKIP LOCKED)`,
     values: [Math.floor(now / 3600), limit],

@@ -1,6 +1,6 @@
 /**
- * The hot path's writes: all that one request writes becomes one statement, one round trip and one commit. Named prepared statements
- * through pg, never knex; expiry is compared with the caller's clock.
+ * The hot path's writes: everything that one request writes is one statement, one round trip and one commit. Named prepared statements
+ * through pg, not knex; expiry is compared with the caller's clock.
  */
 import type pg from 'pg';
 import { eventRow, writingEvent } from '../../features/audit/audit.store.ts';
@@ -12,7 +12,7 @@ import { ALL_SERVERS, MODELS, type StoredKey, type StoredModel } from './protoco
 import { endSuccessor } from './refresh-leeway.store.ts';
 import { hour, inserting, isUnused, type SingleUse, valueList, writeShared } from './shared-writes.store.ts';
 
-/** A new life for a token that is used again and again (rotation STATIC): fails like a use when the token is gone. */
+/** Extends a token that is used repeatedly (rotation STATIC); fails like a use if the token is gone. */
 export interface Extension extends StoredKey {
   readonly expiresAt: number;
 }
@@ -29,9 +29,9 @@ export interface Note {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** A session that was found and is saved again, perhaps under a new id. */
+/** A session that was found and is saved again, perhaps under a new ID. */
 export interface SessionSave extends StoredModel {
-  /** The hashed id that it was found under. */
+  /** The hashed ID that it was found under. */
   readonly foundId: string;
 }
 
@@ -41,16 +41,16 @@ export interface SessionClient {
   readonly clientId: string;
   readonly state: Readonly<Record<string, unknown>>;
   readonly expiresAt: number;
-  /** Was the application without an authorization when the session was read? */
+  /** Had the session no authorization of the application when it was read? */
   readonly isFirst: boolean;
-  /** The event of the application's first authorization in this session; absent: it had one before. */
+  /** The event of the application's first authorization in this session; absent: not the first. */
   event?: AuditEvent;
 }
 
-/** All that one request writes. */
+/** Everything that one request writes. */
 export interface WriteSet {
   readonly inserts: readonly StoredModel[];
-  /** Updates only: a session that was ended meanwhile is not brought back, nor is an id that was replaced meanwhile. */
+  /** Updates only: ended sessions and replaced IDs are not restored. */
   readonly sessions: readonly SessionSave[];
   readonly uses: readonly SingleUse[];
   readonly extensions: readonly Extension[];
@@ -58,27 +58,27 @@ export interface WriteSet {
   readonly deletes: readonly StoredKey[];
   readonly notes: readonly Note[];
   readonly sessionClients: readonly SessionClient[];
-  /** Events of what the request carries out. */
+  /** Events of the request. */
   readonly events: readonly AuditEvent[];
-  /** Does the request answer for the session that it saves? Then nothing of it is written once that session has ended. */
+  /** Does the response depend on the session that is saved? Then nothing is written if that session has ended. */
   readonly bySession: boolean;
 }
 
-/** A code or refresh token was used before, has expired or is gone, or a device's request was answered before: nothing was written. */
+/** A code or refresh token was used before, has expired or was deleted, or a device request was answered before: nothing was written. */
 export class AlreadyUsed extends Error {
   override readonly name = 'AlreadyUsed';
 }
 
-/** The session that a request answered for was ended meanwhile: nothing was written. */
+/** The session that the response depends on has ended: nothing was written. */
 export class SessionEnded extends Error {
   override readonly name = 'SessionEnded';
 }
 
 /**
- * Carries out everything a request writes as one statement, one round trip and one commit. The statement's shape depends on how many
- * of each there are, and so does its prepared name.
- * @throws {AlreadyUsed} when a use, an extension or an answer found nothing to use; then nothing was written
- * @throws {SessionEnded} when the session was ended that the request answers for; then nothing was written
+ * Writes everything of a request as one statement, one round trip and one commit. The statement and its prepared name depend on how many
+ * rows of each kind there are.
+ * @throws {AlreadyUsed} a use, extension or answer found no matching row; nothing was written
+ * @throws {SessionEnded} the session that the response depends on has ended; nothing was written
  */
 export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<void> {
   try {
@@ -92,7 +92,7 @@ export async function write(pool: pg.Pool, set: WriteSet, now: number): Promise<
   }
 }
 
-/** Writes what a further use within the leeway yields, in place of what the first one was given. @throws {AlreadyUsed} */
+/** Writes the result of a further use within the leeway, replacing that of the first use. @throws {AlreadyUsed} */
 async function writeAgain(pool: pg.Pool, set: WriteSet, again: SingleUse, now: number): Promise<void> {
   const client = await pool.connect();
   let broken: unknown;
@@ -119,7 +119,7 @@ async function writeAlone(connection: Pick<pg.Pool, 'query'>, set: WriteSet, now
   if (rows[0]?.conditions !== set.uses.length + set.extensions.length + set.answers.length) throw new AlreadyUsed();
 }
 
-/** New rows, at most one use, and nothing else: that may share its statement and its commit with what other requests write. */
+/** New rows and at most one use: these can share a statement and a commit with other requests. */
 const isShareable = ({ inserts, sessions, uses, extensions, answers, deletes, notes, sessionClients, events }: WriteSet): boolean =>
   inserts.length + uses.length > 0 &&
   uses.length < 2 &&
@@ -147,7 +147,7 @@ function compose(set: WriteSet, now: number): pg.QueryConfig | undefined {
         WHERE ${where(extension)} AND expires_at > ${time(now)} RETURNING 1)`,
     );
   }
-  // A session is locked before anything else of it is written, as by a logout: either that one sees what is written here, or this one sees its end.
+  // A session is locked before other writes about it, as by a logout: either the logout sees these writes, or they see its end.
   set.sessions.forEach(({ uid }, index) => {
     parts.push(
       `held${index} AS MATERIALIZED (SELECT 1 FROM oidc_payload WHERE server_key = ${ALL_SERVERS} AND uid = ${put(uid ?? null, 'text')} FOR UPDATE)`,
@@ -262,8 +262,8 @@ export async function wasUsed(pool: pg.Pool, uses: readonly SingleUse[]): Promis
 }
 
 /**
- * Stores a value that may be seen once, and waits for nothing: of many at once one succeeds (RFC 7523 section 3, `jti`).
- * @returns false when it was seen before and has not expired
+ * Stores a value that may be used once, without waiting for locks: of many concurrent calls one succeeds (RFC 7523 section 3, `jti`).
+ * @returns false if it was stored before and has not expired
  */
 export async function insertOnce(pool: pg.Pool, row: StoredModel, now: number): Promise<boolean> {
   const { rowCount } = await pool.query({

@@ -1,7 +1,7 @@
 /**
- * Pushed authorization requests (RFC 9126). A request can hold a token (`id_token_hint`, `sessionToken`), so it is sealed under its own
- * `request_uri`, of which only a digest is stored. The row stays after its minute is over, for as long as a sign-in that it began may take: only
- * then a second use is noticed.
+ * Pushed authorization requests (RFC 9126). A request can contain a token (`id_token_hint`, `sessionToken`), so it is sealed under its own
+ * `request_uri`, of which only a digest is stored. The row outlives the request by the time that a sign-in may take, so that a second use
+ * is noticed.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { decodeJwt, UnsecuredJWT } from 'jose';
@@ -21,14 +21,14 @@ export class PushedRequestAdapter extends ModelAdapter {
   }
 
   override async upsert(id: string, { request, exp, ...payload }: AdapterPayload, expiresIn: number): Promise<void> {
-    // Clocks of processes differ: the row decides whether the request has ended, not its `nbf`.
+    // Clocks of processes differ: the row decides whether the request has expired, not its `nbf`.
     const { iat: _, nbf: __, exp: ___, ...parameters } = decodeJwt(String(request));
     const until = Number(exp);
     const stored = { ...payload, clientId: parameters.iss, until, sealed: seal(id, JSON.stringify(parameters)), exp: until + KEPT };
     await super.upsert(id, stored as AdapterPayload, expiresIn + KEPT);
   }
 
-  /** One that is no more counts as used: the sign-in that it began took too long. */
+  /** A deleted row counts as used: the sign-in took too long. */
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const found = await super.find(id);
     return found ?? (keyOfHandle(id) === undefined ? undefined : { kind: this.model, jti: id, consumed: true, request: '' });
@@ -40,7 +40,7 @@ export class PushedRequestAdapter extends ModelAdapter {
 
   protected override present(id: string, found: FoundModel, isConsumed: boolean): AdapterPayload {
     const { sealed, until, ...payload } = super.present(id, found, isConsumed) as AdapterPayload & { sealed: string; until: number };
-    // By its handle it can be used, but not read.
+    // A handle allows use, but not reading.
     const request = keyOfHandle(id) === undefined ? new UnsecuredJWT(JSON.parse(open(id, sealed))).encode() : '';
     return { ...payload, request, exp: until };
   }
@@ -48,7 +48,7 @@ export class PushedRequestAdapter extends ModelAdapter {
 
 const keyFor = (id: string): Buffer => Buffer.from(hkdfSync('sha256', id, 'gatehouse', 'pushed authorization request', 32));
 
-/** Encrypts with AES-256-GCM: nonce, text and tag in base64url. */
+/** Encrypts with AES-256-GCM. The result is nonce, ciphertext and tag in base64url. */
 function seal(id: string, text: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', keyFor(id), nonce);

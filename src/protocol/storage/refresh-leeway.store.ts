@@ -1,17 +1,18 @@
 /**
- * Leeway for refresh tokens: a used one can be used again for a moment if the first response was lost (RFC 9700 section 4.14.2). Its former successor
- * then ends, so that one chain of tokens remains. Once the successor itself was used or revoked, the first response has arrived.
+ * Leeway for refresh tokens: a used one can be used again for a moment if the first response was lost (RFC 9700 section 4.14.2). Its former
+ * successor is then revoked, so that one chain of tokens remains. Use or revocation of the successor proves that the first response
+ * arrived.
  */
 import type pg from 'pg';
 import { MODELS, type StoredKey } from './protocol-state.store.ts';
 import type { SingleUse } from './shared-writes.store.ts';
 
-/** Seconds by which a replaced successor counts as used: beyond any leeway. */
+/** Seconds by which the use of a replaced successor is dated back: longer than any leeway. */
 const LONG_AGO = 3600;
 
 const KEY = 'id = $1::text AND model = $2::smallint AND server_key = $3::integer';
 const keyOf = ({ id, model, serverKey }: StoredKey): readonly unknown[] => [id, MODELS[model], serverKey];
-/** Found by the index on `grant_id`; the payload names the token it came from. */
+/** Found by the index on `grant_id`; the payload contains the predecessor. */
 const UNUSED_SUCCESSOR = `grant_id = $4::text AND model = $2::smallint AND server_key = $3::integer AND payload->>'predecessor' = $1::text
   AND consumed_at IS NULL AND expires_at > to_timestamp($5::float8)`;
 
@@ -26,11 +27,11 @@ export async function hasUnusedSuccessor(pool: pg.Pool, token: StoredKey, grantI
 }
 
 /**
- * Ends the successor of a token that is used again within its leeway. The token is locked by a statement of its own, so that the next one
- * sees what a parallel use has written.
+ * Revokes the successor of a token that is used again within its leeway. A separate statement locks the token, so that the next one sees
+ * the writes of a concurrent use.
  * @param client in a transaction, in which the new successor is written next
  * @param now epoch seconds
- * @returns false where the token cannot be used again: its leeway is over, or its successor was used or revoked
+ * @returns false if the token cannot be used again: its leeway is over, or its successor was used or revoked
  */
 export async function endSuccessor(client: pg.PoolClient, use: SingleUse, now: number): Promise<boolean> {
   const { rows } = await client.query<{ grant_id: string }>({

@@ -25,6 +25,6 @@ const findModels = batch(async (pool, questions: readonly Question[]) => {
   return found;
 }, MOST_TOGETHER);
 
-/** @returns undefined: it is not known there, or the replica is not to be used */
+/** @returns undefined: not found on the replica, or the replica is not used */
 export const findModelNearby = (replica: ReadReplica, value: string, serverKey: number, now: number): Promise<FoundModel | undefined> =>
   replica.read((pool, heartbeat) => findModels(pool, { look: { value, serverKey, now }, heartbeat }));

@@ -14,7 +14,7 @@ import type { SingleUse } from './shared-writes.store.ts';
 
 const same = (a: StoredKey, b: StoredKey): boolean => a.id === b.id && a.model === b.model && a.serverKey === b.serverKey;
 
-/** The writes of one request, in no order: they become one statement. The last word about a row counts. */
+/** The writes of one request, without an order: they become one statement. The last write of a row counts. */
 class PendingWrites implements WriteSet {
   inserts: StoredModel[] = [];
   sessions: SessionSave[] = [];
@@ -32,7 +32,7 @@ class PendingWrites implements WriteSet {
     this.inserts.push(row);
   }
 
-  /** The last answer of the request to what waits for one. */
+  /** The last answer to a device or backchannel request. */
   answer(row: StoredModel): void {
     this.answers = [...this.answers.filter((other) => !same(other, row)), row];
   }
@@ -54,7 +54,7 @@ class PendingWrites implements WriteSet {
   }
 }
 
-/** A grant as oidc-provider asks for it: never stored, for the token that was found says all that it says. */
+/** A grant for oidc-provider: never stored, because its token contains the same data. */
 export interface DerivedGrant {
   readonly accountId: string;
   readonly clientId: string;
@@ -63,12 +63,12 @@ export interface DerivedGrant {
   readonly exp: number;
 }
 
-/** An endpoint's own rule for the bearer token that it reads. @returns the scope that oidc-provider is to see @throws when the token is refused */
+/** An endpoint's rule for its bearer token. @returns the scope for oidc-provider @throws if the token is refused */
 export type BearerRule = (token: Pick<FoundModel, 'model' | 'payload'>) => Promise<{ readonly scope: string }>;
 
 export class RequestState {
   bearerRule: BearerRule | undefined;
-  /** The token that is introspected or revoked as its client sent it, if it is a JWT: an access token, or perhaps an ID token. */
+  /** The token to introspect or revoke, if it was sent as a JWT: an access token or possibly an ID token. */
   presentedJwt: string | undefined;
   readonly writes = new PendingWrites();
   readonly models = new Map<string, Promise<FoundModel | undefined>>();
@@ -76,9 +76,9 @@ export class RequestState {
   readonly handles = new Map<string, string>();
   readonly accounts = new Map<string, Account>();
   readonly grants = new Map<string, DerivedGrant>();
-  /** The organizations that users have signed in for, by the grant. */
+  /** Organizations that users signed in for, by grant. */
   readonly organizations = new Map<string, string>();
-  /** The policies of these organizations, by the grant. */
+  /** Policies of these organizations, by grant. */
   readonly organizationPolicies = new Map<string, OrganizationPolicy>();
   /** Browser of the presented code or refresh token (session-device.ts). */
   deviceId: string | undefined;
@@ -86,32 +86,32 @@ export class RequestState {
   readonly groups = new Map<string, Promise<readonly string[]>>();
   /** Memberships of users, read on demand. */
   readonly belongings = new Map<string, Promise<Belongings>>();
-  /** Families of tokens to end, each in a transaction of its own after the request's writes. */
+  /** Token families to revoke, each in its own transaction after the request's writes. */
   readonly endedGrants = new Set<string>();
   /** The session's authorizations at this server as they were read, to write only what changed. */
   readonly sessionClients = new Map<string, string>();
-  /** Sessions that were found, uid to hashed id: saving one of them is a re-save. */
+  /** Sessions that were found, by uid to hashed ID: saving one of them is an update. */
   readonly foundSessions = new Map<string, string>();
 }
 
 const KEY = 'gatehouseRequest';
 const looked = new WeakMap<IncomingMessage, { readonly id: string; readonly found: Promise<FoundModel | undefined> }>();
 
-/** Passes on a lookup that started before the request state; it is not repeated. @param id the hashed one */
+/** Passes on a lookup that started before the request state, so that it is not repeated. @param id the hashed ID */
 export const shareLookup = (req: IncomingMessage, id: string, found: Promise<FoundModel | undefined>): void =>
   void looked.set(req, { id, found });
 
 const failed = new WeakMap<IncomingMessage, unknown>();
 
-/** Passes on an earlier failure; the lookup is not repeated. */
+/** Passes on an earlier failure, so that the lookup is not repeated. */
 export const noteFailure = (req: IncomingMessage, failure: unknown): void => void failed.set(req, failure);
 
-/** @throws what was noted, if anything was */
+/** @throws the recorded failure, if any */
 export function throwNoted(req: IncomingMessage): void {
   if (failed.has(req)) throw failed.get(req);
 }
 
-/** Begins the state of a request. Call once, before the library sees the request. */
+/** Creates the state of a request. Call once, before the library sees the request. */
 export function beginRequest(ctx: Koa.Context): RequestState {
   const state = new RequestState();
   const known = looked.get(ctx.req);
@@ -120,10 +120,10 @@ export function beginRequest(ctx: Koa.Context): RequestState {
   return state;
 }
 
-/** The state of a request whose context is at hand, @returns undefined before `beginRequest` */
+/** @returns the state of the request with this context; undefined before `beginRequest` */
 export const requestStateOf = (ctx: Koa.Context): RequestState | undefined => ctx.state[KEY];
 
-/** The state of the request that oidc-provider is working on; undefined outside of one. */
+/** The state of the request that oidc-provider is processing; undefined outside of one. */
 export function currentRequest(): RequestState | undefined {
   const ctx = Provider.ctx as Koa.Context | undefined;
   return ctx && requestStateOf(ctx);

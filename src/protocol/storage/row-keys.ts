@@ -17,28 +17,28 @@ const DIGITS = 7;
  */
 const WITH_MINUTE = new RegExp(`^(?:${JWT_HANDLE})?([0-9a-f]{${DIGITS}})[\\w-]{43}$`);
 
-/** @param random what makes the id unguessable: 43 characters */
+/** @param random the unguessable part of the ID: 43 characters */
 export const withMinute = (random: string): string =>
   Math.floor(epochSeconds() / 60)
     .toString(16)
     .padStart(DIGITS, '0') + random;
 
-/** @param id a bearer value, or what a JWT is stored under; of an id without a minute, as of a session, the digest is all */
+/** @param id a bearer value, or the handle of a JWT; for an ID without a minute, e.g. of a session, the key is only the digest */
 export const rowKey = (id: string): string => (WITH_MINUTE.exec(id)?.[1] ?? '') + digest(id);
 
 /** Prefix for the row key that an interaction stores instead of its `request_uri` or device code. */
 const ROW_HANDLE = 'row:';
 
-/** @param key of a row, as `rowKey` makes it */
+/** @param key a row key of `rowKey` */
 export const handleOfKey = (key: string): string => ROW_HANDLE + key;
 
-/** @param id a bearer value, or its handle */
+/** @param id a bearer value or its handle */
 export const rowHandle = (id: string): string => (id.startsWith(ROW_HANDLE) ? id : handleOfKey(rowKey(id)));
 
 /** @returns the key of a handle; undefined for an ID */
 export const keyOfHandle = (id: string): string | undefined => (id.startsWith(ROW_HANDLE) ? id.slice(ROW_HANDLE.length) : undefined);
 
-/** @returns the second at which the minute of its issue began; undefined for what has no minute. Anyone who made it up decides what it says. */
+/** @returns the second at which the minute of issue began; undefined without a minute. Not authenticated: anyone can make a value up */
 export function minuteOf(id: string): number | undefined {
   const minute = WITH_MINUTE.exec(id)?.[1];
   return minute === undefined ? undefined : Number.parseInt(minute, 16) * 60;

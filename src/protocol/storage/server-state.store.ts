@@ -1,7 +1,7 @@
 /**
- * The end of what a deleted authorization server had given and noted: codes, tokens, and its part in browser sessions. Their rows carry the server's
- * number, which no other server ever gets, so that they are worth nothing already; here they are removed. No index names the number, for its sake
- * alone every write would cost more: each table is walked once, in bounded pieces.
+ * Deletes codes, tokens and session entries of a deleted authorization server. Their rows contain the server's number, which is never
+ * reused, so they are already unusable. There is no index on the number, because it would slow down every write: each table is scanned
+ * once, in limited pieces.
  */
 import type pg from 'pg';
 import type { Executor } from '../../platform/database/database.ts';
@@ -20,7 +20,7 @@ export async function deleteServerState(executor: Executor, serverKey: number): 
   }
 }
 
-/** @returns where the next piece begins, null when there is none */
+/** @returns where the next piece begins; null at the end */
 async function deletePiece(executor: Executor, table: string, by: string, serverKey: number, after: string): Promise<string | null> {
   const { rows } = await executor.raw<{ rows: { last: string | null }[] }>(
     `WITH piece AS MATERIALIZED (SELECT ${by} AS value FROM ${table} WHERE ${by} > ? ORDER BY ${by} LIMIT ?),
@@ -34,14 +34,17 @@ async function deletePiece(executor: Executor, table: string, by: string, server
 // Checks in one statement whether several authorization servers, and all the data they were built from, are unchanged since they were
 // loaded.
 
-/** The database marks a server again at every change of it and of its parts (migration 020); what all servers share is marked by its content. */
+/**
+ * The database increments a server's revision at every change of it and of its parts (migration 020). Data that all servers share is
+ * compared by content.
+ */
 const REVISIONS = {
   name: 'server-revisions',
   text: `SELECT s.id, concat(s.revision, (SELECT md5(shared::text) FROM settings shared WHERE shared.name = 'sign-in')) AS revision
     FROM authorization_servers s WHERE s.id = ANY($1::text[])`,
 };
 
-/** @returns by id a text that is another one after any change, of the servers that there are */
+/** @returns by ID a text that differs after any change, for existing servers only */
 export async function findServerRevisions(pool: pg.Pool, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const { rows } = await pool.query<{ readonly id: string; readonly revision: string }>({ ...REVISIONS, values: [ids] });
   return new Map(rows.map(({ id, revision }) => [id, revision]));

@@ -18,7 +18,7 @@ export class ServerState {
     readonly issuer: string,
   ) {}
 
-  /** @throws {TemporarilyUnavailable} when the database is away */
+  /** @throws {TemporarilyUnavailable} the database is down */
   async read<T>(query: (pool: pg.Pool) => Promise<T>): Promise<T> {
     try {
       return await query(this.pool);
@@ -28,9 +28,9 @@ export class ServerState {
   }
 
   /**
-   * Marks a value as seen, at once and regardless of the request's result: of concurrent calls one succeeds.
+   * Marks a value as used, immediately and regardless of the request's result: of concurrent calls one succeeds.
    * @param until epoch seconds
-   * @returns false when it was seen before
+   * @returns false if it was used before
    */
   claim(value: string, until: number): Promise<boolean> {
     const nobody = { accountId: undefined, clientId: undefined, grantId: undefined, uid: undefined };
@@ -38,7 +38,7 @@ export class ServerState {
     return this.read((pool) => insertOnce(pool, row, epochSeconds()));
   }
 
-  /** Notes a write for the end of the request; outside of a request it is carried out at once. */
+  /** Collects a write for the end of the request; outside of a request it is executed immediately. */
   async write(note: (request: RequestState) => void): Promise<void> {
     const request = currentRequest();
     if (request !== undefined) return void note(request);
@@ -48,10 +48,10 @@ export class ServerState {
   }
 
   /**
-   * Carries out what the request noted.
-   * @throws {errors.InvalidRequestUri} when a pushed authorization request was used meanwhile: nothing was written
-   * @throws {errors.InvalidGrant} when a code or refresh token was used or revoked meanwhile: nothing was written
-   * @throws {TemporarilyUnavailable} when the database is away: the answer must not leave
+   * Executes the collected writes.
+   * @throws {errors.InvalidRequestUri} a pushed authorization request was used meanwhile: nothing was written
+   * @throws {errors.InvalidGrant} a code or refresh token was used or revoked meanwhile: nothing was written
+   * @throws {TemporarilyUnavailable} the database is down: the response must not be sent
    */
   async commit(request: RequestState): Promise<void> {
     await this.read(async (pool) => {
@@ -59,7 +59,7 @@ export class ServerState {
         await write(pool, request.writes, epochSeconds());
       } catch (error) {
         if (!(error instanceof AlreadyUsed)) throw error;
-        // A second use ends what the first was given; a value that was only revoked meanwhile takes nothing with it.
+        // A second use revokes the tokens of the first. A value that was only revoked meanwhile does not.
         if (await wasUsed(pool, request.writes.uses)) for (const grantId of request.grants.keys()) await deleteGrant(pool, grantId);
         if (request.writes.uses.some(({ model }) => model === 'PushedAuthorizationRequest'))
           throw new errors.InvalidRequestUri('the request_uri was already used. Push a new request');
@@ -70,8 +70,8 @@ export class ServerState {
   }
 
   /**
-   * Seconds in which a rotated refresh token may be used again: by the application it belongs to, and by no other one that asks about it.
-   * @param clientId whose token it is
+   * Seconds in which a rotated refresh token can be used again, by its own application only.
+   * @param clientId the token's application
    */
   refreshTokenLeeway(clientId: unknown): number {
     const client = Provider.ctx?.oidc.client;

@@ -1,6 +1,6 @@
 /**
- * The browser session, shared by all authorization servers; what it authorized is kept per server and client in rows of their own,
- * so that one client at two servers, or two servers at once, lose nothing. An ended session is never saved again.
+ * The browser session, shared by all authorization servers. Its authorizations have one row for each server and client, so that concurrent
+ * sign-ins at two servers do not overwrite each other. An ended session is never saved again.
  */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -16,7 +16,7 @@ import { withoutUsableValues } from './stored-payload.ts';
 type Authorizations = Record<string, Record<string, unknown>>;
 
 export class SessionAdapter extends NoAdapter {
-  /** @param longest seconds that a session can last from its sign-in on */
+  /** @param longest maximum seconds of a session from its sign-in */
   constructor(
     readonly server: ServerState,
     readonly longest: number = LIFETIMES.session,
@@ -27,7 +27,7 @@ export class SessionAdapter extends NoAdapter {
   override async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     const { authorizations, ...session } = payload as AdapterPayload & { authorizations?: Authorizations };
     const expiresAt = payload.exp ?? epochSeconds() + expiresIn;
-    // A session that slides on does not write them again: they are kept for as long as it can live.
+    // Extending a session does not rewrite them: they are kept for the session's maximum lifetime.
     const authorizedUntil = (typeof payload.loginTs === 'number' ? payload.loginTs : epochSeconds()) + this.longest;
     const uid = String(payload.uid);
     const row = {
@@ -68,7 +68,7 @@ export class SessionAdapter extends NoAdapter {
 
   override async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     const found = await this.server.read((pool) => findSession(pool, { uid }, this.server.key, epochSeconds()));
-    // The cookie's value is not stored and cannot be returned: callers by uid compare only the account.
+    // The cookie's value is not stored and cannot be returned. Callers by uid compare only the account.
     return found && this.#present(found, undefined);
   }
 
@@ -87,7 +87,7 @@ export class SessionAdapter extends NoAdapter {
 
 const key = (id: string): StoredKey => ({ model: 'Session', id: digest(id), serverKey: ALL_SERVERS });
 
-/** The authorizations that differ from what was read. The grant is left out: it is a new one each time and never looked up. */
+/** The changed authorizations. The grant is left out: it is new each time and never looked up. */
 function changed(authorizations: Authorizations, before: ReadonlyMap<string, string>): [string, Record<string, unknown>][] {
   return Object.entries(authorizations)
     .map(([clientId, { grantId: _, ...state }]): [string, Record<string, unknown>] => [clientId, state])

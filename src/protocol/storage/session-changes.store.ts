@@ -1,6 +1,6 @@
 /**
- * Changes of a browser session that stays: a second step, a fresh sign-in, and where it was last used. Each is one conditional update. Also:
- * does the session in which an application takes part still exist?
+ * Changes of a continuing browser session: a second factor, a new sign-in, and its last use. Each is one conditional update. Also checks
+ * whether an application's entry in a session still exists.
  */
 
 import type pg from 'pg';
@@ -13,9 +13,9 @@ const STRENGTHEN = {
 };
 
 /**
- * Notes how else the user of a session has proved themselves, and gives it another id; all else of it stays.
- * @param id the hashed id of the cookie's value, as it is @param change.id as it shall be @param change.amr RFC 8176
- * @returns false when it was ended meanwhile, or has another id by now
+ * Adds an authentication method to a session and changes its ID; everything else is unchanged.
+ * @param id hash of the current cookie value @param change.id the new hash @param change.amr RFC 8176
+ * @returns false if it has ended or has another ID
  */
 export async function strengthenSession(
   pool: pg.Pool,
@@ -34,21 +34,21 @@ const RENEW = {
     SELECT uid FROM renewed`,
 };
 
-/** A sign-in made again; times in epoch seconds. */
+/** A repeated sign-in; times in epoch seconds. */
 interface Renewal {
-  /** The hashed id, as it shall be. */
+  /** The new hashed ID. */
   readonly id: string;
   /** Replaces how, when and where the session's user signed in. */
   readonly members: object;
   readonly expiresAt: number;
-  /** When it ends at the latest. */
+  /** The latest end of the session. */
   readonly endsAt: number;
 }
 
 /**
  * The user of a session has signed in again: it keeps its applications and is otherwise new.
  * @param id hash of the current cookie value
- * @returns false when it has ended meanwhile or has another ID
+ * @returns false if it has ended or has another ID
  */
 export async function renewSession(pool: pg.Pool, id: string, { id: newId, members, expiresAt, endsAt }: Renewal): Promise<boolean> {
   const values = [id, newId, JSON.stringify(members), expiresAt, Math.ceil(expiresAt / 3600), Math.ceil(endsAt / 3600)];
@@ -61,7 +61,7 @@ const NOTE_DEVICE = {
     WHERE id = $1 AND server_key = ${ALL_SERVERS} AND model = ${MODELS.Session}`,
 };
 
-/** Notes where a session was last seen; one that was ended meanwhile stays ended. @param id the hashed id of the cookie's value */
+/** Records the last use of a session; ended sessions are not restored. @param id hash of the cookie value */
 export async function noteSessionDevice(pool: pg.Pool, id: string, device: object): Promise<void> {
   await pool.query({ values: [id, JSON.stringify(device)], ...NOTE_DEVICE });
 }
@@ -70,7 +70,7 @@ export interface SessionPart {
   readonly userId: string;
   readonly clientId: string;
   readonly serverKey: number;
-  /** Epoch seconds. A later sign-in is another session, or a new beginning of it. */
+  /** Epoch seconds. A later sign-in is another session, or a renewal of this one. */
   readonly signedInAt: number;
 }
 

@@ -1,14 +1,14 @@
 /**
- * Writes that several requests can share: new rows, and for each request at most one use of a code or refresh token that its rows depend on. They
- * travel as one statement and are committed once; each learns for itself whether its use succeeded. What else is written is in protocol-writes.ts.
+ * Writes that several requests can share: new rows, and for each request at most one use of a code or refresh token that its rows depend
+ * on. They are one statement and one commit; each request gets its own result. protocol-writes.store.ts contains the other writes.
  */
 import type pg from 'pg';
 import { batch } from '../../platform/database/batch.ts';
 import { MODELS, type StoredKey, type StoredModel } from './protocol-state.store.ts';
 
-/** One use of a code or refresh token: nothing of the request is written unless it succeeds. */
+/** One use of a code or refresh token. Nothing of the request is written unless it succeeds. */
 export interface SingleUse extends StoredKey {
-  /** Seconds after the first use during which a further one replaces what the first was given (refresh-leeway.ts); 0: exactly one succeeds. */
+  /** Seconds after the first use in which a further use replaces its result (refresh-leeway.store.ts); 0: exactly one succeeds. */
   readonly leeway: number;
 }
 
@@ -20,14 +20,14 @@ export interface SharedWrite {
   readonly now: number;
 }
 
-/** So many requests at most: as many forms of the statement are prepared. */
+/** Maximum requests in one statement; each number is a prepared statement of its own. */
 const MOST = 16;
 
-/** The epoch hour that a row is swept in: a coarse bucket, so that a re-save seldom touches its index. */
+/** The hour in which expired rows are deleted: coarse, so that an update seldom changes the index. */
 export const hour = (epochSeconds: number): number => Math.ceil(epochSeconds / 3600);
 
 const COLUMNS = 'id, model, server_key, payload, account_id, client_id, grant_id, uid';
-/** Inserts the rows that a parameter lists as JSON. @param condition of a row */
+/** Inserts the rows of a JSON parameter. @param condition of a row */
 export const inserting = (rows: string, condition: string): string =>
   `INSERT INTO oidc_payload (${COLUMNS}, expires_at, exp_hour) SELECT ${COLUMNS}, to_timestamp(expires), exp_hour
     FROM jsonb_to_recordset(${rows}::jsonb) AS row (request integer, id text, model smallint, server_key integer, payload jsonb, account_id text,
@@ -35,7 +35,7 @@ export const inserting = (rows: string, condition: string): string =>
     ON CONFLICT (id, model, server_key) DO UPDATE SET payload = excluded.payload, account_id = excluded.account_id,
       expires_at = excluded.expires_at, exp_hour = excluded.exp_hour`;
 
-/** A row as `inserting` reads it. @param request the number of the use that it depends on, from 1 */
+/** A row for `inserting`. @param request the number of the use that it depends on, from 1 */
 export const valueList = (row: StoredModel, request?: number): object => ({
   id: row.id,
   request,
@@ -54,8 +54,8 @@ export const valueList = (row: StoredModel, request?: number): object => ({
 export const isUnused = (now: string): string => `consumed_at IS NULL AND expires_at > to_timestamp(${now})`;
 
 /**
- * Each use by the primary key, in an update of its own.
- * @param waits for a row that another transaction holds; else such a use fails like one whose row is gone
+ * Each use is an update by the primary key.
+ * @param waits for rows that another transaction has locked; otherwise such a use fails as if the row were gone
  */
 function using(uses: number, waits: boolean): { readonly name: string; readonly text: string } {
   const numbers = Array.from({ length: uses }, (_, index) => index + 1);
@@ -76,7 +76,7 @@ function using(uses: number, waits: boolean): { readonly name: string; readonly 
 }
 
 const INSERT = { name: 'insert-models', text: inserting('$1', 'true') };
-/** By the number of uses. */
+/** By number of uses. */
 const SHARED = [INSERT, ...Array.from({ length: MOST }, (_, index) => using(index + 1, false))];
 const WAITING = using(1, true);
 
@@ -97,8 +97,8 @@ const sendTogether = batch((pool, requests: readonly SharedWrite[]) => send(pool
 const sendWaiting = batch((pool, requests: readonly SharedWrite[]) => send(pool, requests, true), 1);
 
 /**
- * Shared writes do not wait for locked rows: they would hold the others up meanwhile, and deletions of many rows lock in their own order. A use whose
- * row is locked, or that failed, is retried alone, where only its kind waits behind it.
+ * Shared writes do not wait for locked rows: that would delay other requests, and bulk deletions lock in a different order. A use that
+ * failed or whose row is locked is retried alone.
  * @returns whether the use succeeded, and the rows with it; without a use, true
  */
 export async function writeShared(pool: pg.Pool, request: SharedWrite): Promise<boolean> {

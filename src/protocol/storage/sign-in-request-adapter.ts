@@ -1,7 +1,8 @@
 /**
- * Sign-in requests of applications (OpenID Connect CIBA Core 1.0). The `auth_req_id` is stored as a digest; with mode ping it also lies sealed beside the
- * client's notification token, for both are sent to it. Until the user answers, the row has the user in its column alone: the library takes a field
- * `accountId` for an answer. The answer is that of a device code (device-code-adapter.ts), which finds the row by its code.
+ * Sign-in requests of applications (OpenID Connect CIBA Core 1.0). The `auth_req_id` is stored as a digest. In mode ping it is also stored
+ * sealed with the client's notification token, because both are sent to the client. Until the user answers, only a column contains the
+ * user: the library treats a field `accountId` as an answer. The answer is that of a device code (device-code-adapter.ts), which finds the
+ * row by its code.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { pingContext } from '../../features/backchannel-requests/ping.policy.ts';
@@ -14,16 +15,18 @@ import type { FoundModel } from './protocol-state.store.ts';
 import { keyOfHandle, rowKey } from './row-keys.ts';
 import type { ServerState } from './server-state.ts';
 
-/** Seconds that a row outlives its request, so that the application learns that it has expired. */
+/** Seconds that a row outlives its request, so that the application can be told that it has expired. */
 const KEPT = LIFETIMES.interaction;
 
-/** The library's account of a request whose user is not known: it is stored like others, and nobody can answer it. */
+/** The library's account for an unknown user: the request is stored like others, but nobody can answer it. */
 export const UNKNOWN_USER = 'nobody';
 
-/** Letters that survive the library's form for user codes. With 26 of them nobody guesses one, and it opens nothing for another user. */
+/**
+ * Letters that the library's format for user codes leaves unchanged. 26 of them cannot be guessed, and the code works only for its user.
+ */
 const newCode = (): string => randomBase62(26).toUpperCase();
 
-/** Parameters that are not kept: secrets, and what the user has become known by. */
+/** Parameters that are not stored: secrets and hints about the user. */
 const NOT_KEPT = ['client_notification_token', 'binding_message', 'id_token_hint', 'login_hint_token', 'user_code', 'request_context'];
 
 export class SignInRequestAdapter extends ModelAdapter {

@@ -13,7 +13,7 @@ function without(value: unknown, ...names: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
-/** The library copies these from the parameters into the details of the prompt. */
+/** The library copies these from the parameters into the prompt's details. */
 const STORED_IN_PARAMS = ['id_token_hint', 'login_hint'];
 
 export function withoutUsableValues(payload: AdapterPayload): Json {

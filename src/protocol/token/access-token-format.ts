@@ -18,34 +18,40 @@ import { isFapi2 } from '../servers/fapi2.ts';
 import { JWT_HANDLE } from '../storage/row-keys.ts';
 import { type ClaimedToken, HOOKED_CLAIMS } from './server-claims.ts';
 
-/** A handle under which nothing is ever stored. */
+/** A handle of no row. */
 const NOTHING = `${JWT_HANDLE}nothing`;
-/** Seconds that the clock of this process may be behind the one that signed, or may have been set back. How long a token lives, its row says. */
+/** Seconds that this process's clock may be behind the signer's, or may have been set back. The row decides about expiry. */
 const CLOCK_STEP = 900;
 
 export interface AccessTokenFormat {
-  /** `ttl` of a token: the documented place that oidc-provider asks before it decides the format. */
+  /** `ttl` of a token, which oidc-provider reads before it chooses the format. */
   lifetime(
     seconds: (token: AccessToken | ClientCredentials) => number,
   ): (ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials) => number;
   /** `formats.customizers.jwt`: awaited before signing. */
   customizer: NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
-  /** @returns the value under which a presented access token is stored; for a forged one, a value that is never found */
+  /** @returns the handle of a presented access token; for a forged one, a handle of no row */
   handleOf(presented: string): Promise<string>;
-  /** @returns the claims of an ID token of this server, undefined when it is none or has expired */
+  /** @returns the claims of an ID token of this server; undefined if it is none or has expired */
   idTokenClaims(presented: string): Promise<Record<string, unknown> | undefined>;
 }
 
-/** Dot-separated parts, the first a JSON object: no opaque value of ours looks like this. */
+/** Dot-separated parts, the first a JSON object: none of our opaque values looks like this. */
 export const looksLikeJwt = (value: string): boolean => value.startsWith('eyJ') && value.includes('.');
 
-/** RFC 9068 section 2.2 demands `client_id`. No ID token has it, and no claim of a server may have its name (features/claims/claim-settings.policy.ts). */
+/**
+ * RFC 9068 section 2.2 requires `client_id`. ID tokens have none, and a server's claim cannot have this name
+ * (features/claims/claim-settings.policy.ts).
+ */
 const isAccessToken = (claims: object): boolean => 'client_id' in claims;
 
-/** Claims of every ID token of ours (library/patches.ts). JWT authorization responses have none of them, signed userinfo responses no `jti`. */
+/**
+ * Claims of every ID token of this service (library/patches.ts). JWT authorization responses have none of them, signed userinfo responses
+ * no `jti`.
+ */
 const OF_ID_TOKENS = ['sub', 'iat', 'jti'];
 
-/** Access tokens can have the type `JWT` too. Logout tokens and introspection responses have types of their own. */
+/** Access tokens can have the type `JWT` too. Logout tokens and introspection responses have their own types. */
 export const isIdToken = (typ: string | undefined, claims: object): boolean =>
   (typ ?? 'JWT').toUpperCase() === 'JWT' && !isAccessToken(claims) && OF_ID_TOKENS.every((name) => name in claims);
 
@@ -73,7 +79,7 @@ export function accessTokenFormat(
         const { ResourceServer } = provider();
         token.resourceServer = new ResourceServer(server.audience, {
           scope: '',
-          // The library demands a single one here. The claim is written below.
+          // The library requires a single audience here. The claim is set below.
           audience: server.audience,
           accessTokenFormat: 'jwt',
           jwt: { sign: { alg: isFapi2(token.client, server) ? fapi2SigningAlg(server.signingAlg) : server.signingAlg } },
@@ -89,7 +95,7 @@ export function accessTokenFormat(
         stored.constructor.IN_PAYLOAD.map((name) => [name, stored[name]]).filter(([, value]) => value !== undefined),
       );
       const id = JWT_HANDLE + jti;
-      // oidc-provider refuses a token with an audience at userinfo; ours opens it, so the row has it in `extra` alone.
+      // oidc-provider refuses tokens with an audience at userinfo. Ours are allowed there, so the row has it in `extra` only.
       const { aud: _, ...row } = Object.assign(payload, { iat, exp, jti: id }) as AdapterPayload;
       await stored.adapter.upsert(id, row, exp - iat);
       jwt.header = { typ: server.accessTokenType };
@@ -126,7 +132,7 @@ export function accessTokenFormat(
   };
 }
 
-/** Is this the value that a JWT access token is stored under? */
+/** Is this the handle of a JWT access token? */
 export const isJwtHandle = (stored: string): boolean => stored.startsWith(JWT_HANDLE);
-/** The `jti` in the JWT itself. */
+/** The `jti` of the JWT. */
 export const jtiOfHandle = (stored: string): string => stored.slice(JWT_HANDLE.length);

@@ -1,6 +1,7 @@
 /**
- * The server's access policies at work: an authorization request, and every access and refresh token before it is issued, is judged by
- * features/policies/access-policy.policy.ts; what no rule allows is `access_denied` (RFC 6749 section 4.1.2.1), and a rule's lifetimes hold in place of the server's.
+ * Applies the server's access policies: features/policies/access-policy.policy.ts evaluates each authorization request and each access and
+ * refresh token before it is issued. What no rule allows is `access_denied` (RFC 6749 section 4.1.2.1). A rule's lifetimes override the
+ * server's.
  */
 
 import { BUILT_IN } from '../../features/authorization-servers/server-id.policy.ts';
@@ -38,7 +39,7 @@ export interface IssuedToken {
   readonly clientId?: string | undefined;
   readonly accountId?: string | undefined;
   readonly grantId?: string | undefined;
-  /** The grant that it comes from, and after a refresh that word too. */
+  /** The grant that it comes from, with a suffix after a refresh. */
   readonly gty?: string | undefined;
   scope?: string | undefined;
   /** Parameter `claims` of the authorization request. */
@@ -50,16 +51,16 @@ export interface AccessRules {
   evaluateToken(token: IssuedToken): Promise<void>;
   /** Evaluates the request of a signed-in user. A hybrid request must be allowed for each of its grant types. @throws {errors.AccessDenied} */
   evaluateRequest(ctx: KoaContextWithOIDC): Promise<void>;
-  /** @returns those of the rule that allowed the token */
+  /** @returns the lifetimes of the rule that allowed the token */
   lifetimesOf(token: object): TokenLifetimes;
   /**
-   * @param judged a token; or the context of an authorization request, for what it is issued itself
-   * @returns the hook of the rule that allowed it; undefined: it has none
+   * @param judged a token, or the context of an authorization request for its direct response
+   * @returns the hook of the rule that allowed it; undefined: none
    */
   hookOf(judged: object): RuleWithHook | undefined;
 }
 
-/** A rule that asks a hook before its tokens are issued. */
+/** A rule with a hook that is called before its tokens are issued. */
 export interface RuleWithHook {
   readonly hookId: string;
   readonly policyId: string;
@@ -85,12 +86,12 @@ function grantTypeOf({ kind, gty }: IssuedToken): AccessGrantType {
   return GRANT_WORDS[first ?? ''] ?? (first as AccessGrantType);
 }
 
-/** The scopes that a token is judged by. Claims that the request named for its ID token count like their scopes. */
+/** The scopes that a token's policies evaluate. Claims that the request named for its ID token count like their scopes. */
 const evaluatedScopes = (token: IssuedToken): string[] => [
   ...new Set([...spaceSeparated(scopeOf(token)), ...scopesOfClaims(Object.keys(token.claims?.id_token ?? {}))]),
 ];
 
-/** A refresh that asks for less is judged by what it asks for: its refresh token keeps the whole scope, for another time. */
+/** A refresh with fewer scopes is evaluated with those; its refresh token keeps all scopes. */
 function scopeOf({ kind, gty, scope }: IssuedToken): unknown {
   const isRefresh = kind === 'RefreshToken' && spaceSeparated(gty).includes('refresh_token');
   return (isRefresh ? Provider.ctx?.oidc.params?.scope : undefined) ?? scope;
@@ -157,14 +158,15 @@ export function accessRules(
   return {
     async evaluateToken(token) {
       const { clientId = '', accountId } = token;
-      // Asked again: anyone who was taken from an application gets no new tokens of it by an old code or refresh token.
+      // Checked again: a user who has lost an application gets no new tokens for it by an old code or refresh token.
       const client = Provider.ctx?.oidc.client;
       const isClosed = client !== undefined && accountId !== undefined && clientSettings(client).assignment === 'ASSIGNED';
       if (isClosed && !(await isAssigned(clientId, accountId))) {
         await denied({ kind: 'not-assigned', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: evaluatedScopes(token) });
         throw new errors.AccessDenied('the user is not assigned to the application');
       }
-      // Removal ends what a member holds. This ends what was being issued at the same moment; the claims of the scope need the same read.
+      // Removal from an organization revokes the member's tokens. This covers tokens that are issued at the same moment; the scope's claims
+      // need the same read.
       const orgId = spaceSeparated(token.scope).includes(ORGANIZATION_SCOPE) ? organizationOf(token) : undefined;
       if (orgId !== undefined && accountId !== undefined && !(await isMember(orgId, accountId, clientId))) {
         await denied({ kind: 'not-a-member', clientId, userId: accountId, grantType: grantTypeOf(token), scopes: evaluatedScopes(token) });
@@ -197,9 +199,9 @@ export function accessRules(
 const SIGNAL_SCOPES: readonly OfferedScope[] = ['ssf.manage', 'ssf.read'].map((name) => ({ name, consent: 'IMPLICIT', isDefault: false }));
 
 /**
- * @param oidc the request: its parameter as it came, with the unknown scopes that the library takes out
- * @returns what is granted: where nothing was requested, the server's default scopes as far as an application may have them
- * @throws {errors.InvalidScope} unknown, about a user, or in need of a user's consent
+ * @param oidc the request: its raw parameter includes unknown scopes that the library removes
+ * @returns the granted scopes: if none were requested, the server's default scopes that an application can have
+ * @throws {errors.InvalidScope} unknown, about a user, or requires a user's consent
  */
 export function clientCredentialsScope(oidc: KoaContextWithOIDC['oidc'] | undefined, serverId: string, scopes: readonly Scope[]): string {
   const managesSignals = serverId === BUILT_IN && oidc?.client !== undefined && clientSettings(oidc.client).managesSignals;

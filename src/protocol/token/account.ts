@@ -1,6 +1,6 @@
 /**
- * The user behind a token or session, as oidc-provider asks for it (`findAccount`): read from the database at every use, so that a
- * deactivated user is nobody at once. All claims at userinfo, the application's chosen subset in ID tokens.
+ * The user of a token or session for oidc-provider (`findAccount`), read from the database at every use, so that deactivation takes effect
+ * immediately. Userinfo gets all claims, ID tokens the application's selection.
  */
 
 import { idTokenClaims, USER_CLAIMS, USERINFO_SCOPES, userClaims } from '../../features/claims/claims.policy.ts';
@@ -13,20 +13,20 @@ import type { ServerClaims } from './server-claims.ts';
 
 /**
  * oidc-provider's `claims`: the maximum that a scope reveals; `claims()` below selects.
- * @param own names of the claims that the server adds
+ * @param own names of the server's custom claims
  */
 export const claimsByScope = (own: readonly string[]): Record<string, string[]> => ({
   ...Object.fromEntries(USERINFO_SCOPES.map((scope) => [scope, [...USER_CLAIMS, ...own]])),
-  // Every ID token shows how and when the user authenticated, not only on request.
+  // Every ID token contains how and when the user authenticated, not only on request.
   openid: [...USER_CLAIMS, ...own, 'auth_time', 'amr', 'acr'],
 });
 
-/** A user who may sign in and hold tokens. */
+/** A user who can sign in and hold tokens. */
 export const isActive = (account: Pick<Account, 'status'>): boolean => account.status === 'ACTIVE';
 
 /**
  * @param load reads a user who was not loaded with a token or session of the request
- * @param own claims that the server adds
+ * @param own the server's custom claims
  */
 export function findAccount(
   load: (id: string) => Promise<Account | undefined>,

@@ -1,6 +1,6 @@
 /**
- * The audience of access tokens (RFC 8707). The parameters `resource` and `audience` mean the same. A code or refresh token remembers in its
- * field `resource` what was granted; each access token keeps its audience in `extra.aud`, whether it is a JWT or opaque.
+ * The audience of access tokens (RFC 8707). The parameters `resource` and `audience` are equivalent. A code or refresh token stores the
+ * granted audiences in its field `resource`; each access token, JWT or opaque, stores its audience in `extra.aud`.
  */
 import { audiencesOf, decideAudiences } from '../../features/authorization-servers/audience.policy.ts';
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
@@ -17,16 +17,16 @@ interface Granting {
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** @returns what a request asks for by both parameters, each of which may be there several times; no URI has a space */
+/** @returns the audiences of both parameters, each of which can be repeated; URIs contain no spaces */
 export const requestedAudiences = ({ resource, audience }: Parameters): string[] =>
   [resource, audience].flatMap((value) => (Array.isArray(value) ? value : [value])).flatMap((value) => spaceSeparated(value));
 
 export interface AudienceRules {
   /** Limits the audience of a token to be saved. */
   limit(token: object, audiences: readonly string[]): void;
-  /** Decides it for a token that is about to be saved. @throws {errors.InvalidTarget} */
+  /** Sets the audience of a token that is about to be saved. @throws {errors.InvalidTarget} */
   grant(token: object): void;
-  /** @throws {errors.InvalidTarget} the request asks for an audience that the server does not have */
+  /** @throws {errors.InvalidTarget} the server does not have a requested audience */
   check(ctx: KoaContextWithOIDC): void;
   /** @returns `aud` of an access token; undefined: an opaque one for the server itself, without a requested audience */
   audienceOf(token: object): string | string[] | undefined;
@@ -71,7 +71,7 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
   };
 }
 
-/** An authorization request is prepared beforehand (protocol/authorize/request.ts); of a token request the library keeps neither parameter. */
+/** Authorization requests are prepared before (protocol/authorize/request.ts). The library drops both parameters of token requests. */
 export const askedBy = (ctx: KoaContextWithOIDC): string[] =>
   requestedAudiences((isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params) ?? {});
 

@@ -23,17 +23,17 @@ interface Granting {
 }
 
 export interface DetailRules {
-  /** Decides it for a code or token that is about to be saved. @throws {errors.OIDCProviderError} invalid_authorization_details */
+  /** Sets the details of a code or token that is about to be saved. @throws {errors.OIDCProviderError} invalid_authorization_details */
   grant(token: object): void;
   /** Validates a request that a user answers. @throws {errors.OIDCProviderError} invalid_authorization_details, invalid_request */
   check(ctx: KoaContextWithOIDC): void;
-  /** Details that the user is asked about. */
+  /** Details that the user must allow. */
   requested(ctx: KoaContextWithOIDC): readonly RequestedDetail[];
-  /** @param judged a token that was granted its details, or the context of a request that a user answers @returns each type once */
+  /** @param judged a token with details, or the context of a request that a user answers @returns each type once */
   typesOf(judged: object): readonly string[];
 }
 
-/** Characters that a description may hold (RFC 6749 section 5.2). */
+/** Characters that a description can contain (RFC 6749 section 5.2). */
 const describable = (text: string): string => text.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?').slice(0, 300);
 
 const refuse = (problem: string, index?: number) =>
@@ -42,7 +42,7 @@ const refuse = (problem: string, index?: number) =>
     describable(`authorization_details${index === undefined ? '' : ` ${index}:`} ${problem}`),
   );
 
-/** @param subjectDetails what the subject token of an exchange has, or an assertion; undefined: the token comes from neither, or the assertion says nothing */
+/** @param subjectDetails details of the subject token of an exchange, or of an assertion; undefined: neither, or the assertion has none */
 export function detailRules(
   detailTypes: readonly DetailType[],
   subjectDetails: (token: object) => readonly AuthorizationDetail[] | undefined,
@@ -76,7 +76,7 @@ export function detailRules(
       if (ctx === undefined || (one.kind === 'RefreshToken' && one.gty !== 'password')) return;
       const source = grantSource(ctx) as Granting | undefined;
       const granted = source === undefined ? subjectDetails(token) : (source.rar ?? []);
-      // An issuer does not consent for the user. Its details limit the token, and are refused where the server does not know them (section 5).
+      // An issuer cannot consent for the user. Its details limit the token, and unknown ones are refused (section 5).
       const isAsserted = source === undefined && one.gty === ASSERTED;
       const details = decide(ctx, granted, isAsserted ? granted : undefined);
       const isUnasked = isTokenRequest(ctx) && (granted === undefined || isAsserted) && one.accountId !== undefined;
@@ -107,7 +107,7 @@ export function detailRules(
   };
 }
 
-/** A refresh that asks for less is judged by what it asks for: its refresh token keeps all of them, for another time. */
+/** A refresh with fewer details is evaluated with those; its refresh token keeps all. */
 function evaluatedDetails({ kind, gty, rar = [] }: Granting): readonly AuthorizationDetail[] {
   const isRefresh = kind === 'RefreshToken' && spaceSeparated(gty).includes('refresh_token');
   const read = readDetails(isRefresh && Provider.ctx !== undefined ? parameterOf(Provider.ctx) : undefined);
@@ -123,7 +123,9 @@ function requireTrusted({ oidc: { client } }: KoaContextWithOIDC): void {
     throw refuse("cannot be granted without the user's consent");
 }
 
-/** Off: the parameter is ours. The library asks these two wherever a code or token has details, also then. */
+/**
+ * The library's feature is off, because the parameter is handled here. The library still calls these two for codes and tokens with details.
+ */
 export const CARRIED_DETAILS = {
   enabled: false as const,
   authorizationDetailsForAccessToken: async (_ctx: KoaContextWithOIDC, _token: object, source?: Pick<Granting, 'rar'>) => source?.rar,

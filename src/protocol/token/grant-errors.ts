@@ -1,4 +1,4 @@
-/** Why a grant is invalid, for the application that offered it (RFC 6749 section 5.2): oidc-provider keeps the reason to itself. */
+/** Adds the reason of `invalid_grant` for the application (RFC 6749 section 5.2), which oidc-provider does not report. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -8,7 +8,7 @@ import { minuteOf } from '../storage/row-keys.ts';
 const OTHERS = 'client mismatch';
 const EXPIRED = 'authorization code is expired';
 
-/** By what oidc-provider and we note as the detail. */
+/** By the error detail of oidc-provider and of this service. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'authorization code not found': 'the authorization code does not exist, or was issued by another authorization server',
   [EXPIRED]: 'the authorization code has expired',
@@ -37,7 +37,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   [OTHERS]: 'the code or token was issued to another application',
 };
 
-/** Adds the reason to the error. Unauthenticated applications learn nothing about values of others. */
+/** Adds the reason to the error. Unauthenticated clients learn nothing about values of others. */
 export function explainGrantError({ oidc }: KoaContextWithOIDC, error: unknown): void {
   if (!(error instanceof errors.InvalidGrant)) return;
   const { error_detail: detail = '' } = error;

@@ -1,4 +1,4 @@
-/** Basis of a token request: the code, the request that its user answered, or the refresh token. */
+/** Basis of a token request: the code, the answered device or backchannel request, or the refresh token. */
 import type { KoaContextWithOIDC } from '../library/oidc-provider.ts';
 
 export const isTokenRequest = ({ oidc }: KoaContextWithOIDC): boolean => oidc.route === 'token';

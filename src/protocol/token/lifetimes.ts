@@ -10,10 +10,13 @@ import type { Configuration, KoaContextWithOIDC } from '../library/oidc-provider
 import { currentRequest } from '../storage/request-state.ts';
 import type { AccessRules } from './access.ts';
 
-/** oidc-provider accepts positive lifetimes only; what is over already gets a last second. */
+/** oidc-provider requires positive lifetimes; expired values get one more second. */
 const atLeastOne = (seconds: number): number => Math.max(1, Math.floor(seconds));
 
-/** Lifetimes of access tokens depend on their format (access-token-format.ts). @param countUnanswered limits what anyone can have stored */
+/**
+ * Lifetimes of access tokens depend on their format (access-token-format.ts). @param countUnanswered limits what unauthenticated senders
+ * can store
+ */
 export function lifetimes(
   server: AuthorizationServer,
   access: AccessRules,
@@ -32,7 +35,7 @@ export function lifetimes(
     RefreshToken: (_ctx, token) => refreshTokenLifetime(access.lifetimesOf(token), token),
     Session(ctx, session) {
       if (session.accountId !== undefined) return sessionLifetime(signIn, session.loginTs);
-      // Before the sign-in only the page for the code of a device stores one. The library's types leave `new` out.
+      // Before a sign-in, only the page for device codes stores one. The library's types lack `new`.
       if ((session as { readonly new?: boolean }).new === true) countUnanswered(ctx);
       return LIFETIMES.interaction;
     },
@@ -47,7 +50,7 @@ interface Refreshing {
   readonly authTime?: number | undefined;
 }
 
-/** Sliding within an absolute end. The policy of the organization that the user has signed in for can make both shorter. */
+/** Sliding, with an absolute maximum. The policy of the organization that the user signed in for can shorten both. */
 export function refreshTokenLifetime(
   { refreshTokenSeconds, refreshTokenWindowSeconds }: TokenLifetimes,
   { grantId, iiat, authTime }: Refreshing,
@@ -58,11 +61,11 @@ export function refreshTokenLifetime(
   return atLeastOne(Math.min(refreshTokenWindowSeconds, idleSeconds(policy), end - epochSeconds()));
 }
 
-/** Ends when idle, and at the latest so long after the sign-in. @param signedInAt epoch seconds */
+/** Ends after the idle timeout, and at the latest the maximum lifetime after the sign-in. @param signedInAt epoch seconds */
 export function sessionLifetime(signIn: SignInSettings, signedInAt: number | undefined): number {
   const absoluteEnd = (signedInAt ?? epochSeconds()) + longestSession(signIn);
   return atLeastOne(Math.min(signIn.sessionIdleMinutes * 60, absoluteEnd - epochSeconds()));
 }
 
-/** From the sign-in on, in seconds. */
+/** Maximum seconds from the sign-in. */
 export const longestSession = ({ sessionLifetimeDays }: SignInSettings): number => sessionLifetimeDays * 86_400;

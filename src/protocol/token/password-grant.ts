@@ -1,6 +1,7 @@
 /**
- * The password grant (RFC 6749 section 4.3), for applications that enable it: the same checks of user name and password as the sign-in page, and
- * tokens as the code grant gives them. There is no browser and nobody to ask for consent, or for a second factor: who needs one is refused.
+ * The password grant (RFC 6749 section 4.3), for applications that enable it: the same checks of user name and password as on the sign-in
+ * page, and the same tokens as from the code grant. There is no browser to ask for consent or a second factor, so users who need one are
+ * refused.
  */
 
 import { passwordScopes, spaceSeparated } from '../../features/scopes/granted-scopes.policy.ts';
@@ -25,11 +26,11 @@ export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' |
   readonly denied: NoteDenial;
   /** @throws {errors.InvalidTarget} */
   checkAudience(ctx: KoaContextWithOIDC): void;
-  /** Is the application open to the user, where it is not to everyone? */
+  /** Is the user assigned to the application, if it requires an assignment? */
   isAssigned(applicationId: string, userId: string): Promise<boolean>;
 }
 
-/** @returns what oidc-provider calls for `grant_type=password` once the client has proved itself */
+/** @returns the handler that oidc-provider calls for `grant_type=password` after client authentication */
 export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOIDC) => Promise<void> {
   return async (ctx) => {
     const { client, params } = ctx.oidc;
@@ -58,7 +59,7 @@ export function passwordGrant(parts: PasswordGrantParts): (ctx: KoaContextWithOI
   };
 }
 
-/** @throws {TemporarilyUnavailable} where the database turned out to be away */
+/** @throws {TemporarilyUnavailable} the database is down */
 const unlessAway = (run: () => Promise<void>): Promise<void> =>
   run().catch((error: unknown) => {
     throw isUnavailable(error) ? new TemporarilyUnavailable(error) : error;
@@ -84,7 +85,7 @@ async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantPa
   throw new errors.InvalidGrant('the user name or the password is wrong');
 }
 
-/** @throws {errors.InvalidScope} unknown, or in need of a user's consent */
+/** @throws {errors.InvalidScope} unknown, or requires a user's consent */
 function grantedScopes(
   asked: readonly string[],
   scopes: readonly Scope[],
@@ -121,7 +122,7 @@ async function issueTokens(
 
   const signedIn = { amr: ['pwd'], acr: ONE_FACTOR, authTime };
   const accessToken = new provider.AccessToken(given as ConstructorParameters<typeof provider.AccessToken>[0]);
-  // Read by authenticationClaims(); the library stores the fields that it knows alone.
+  // For authenticationClaims(); the library stores only its own fields.
   Object.assign(accessToken, signedIn);
   await bindToken(provider, ctx, accessToken);
   ctx.oidc.entity('AccessToken', accessToken);

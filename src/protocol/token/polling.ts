@@ -6,15 +6,15 @@ import type { StoredKey } from '../storage/protocol-state.store.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import type { ServerState } from '../storage/server-state.ts';
 
-/** Seconds between two polls. What RFC 8628 section 3.2 says of a response that names none. */
+/** Seconds between two polls: the default of RFC 8628 section 3.2. */
 export const POLLING_INTERVAL = 5;
 
-/** Polls that keep to the interval arrive closer together when the first one was slow on its way. */
+/** Tolerance in seconds: polls that keep the interval arrive closer together if the first one was delayed. */
 const LATE = 1;
 
 /**
- * After the library's response: `authorization_pending` becomes `slow_down` if the client has polled too early. Once the user has answered, the
- * next poll gets the answer, whenever it comes.
+ * After the library's response: `authorization_pending` becomes `slow_down` if the client polled too early. Once the user has answered, the
+ * next poll gets the answer at any time.
  */
 export async function slowDownPolling(ctx: KoaContextWithOIDC, server: ServerState): Promise<void> {
   const body = ctx.body as { error?: unknown; error_description?: string } | undefined;

@@ -1,6 +1,6 @@
 /**
- * The token a request brings to introspect, revoke or userinfo, made ready for oidc-provider, which knows tokens by the value they are
- * stored under and refuses any JWT: a JWT access token is verified and exchanged for its handle before the library reads the request.
+ * Prepares the token of a request to introspect, revoke or userinfo for oidc-provider, which finds tokens by their handle and refuses JWTs:
+ * a JWT access token is verified and replaced by its handle before the library reads the request.
  */
 import { parse } from 'node:querystring';
 import type { Context } from 'koa';
@@ -10,24 +10,24 @@ import { requestStateOf } from '../storage/request-state.ts';
 import type { AccessTokenFormat } from './access-token-format.ts';
 import { looksLikeJwt } from './access-token-format.ts';
 
-/** oidc-provider takes a body that was read before from here, and parses it itself. */
+/** oidc-provider takes a body that was already read from here, and parses it itself. */
 export function passRequestBody(ctx: Context, body: string): void {
   (ctx.req as typeof ctx.req & { body?: string }).body = body;
 }
 
-/** In the query a public client may name itself to introspect. */
+/** A public client can send its ID in the query of introspect. */
 export const clientInQuery = ({ headers, query }: Context): string | undefined =>
   headers.authorization === undefined && typeof query.client_id === 'string' ? query.client_id : undefined;
 
-/** okta-auth-js signs out with `Basic` and the client_id alone, without a colon: a public client that names itself. */
+/** okta-auth-js signs out with `Basic` and only the client_id, without a colon: a public client. */
 export function clientInHeader({ headers }: Context): string | undefined {
   const credentials = basicCredentials(headers.authorization) ?? '';
   return /^[\x21-\x39\x3b-\x7e]+$/.test(credentials) ? credentials : undefined;
 }
 
 /**
- * Prepares a form that names a token (RFC 7009, RFC 7662).
- * @param clientId of a public client that names itself elsewhere; it counts where the form names none
+ * Prepares a form that contains a token (RFC 7009, RFC 7662).
+ * @param clientId of a public client that identifies itself elsewhere; used if the form contains none
  */
 export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, clientId: string | undefined): Promise<void> {
   if (!ctx.is('application/x-www-form-urlencoded')) return;
@@ -50,8 +50,8 @@ export async function prepareTokenForm(ctx: Context, format: AccessTokenFormat, 
 }
 
 /**
- * Prepares the access token of a userinfo request (RFC 6750 sections 2.1 and 2.2, RFC 9449 section 7.1). The request stays as it is, for a DPoP proof
- * names the token that was presented; under which value it is stored is noted for the look-up.
+ * Prepares the access token of a userinfo request (RFC 6750 sections 2.1 and 2.2, RFC 9449 section 7.1). The request is unchanged, because
+ * a DPoP proof contains the presented token; the handle is stored for the lookup.
  */
 export async function prepareUserinfo(ctx: Context, format: AccessTokenFormat): Promise<void> {
   const { authorization = '' } = ctx.headers;

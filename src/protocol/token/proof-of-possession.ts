@@ -1,4 +1,4 @@
-/** Tokens that are bound to a key of their application (RFC 9449, RFC 8705), where oidc-provider does not look after them itself. */
+/** Tokens that are bound to a key of their application (RFC 9449, RFC 8705), where oidc-provider does not bind or check them. */
 import { decodeJwt } from 'jose';
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Keyring } from '../../platform/crypto/secrets.ts';
@@ -22,7 +22,7 @@ interface Bindable {
   setThumbprint(kind: 'jkt' | 'x5t', input: string): void;
 }
 
-/** Binds a token that a grant of our own issues. @throws {errors.InvalidGrant} without a proof, where the application must give one */
+/** Binds a token of one of our own grants. @throws {errors.InvalidGrant} without a proof, if the application must send one */
 export async function bindToken(provider: Provider, ctx: KoaContextWithOIDC, token: Bindable): Promise<void> {
   const { client } = ctx.oidc;
   const proof = await validateDpop(provider, ctx);
@@ -33,7 +33,7 @@ export async function bindToken(provider: Provider, ctx: KoaContextWithOIDC, tok
   if (certificate !== undefined) token.setThumbprint('x5t', certificate as string);
 }
 
-/** The library's feature. Nonces are the same in all processes. After a rotation of SECRET_KEY clients are given a new one. */
+/** The library's feature. Nonces are the same in all processes. After a rotation of SECRET_KEY clients get a new one. */
 export const dpopFeature = (keyring: Keyring, isFapi2: (ctx: KoaContextWithOIDC) => boolean): DpopFeature => ({
   enabled: true,
   nonceSecret: keyring.keysOf('dpop nonces')[0],
@@ -70,7 +70,7 @@ interface BoundToken {
 }
 
 /**
- * At revocation and introspection no proof is needed, for a resource server has no key of the token's. One that is given must be right.
+ * Revocation and introspection need no proof, because a resource server does not have the token's key. A proof that is sent must be valid.
  * @throws {errors.InvalidDpopProof} of another key than the token's, or used before
  */
 export async function checkProof(ctx: KoaContextWithOIDC, token: object): Promise<void> {

@@ -1,4 +1,4 @@
-/** Does a refresh answer with a new refresh token (RFC 9700 section 4.14.2), or does the old one live on? The application's setting decides. */
+/** Does a refresh return a new refresh token (RFC 9700 section 4.14.2), or extend the old one? The application's setting decides. */
 
 import type { AuthorizationServer } from '../../features/authorization-servers/authorization-servers.resource.ts';
 import { epochSeconds } from '../../platform/clock/clock.ts';
@@ -11,8 +11,9 @@ import type { AccessRules } from './access.ts';
 import { refreshTokenLifetime } from './lifetimes.ts';
 
 /**
- * Under the profile fapi2 none is rotated (FAPI 2.0 Security Profile section 5.3.2.1): its tokens are bound. A token that is not rotated is judged like a new one, gets a new life by its use, and the request fails when the token was revoked meanwhile.
- * @throws {errors.AccessDenied} when the access policies do not allow it any more
+ * Under the profile fapi2, tokens are bound and not rotated (FAPI 2.0 Security Profile section 5.3.2.1). A token that is not rotated is
+ * evaluated like a new one and extended by its use; the request fails if the token was revoked meanwhile.
+ * @throws {errors.AccessDenied} the access policies do not allow it any more
  */
 export async function rotateRefreshToken(ctx: KoaContextWithOIDC, server: AuthorizationServer, access: AccessRules): Promise<boolean> {
   const { client, entities } = ctx.oidc;

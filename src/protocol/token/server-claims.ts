@@ -23,22 +23,25 @@ import { currentRequest } from '../storage/request-state.ts';
 /** Facts that the claims of an access token depend on. */
 export interface ClaimedToken {
   readonly grantId?: string | undefined;
-  /** The organization that its user has signed in for, of a token as it is stored. */
+  /** The organization that the user signed in for, of a stored token. */
   readonly orgId?: string | undefined;
   readonly clientId?: string | undefined;
   readonly accountId?: string | undefined;
   readonly scope?: string | undefined;
 }
 
-/** In the `extra` of a stored access token: all claims of the server's own, where a hook changed them. No token and no response has it. */
+/** In the `extra` of a stored access token: all custom claims, if a hook changed them. Not part of tokens and responses. */
 export const HOOKED_CLAIMS = 'hooked_claims';
 
 type Values = Readonly<Record<string, unknown>>;
 
 export interface ServerClaims {
-  /** The claims of an access token, all of them. @param known its user, where they were read already */
+  /** All claims of an access token. @param known its user, if already read */
   ofAccessToken(token: ClaimedToken, known?: Account): Promise<Values>;
-  /** Those that fit into a JWT access token. @param payload what it says without them @param hooked all of them, where a hook changed them */
+  /**
+   * The custom claims that fit into a JWT access token. @param payload the other claims @param hooked all custom claims, if a hook changed
+   * them
+   */
   forAccessToken(token: ClaimedToken, payload: object, hooked?: Values): Promise<Values>;
   /** @param standard userinfo without custom claims @param token presented access token @returns userinfo */
   forUserinfo(account: Account, standard: Values, token: ClaimedToken): Promise<Values>;
@@ -74,12 +77,12 @@ export function belongingsOf(
   return known;
 }
 
-/** The organization that the user of a token has signed in for. A token that is not stored yet has it from its grant. */
+/** The organization that the user of a token signed in for. A token that is not stored yet has it from its grant. */
 export const organizationOf = ({ orgId, grantId }: Pick<ClaimedToken, 'orgId' | 'grantId'>): string | undefined =>
   orgId ?? (grantId === undefined ? undefined : currentRequest()?.organizations.get(grantId));
 
 const NOWHERE: Belongings = { groups: [], memberships: [] };
-/** Bytes of what an ID token says beside issuer, audience, nonce and the user: id, times, hashes, session, ways of authentication. */
+/** Bytes of an ID token apart from issuer, audience, nonce and the user: ID, times, hashes, session, authentication. */
 const PROTOCOL_CLAIMS = 432;
 
 export function serverClaims({ serverId, claims, log, readAccount, readBelongings }: ServerClaimsParts): ServerClaims {
@@ -96,7 +99,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     return decideClaims(claims, Object.assign({}, facts, { person: account && Object.assign({}, account, belongings, { organization }) }));
   }
 
-  /** @returns the claims that the token holds */
+  /** @returns the claims that are included */
   function withOmissionsLogged({ claims: held, omitted }: FittingClaims, token: string, clientId: string | undefined): Values {
     if (omitted.length > 0)
       log.warn({ server: serverId, application: clientId, claims: omitted }, `omitted claims from the ${token}: it would exceed 8 KiB`);
@@ -126,7 +129,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
 
     async forIdToken({ oidc }, account, standard, scope, chosen, requested) {
       const { client, entities, params, issuer } = oidc;
-      // Only a request for nothing but an ID token leaves the application without a way to ask at userinfo.
+      // A request for only an ID token gives the application no access token for userinfo.
       const besideAccessToken = params?.response_type !== 'id_token';
       const own = await decide(account, client?.clientId, organizationOf({ grantId: entities.Grant?.jti }), {
         claimType: 'IDENTITY',

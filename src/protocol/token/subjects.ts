@@ -1,4 +1,4 @@
-/** The `sub` by which each client knows a user (OpenID Connect Core section 8). */
+/** The `sub` of a user for each client (OpenID Connect Core section 8). */
 import { subjectFor, userBehind } from '../../features/subjects/pairwise-subjects.service.ts';
 import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';

@@ -26,15 +26,15 @@ interface PlannedIdToken {
 }
 
 export interface TokenHooks {
-  /** Asks the hook of the rule that allowed the token, if it has one. @throws {errors.AccessDenied} @throws {TemporarilyUnavailable} */
+  /** Calls the hook of the rule that allowed the token, if it has one. @throws {errors.AccessDenied} @throws {TemporarilyUnavailable} */
   transform(token: IssuedToken): Promise<void>;
-  /** @returns the claims of the server's own that fit into a JWT access token, as a hook changed them @param payload what it says without them */
+  /** @returns the custom claims that fit into a JWT access token, as changed by a hook @param payload the other claims */
   ownClaims(token: ClaimedToken, payload: object): Promise<Values>;
-  /** @returns all of them, as the row of the token keeps them; nothing where no hook changed them */
+  /** @returns all custom claims for the token's row; empty if no hook changed them */
   extraOf(token: object): Values;
-  /** The lifetime: of the rule, or shorter. */
+  /** The lifetime in seconds: the rule's, or the hook's shorter one. */
   accessTokenSeconds(token: object): number;
-  /** Changes an ID token as its hook wants. @returns undefined: it stays as it is @throws as `transform` */
+  /** Applies the hook's changes to an ID token. @returns undefined: no change @throws as `transform` */
   changeIdToken(ctx: KoaContextWithOIDC, token: PlannedIdToken): Promise<{ payload?: object; expiresAt?: number } | undefined>;
 }
 
@@ -49,7 +49,7 @@ export interface TokenHooksParts {
   readonly runTokenHook: ProviderParts['runTokenHook'];
 }
 
-/** Parameters of an OAuth request that a hook receives: none of them is a secret. */
+/** Parameters of an OAuth request that a hook receives; none is a secret. */
 const TOLD = [
   'grant_type',
   'response_type',
@@ -64,12 +64,12 @@ const TOLD = [
 ];
 
 export function tokenHooks({ server, issuer, state, access, claims, audienceOf, readUser, runTokenHook }: TokenHooksParts): TokenHooks {
-  /** Changes of access tokens. */
+  /** Hook changes, by access token. */
   const changed = new WeakMap<object, { readonly claims?: Values; readonly lifetime: number | undefined }>();
-  /** Changes of ID tokens, by request. */
+  /** Hook changes of ID tokens, by request. */
   const ofRequest = new WeakMap<object, TokenChanges | undefined>();
 
-  /** @throws where the hook refuses, or failed and is CLOSED */
+  /** @throws if the hook refuses, or failed and is CLOSED */
   function judge(outcome: TokenHookOutcome): Partial<Record<'access' | 'identity', TokenChanges>> {
     if (outcome.kind === 'denied') throw new errors.AccessDenied(outcome.summary);
     if (outcome.kind === 'failed') throw new TemporarilyUnavailable(new Error(`the inline hook failed: ${outcome.problem}`));
@@ -100,7 +100,7 @@ export function tokenHooks({ server, issuer, state, access, claims, audienceOf, 
     return judge(await state.read(() => runTokenHook(facts, ctx.req)));
   }
 
-  /** The ID token that the request will issue beside an access token, as far as it is known now. */
+  /** The ID token that the request will issue beside an access token, as far as it is known. */
   async function plannedIdToken(ctx: KoaContextWithOIDC, token: IssuedToken): Promise<TokenHookFacts['identity']> {
     const { oidc } = ctx;
     const { AuthorizationCode: code, DeviceCode: deviceCode, RefreshToken: refreshToken } = oidc.entities;
@@ -153,7 +153,7 @@ export function tokenHooks({ server, issuer, state, access, claims, audienceOf, 
       }
       const changes = ofRequest.get(ctx);
       if (changes === undefined) return undefined;
-      // Protocol claims were refused when the response was read; one that was added later is a protocol claim, too.
+      // Names of protocol claims were refused when the response was read. A claim added later can also have become a protocol claim.
       const removed = changes.removed.filter((name) => !isProtocolClaim(name));
       return {
         payload: withChanges(payload, { set: changes.set, removed }),

@@ -1,8 +1,8 @@
 /**
  * Userinfo (OpenID Connect Core 1.0 section 5.3).
  * 1. The access token is read from the header or the form (presented-token.ts) and looked up once, with its user.
- * 2. `userinfoRule` decides whether the token opens the endpoint: not every one needs the scope `openid` here.
- * 3. `userinfoResponse` builds the response, whichever way the request took.
+ * 2. `userinfoRule` decides whether the token is accepted: the scope `openid` is not always required.
+ * 3. `userinfoResponse` builds the response for both paths.
  */
 import type { Profile } from '../../features/applications/application-settings.policy.ts';
 import { isForServer } from '../../features/authorization-servers/audience.policy.ts';
@@ -16,7 +16,7 @@ import type { ClaimedToken, ServerClaims } from '../token/server-claims.ts';
 import type { Subjects } from '../token/subjects.ts';
 
 interface UserinfoServer {
-  /** Holds for clients without one of their own. */
+  /** For clients without a profile of their own. */
   readonly profile: Profile;
   readonly audience: string;
   readonly issuer: string;
@@ -34,10 +34,10 @@ export const mayReadUserinfo = (token: Token, client: Client, server: UserinfoSe
   hasScope(token, client, server) && isForUs(token, server);
 
 /**
- * The rule for a bearer token at userinfo, applied when oidc-provider reads the token. The library then demands `openid`, which a token that
- * passed the rule need not have.
+ * The rule for a bearer token at userinfo, applied when oidc-provider reads the token. The library then requires `openid`, which an
+ * accepted token need not have.
  * @throws {errors.InsufficientScope} RFC 6750 section 3.1: the token has no user, or none of the scopes
- * @throws {errors.InvalidToken} it is for other APIs alone: one that gets it must not read the user's claims by it
+ * @throws {errors.InvalidToken} it is only for other APIs, which must not read the user's claims with it
  */
 export const userinfoRule =
   (server: UserinfoServer, findClient: (id: string) => Promise<Client | undefined>): BearerRule =>
@@ -69,7 +69,7 @@ export interface UserinfoParts {
 
 /**
  * @param client that the token was issued to
- * @param token that asks
+ * @param token the access token of the request
  */
 export async function userinfoResponse(
   account: Account,
@@ -82,7 +82,7 @@ export async function userinfoResponse(
   return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]));
 }
 
-/** What takes the place of oidc-provider's response, once it has accepted the token. */
+/** Replaces oidc-provider's response after it has accepted the token. */
 export async function userinfoAnswer(ctx: KoaContextWithOIDC, parts: UserinfoParts): Promise<object> {
   const token = ctx.oidc.entities.AccessToken;
   const account = token === undefined ? undefined : requestStateOf(ctx)?.accounts.get(token.accountId);
