@@ -2,6 +2,7 @@
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
 import { listPage, type Piece } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { keptOrder, type ListColumns } from '../../pages/console/list-state.ts';
 import type { ConsolePage, Crumb } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
@@ -26,11 +27,13 @@ const COLUMNS: ListColumns = [
   { label: 'Status', by: 'status', codes: USER_STATUSES },
 ];
 
+const typeIn = (query: URLSearchParams): RoleType | undefined => TYPES.find((one) => one === query.get('role'));
+
 const list: ConsolePage = {
   path: '/security/administrators',
   access: 'service',
   async show({ services, request, query }) {
-    const type = TYPES.find((one) => one === query.get('role'));
+    const type = typeIn(query);
     const { items, total } = await listAdministrators(services, { type }, pageIn(query, COLUMNS));
     const { search, ...page } = paged(HOME, query, COLUMNS, { total }, 'administrator');
     const give = { label: 'Give role', href: `${HOME}/new`, main: true };
@@ -68,9 +71,21 @@ const list: ConsolePage = {
           kept: keptOrder(query),
         },
         ...page,
+        files: fileActions(HOME, query, total),
       },
     });
   },
+  download: (visit) =>
+    downloadList(visit, {
+      name: 'administrators',
+      columns: ['userId', 'login', 'status', 'roles'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listAdministrators(visit.services, { type: typeIn(visit.query) }, window)),
+      recordOf: ({ roles, ...administrator }) => ({
+        ...administrator,
+        roles: roles.map(({ type, orgId }) => (orgId === undefined ? type : `${type} ${orgId}`)),
+      }),
+      hasUsers: true,
+    }),
 };
 
 const give: ConsolePage = {

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { organizationsIn } from '../../pages/console/candidates.ts';
 import { type Content, listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, type Option, readFields } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -82,9 +83,17 @@ const list: ConsolePage = {
         empty:
           'There is no token yet. Create one, and use it in scripts and tools that call the management API, or in a directory that provisions users by SCIM.',
         ...paged(HOME, visit.query, columns, { total }, 'token'),
+        files: fileActions(HOME, visit.query, total),
       },
     });
   },
+  download: (visit) =>
+    downloadList(visit, {
+      name: 'api-tokens',
+      columns: ['id', 'name', 'type', 'orgId', 'userId', 'created', 'expiresAt', 'lastUsed'],
+      pieces: piecesOf(visit.query, columnsOf(true), (window) => listApiTokens(visit.services, window, visit.request)),
+      recordOf: (token) => ({ ...token }),
+    }),
 };
 
 function expiryOf({ expiresAt }: ApiToken): Content {

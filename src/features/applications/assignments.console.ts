@@ -2,6 +2,7 @@
 
 import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { detailPage, type Part, type TablePart, type WordsPart } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -24,6 +25,7 @@ import {
   warningsOf,
 } from './application-page.console.ts';
 import type { Application, AssigneeKind } from './applications.resource.ts';
+import { applicationTarget } from './applications.service.ts';
 
 interface Kind {
   readonly kind: AssigneeKind;
@@ -46,14 +48,16 @@ function kindIn({ params }: ConsoleRequest): Kind & { readonly path: string } {
   return { ...kind, path };
 }
 
+const columnsOf = (name: string): ListColumns => [
+  { label: name, by: 'name', searched: true },
+  'Roles',
+  { label: 'Assigned', by: 'created', descending: true, isFirst: true },
+];
+
 async function tableOf(visit: ConsoleRequest, application: Application, path: string, query: URLSearchParams): Promise<TablePart> {
   const { kind, title, column, empty } = KINDS[path] as Kind;
   const address = `${applicationTabs(application.id).assignments.href}/${path}`;
-  const columns: ListColumns = [
-    { label: column, by: 'name', searched: true },
-    'Roles',
-    { label: 'Assigned', by: 'created', descending: true },
-  ];
+  const columns = columnsOf(column);
   const { items, total } = await listAssignments(visit.services, application.id, kind, pageIn(query, columns));
   const changes = mayChangeApplication(visit, application);
   return {
@@ -119,8 +123,22 @@ const list: ConsolePage = {
     const application = await applicationIn(visit);
     const { path, one } = kindIn(visit);
     const table = await tableOf(visit, application, path, visit.query);
-    const crumbs = applicationCrumbs(application, applicationTabs(application.id).assignments);
-    return detailPage({ title: `Assigned ${one}s`, crumbs, parts: [meaningOf(application), table] });
+    const { assignments } = applicationTabs(application.id);
+    const files = fileActions(`${assignments.href}/${path}`, visit.query, table.rows.length);
+    const crumbs = applicationCrumbs(application, assignments);
+    return detailPage({ title: `Assigned ${one}s`, crumbs, parts: [meaningOf(application), { ...table, files }] });
+  },
+  async download(visit) {
+    const application = await applicationIn(visit);
+    const { kind, path, column } = kindIn(visit);
+    return downloadList(visit, {
+      name: `assigned-${path}`,
+      columns: ['id', 'name', 'roles', 'created'],
+      pieces: piecesOf(visit.query, columnsOf(column), (window) => listAssignments(visit.services, application.id, kind, window)),
+      recordOf: (assignment) => ({ ...assignment }),
+      of: applicationTarget(application),
+      hasUsers: kind === 'user',
+    });
   },
 };
 

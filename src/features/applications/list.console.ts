@@ -1,7 +1,7 @@
 /** Applications: the list. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
-import { downloadList, fileActions } from '../../pages/console/downloads.ts';
+import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
 import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
@@ -114,11 +114,11 @@ export const applicationList: ConsolePage = {
       },
     });
   },
-  download: ({ services, query }) =>
-    downloadList(query, {
+  download: (visit) =>
+    downloadList(visit, {
       name: 'applications',
       columns: ['clientId', 'label', 'kind', 'status', 'origin', 'assignment', 'consent', 'created', 'lastUpdated', 'lastUsed'],
-      read: (window) => searchApplications(services, searchedIn(query).search, window),
+      pieces: piecesInOrder((window) => searchApplications(visit.services, searchedIn(visit.query).search, window)),
       recordOf: ({ id, label, status, origin, settings, created, lastUpdated, lastUsed }) => ({
         ...{ clientId: id, label, kind: settings.application_type, status, origin },
         ...{ assignment: settings.assignment, consent: settings.consent_method, created, lastUpdated, lastUsed },

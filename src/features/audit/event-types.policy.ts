@@ -169,6 +169,7 @@ const ABOUT_THE_SERVICE = [
   'system.email.challenge_factor_redeemed',
   'system.email.delivery',
   'system.email.send_factor_verify_message',
+  'system.export.list',
   'system.export.users',
   'system.idp.lifecycle.activate',
   'system.idp.lifecycle.create',

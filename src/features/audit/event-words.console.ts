@@ -155,6 +155,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'system.email.challenge_factor_redeemed': 'A code sent by e-mail was used',
   'system.email.delivery': 'An e-mail was delivered or given up',
   'system.email.send_factor_verify_message': 'A code by e-mail was requested',
+  'system.export.list': 'A list was exported from the console',
   'system.export.users': 'A list of users was exported, from the console or by command',
   'system.idp.lifecycle.activate': 'Identity provider activated',
   'system.idp.lifecycle.create': 'Identity provider created',

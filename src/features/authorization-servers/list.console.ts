@@ -1,10 +1,12 @@
 /** API → Authorization servers: the list of them, and creating one. */
 import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { type ListColumns, searched } from '../../pages/console/list-state.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
+import type { Window } from '../../platform/database/paging.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { audiencesIn, serverFields } from './authorization-server-fields.service.ts';
 import { createAuthorizationServer, pageAuthorizationServers } from './authorization-servers.service.ts';
@@ -30,13 +32,15 @@ const COLUMNS: ListColumns = [
   'Issuer',
 ];
 
+const found = ({ services, query }: ConsoleRequest, window: Window) =>
+  searched(query, (q) => pageAuthorizationServers(services, { ...window, q }));
+
 const list: ConsolePage = {
   path: '/api/servers',
   access: 'service',
   async show(visit) {
     const { services, query } = visit;
-    const window = pageIn(query, COLUMNS);
-    const { search, items, total } = await searched(query, (q) => pageAuthorizationServers(services, { ...window, q }));
+    const { search, items, total } = await found(visit, pageIn(query, COLUMNS));
     const create = { label: 'Create authorization server', href: `${SERVERS_HOME}/new`, main: true };
     const protect = { label: 'Protect an MCP server', href: '/admin/api/mcp', icon: 'verify' } as const;
     return listPage({
@@ -57,9 +61,29 @@ const list: ConsolePage = {
         search: { ...search, label: 'Name or audience' },
         empty: 'No authorization servers match. Try other words, or show all.',
         ...paged(SERVERS_HOME, query, COLUMNS, { total }, 'authorization server'),
+        files: fileActions(SERVERS_HOME, query, total),
       },
     });
   },
+  download: (visit) =>
+    downloadList(visit, {
+      name: 'authorization-servers',
+      columns: [
+        'id',
+        'name',
+        'description',
+        'status',
+        'issuer',
+        'audience',
+        'furtherAudiences',
+        'profile',
+        'signingAlg',
+        'created',
+        'lastUpdated',
+      ],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => found(visit, window)),
+      recordOf: (server) => ({ ...server, issuer: issuerOf(visit.services.config.baseUrl, server.id) }),
+    }),
 };
 
 const ID: Field = {

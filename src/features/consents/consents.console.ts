@@ -1,6 +1,7 @@
 /** Consents of a user, one per scope or authorization detail; revoke one or all. */
 
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -10,6 +11,7 @@ import { phrase } from '../../platform/i18n/phrase.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { applicationNames, serverNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
+import { userTarget } from '../users/user-reach.service.ts';
 import { getGrant, listGrants, revokeGrant, revokeGrants } from './consents.service.ts';
 
 const homeOf = (userId: string): string => `${addressOfUser(userId)}/consents`;
@@ -54,9 +56,20 @@ const list: ConsolePage = {
       })),
       empty: 'No consents yet. Applications that do not ask for consent are not listed.',
       ...paged(home, query, COLUMNS, { total }, 'consent'),
+      files: fileActions(home, query, total),
     };
     const isSome = subject.isChangeable && items.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'Revoke all', href: `${home}/revoke` }] : []);
+  },
+  async download(visit) {
+    const { user } = await userSubject(visit);
+    return downloadList(visit, {
+      name: 'consents',
+      columns: ['id', 'scope', 'detail', 'applicationId', 'serverId', 'created'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listGrants(visit.services, user.id, window, visit.request)),
+      recordOf: (consent) => ({ ...consent, scope: consent.detail === null ? consent.scope : null }),
+      of: userTarget(user),
+    });
   },
 };
 

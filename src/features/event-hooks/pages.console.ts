@@ -1,6 +1,7 @@
 /** API → Event hooks: list, creation, one hook with pending deliveries, changes, and a new secret. */
 
 import { detailPage, listPage, type Part } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
@@ -62,9 +63,17 @@ const list: ConsolePage = {
         empty: 'There is no event hook yet. Create one to keep another system informed, e.g. of new users or of failed sign-ins.',
         emptyAction: mayWrite(visit) ? CREATE : undefined,
         ...paged(EVENT_HOOKS_PATH, visit.query, COLUMNS, { total }, 'hook'),
+        files: fileActions(EVENT_HOOKS_PATH, visit.query, total),
       },
     });
   },
+  download: (visit) =>
+    downloadList(visit, {
+      name: 'event-hooks',
+      columns: ['id', 'name', 'description', 'status', 'verificationStatus', 'address', 'eventTypes', 'created', 'lastUpdated'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listEventHooks(visit.services, window)),
+      recordOf: (hook) => ({ ...hook, address: hook.channel.uri }),
+    }),
 };
 
 /** A secret, shown once, and the next step. */

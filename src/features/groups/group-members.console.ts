@@ -2,7 +2,7 @@
 
 import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
-import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
+import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { countOf, type ListColumns, listState, numberedPager, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
@@ -15,7 +15,6 @@ import { listGroupApplications } from '../applications/application-assignments.s
 import { activityOf } from '../audit/activity.console.ts';
 import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
-import { recordMemberExport } from '../users/user-data.service.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { GROUPS_PATH, groupOf, leavingFacts } from './group-page.console.ts';
@@ -71,13 +70,13 @@ const members: ConsolePage = {
   },
   async download(visit) {
     const { group } = await groupOf(visit);
-    const file = await downloadList(visit.query, {
+    return downloadList(visit, {
       ...{ name: 'group-members', columns: MEMBER_FILE_COLUMNS },
-      read: (window) => found(visit, group.id, window),
+      pieces: piecesInOrder((window) => found(visit, group.id, window)),
       recordOf: memberRecord,
+      of: groupTarget(group),
+      hasUsers: true,
     });
-    await recordMemberExport(visit.services, groupTarget(group), formatIn(visit.query), visit.request);
-    return file;
   },
   async receive(visit, form) {
     const { group } = await groupOf(visit);

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
-import { downloadList, fileActions } from '../../pages/console/downloads.ts';
+import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import { countOf, listState, numberedPager, type SortedBy, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -58,11 +58,11 @@ const list: ConsolePage = {
     });
   },
   download: (visit) =>
-    downloadList(visit.query, {
+    downloadList(visit, {
       name: 'groups',
-      columns: ['id', 'name', 'description', 'members', 'created', 'lastUpdated'],
-      read: (window) => found(visit, window),
-      recordOf: (group) => group,
+      columns: ['id', 'name', 'description', 'members', 'created', 'lastUpdated', 'origin'],
+      pieces: piecesInOrder((window) => found(visit, window)),
+      recordOf: (group) => ({ ...group }),
     }),
 };
 

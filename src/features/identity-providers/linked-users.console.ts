@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { usersIn } from '../../pages/console/candidates.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -22,6 +23,7 @@ import {
   identityProviderTabs,
   providerIn,
 } from './identity-provider-page.console.ts';
+import { identityProviderTarget } from './identity-providers.service.ts';
 
 const loginOf = async ({ services }: ConsoleRequest, userId: string): Promise<string> =>
   (await findConsoleUser(services, userId))?.login ?? userId;
@@ -64,7 +66,19 @@ const list: ConsolePage = {
           'Nobody is linked yet. Users are linked when they sign in with the provider for the first time, as its settings allow, or by hand.',
         emptyAction: mayWrite ? link : undefined,
         ...paged(at, query, COLUMNS, { total }, 'user'),
+        files: fileActions(at, query, total),
       },
+    });
+  },
+  async download(visit) {
+    const provider = await providerIn(visit);
+    return downloadList(visit, {
+      name: 'linked-users',
+      columns: ['userId', 'login', 'subject', 'knownAs', 'created', 'lastUsed'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listLinkedUsers(visit.services, provider.id, window)),
+      recordOf: (link) => ({ ...link }),
+      of: identityProviderTarget(provider),
+      hasUsers: true,
     });
   },
 };

@@ -2,6 +2,7 @@
 
 import { groupsIn, organizationsIn } from '../../pages/console/candidates.ts';
 import { type Content, detailPage, listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { formPage } from '../../pages/console/form.ts';
 import { type ListColumns, searched } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -9,6 +10,7 @@ import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { newId } from '../../platform/crypto/secrets.ts';
+import type { Window } from '../../platform/database/paging.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
@@ -46,14 +48,18 @@ const COLUMNS: ListColumns = [
   { label: 'Added', by: 'created', descending: true },
 ];
 
+const kindIn = (query: URLSearchParams) => IDENTITY_PROVIDER_TYPES.find((one) => one === query.get('type'));
+
+const found = ({ services, query }: ConsoleRequest, window: Window) =>
+  searched(query, (q) => listIdentityProviders(services, { q, type: kindIn(query) }, window));
+
 const list: ConsolePage = {
   path: '/security/identity-providers',
   access: 'service',
   async show(visit) {
-    const { services, query } = visit;
-    const type = IDENTITY_PROVIDER_TYPES.find((one) => one === query.get('type'));
-    const window = pageIn(query, COLUMNS);
-    const { search, items, total } = await searched(query, (q) => listIdentityProviders(services, { q, type }, window));
+    const { query } = visit;
+    const type = kindIn(query);
+    const { search, items, total } = await found(visit, pageIn(query, COLUMNS));
     const isNarrowed = search.isNarrowed || type !== undefined;
     const add = { label: 'Add identity provider', href: `${IDENTITY_PROVIDERS_PATH}/new`, main: true };
     return listPage({
@@ -92,9 +98,21 @@ const list: ConsolePage = {
           isNarrowed,
         },
         ...paged(IDENTITY_PROVIDERS_PATH, query, COLUMNS, { total }, 'identity provider'),
+        files: fileActions(IDENTITY_PROVIDERS_PATH, query, total),
       },
     });
   },
+  download: (visit) =>
+    downloadList(visit, {
+      name: 'identity-providers',
+      columns: ['id', 'name', 'type', 'status', 'issuer', 'clientId', 'created', 'lastUpdated'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => found(visit, window)),
+      recordOf: ({ protocol, ...provider }) => ({
+        ...provider,
+        issuer: protocol.issuer?.url ?? null,
+        clientId: protocol.credentials.client.client_id,
+      }),
+    }),
 };
 
 const choose: ConsolePage = {

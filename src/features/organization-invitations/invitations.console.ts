@@ -1,6 +1,7 @@
 /** The tab Invitations of an organization: who is invited, inviting, sending again, revoking. */
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -21,7 +22,7 @@ import {
   organizationPath,
   orgIdIn,
 } from '../organizations/organization-page.console.ts';
-import { getOrganization, type OrganizationDetail } from '../organizations/organizations.service.ts';
+import { getOrganization, type OrganizationDetail, target as organizationTarget } from '../organizations/organizations.service.ts';
 import { linkOutcome } from '../passwords/secret-link.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
 import {
@@ -85,7 +86,18 @@ const list: ConsolePage = {
         empty: 'Nobody is invited to this organization at the moment.',
         emptyAction: isChangeable ? invite : undefined,
         ...paged(home, query, COLUMNS, { total }, 'invitation'),
+        files: fileActions(home, query, total),
       },
+    });
+  },
+  async download(visit) {
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
+    return downloadList(visit, {
+      name: 'invitations',
+      columns: ['id', 'email', 'role', 'depId', 'created', 'sent', 'expiresAt'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listInvitations(visit.services, organization.id, window, visit.request)),
+      recordOf: (invitation) => ({ ...invitation }),
+      of: organizationTarget(organization),
     });
   },
 };

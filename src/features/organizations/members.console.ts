@@ -3,7 +3,7 @@
 import { departmentsIn } from '../../pages/console/candidates.ts';
 import { CHOSEN, chosenIn, undoOfAdding } from '../../pages/console/choose-page.ts';
 import { listPage } from '../../pages/console/detail-page.ts';
-import { downloadList, fileActions, formatIn } from '../../pages/console/downloads.ts';
+import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf, keptOrder, listState, numberedPager, sortableColumns } from '../../pages/console/list-state.ts';
 import { MEMBER_FILE_COLUMNS, memberCells, memberColumns, memberRecord } from '../../pages/console/member-list.ts';
@@ -16,7 +16,6 @@ import { SECOND_ORGANIZATION } from '../administrators/role-form.console.ts';
 import { choosingAction, draftForMembers } from '../bulk/choose-action.console.ts';
 import { chooseUsers } from '../users/choose-users.console.ts';
 import { NO_DEPARTMENT } from '../users/organization-fields.console.ts';
-import { recordMemberExport } from '../users/user-data.service.ts';
 import { nameOf } from '../users/user-page.console.ts';
 import { getUser } from '../users/users.service.ts';
 import { withDepth } from './department-tree.console.ts';
@@ -117,18 +116,17 @@ const list: ConsolePage = {
     });
   },
   async download(visit) {
-    const { services, request, query } = visit;
-    const organization = await getOrganization(services, orgIdIn(visit), request);
+    const organization = await getOrganization(visit.services, orgIdIn(visit), visit.request);
     // A search for unprintable characters reads nothing and so checks no permission, but its export is recorded too.
-    checkReadable(organization.id, request, 'MANAGE_MEMBERS');
-    const file = await downloadList(query, {
+    checkReadable(organization.id, visit.request, 'MANAGE_MEMBERS');
+    return downloadList(visit, {
       name: 'organization-members',
       columns: [...MEMBER_FILE_COLUMNS, 'depId'],
-      read: async (window) => found(visit, organization.id, window),
+      pieces: piecesInOrder(async (window) => found(visit, organization.id, window)),
       recordOf: (user) => ({ ...memberRecord(user), depId: user.depId }),
+      of: organizationTarget(organization),
+      hasUsers: true,
     });
-    await recordMemberExport(services, organizationTarget(organization), formatIn(query), request);
-    return file;
   },
   async receive(visit, form) {
     await organizationToChange(visit);

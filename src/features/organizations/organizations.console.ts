@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { detailPage, listPage } from '../../pages/console/detail-page.ts';
-import { downloadList, fileActions } from '../../pages/console/downloads.ts';
+import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
 import { type Field, formPage, readFields } from '../../pages/console/form.ts';
 import { countOf, listState, numberedPager, type SortedBy, searched, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -80,10 +80,10 @@ const list: ConsolePage = {
     });
   },
   download: (visit) =>
-    downloadList(visit.query, {
+    downloadList(visit, {
       name: 'organizations',
       columns: ['id', 'name', 'externalId', 'source', 'members', 'created'],
-      read: (window) => found(visit, window),
+      pieces: piecesInOrder((window) => found(visit, window)),
       recordOf: ({ id, name, originId, type, members, created }) => ({ id, name, externalId: originId, source: type, members, created }),
     }),
 };

@@ -2,11 +2,13 @@
 
 import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import type { TableRow } from '../../pages/console/detail-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf, type ListColumns, searched } from '../../pages/console/list-state.ts';
 import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { formValues, settingFields } from '../../pages/console/settings-form.ts';
+import type { Window } from '../../platform/database/paging.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { type Phrase, phrase, series } from '../../platform/i18n/phrase.ts';
 import { affectedBy } from '../affected/affected.service.ts';
@@ -36,14 +38,16 @@ const COLUMNS: ListColumns = [
   { label: 'In discovery', by: 'metadataPublish' },
 ];
 
+const found = ({ services, query }: ConsoleRequest, serverId: string, window: Window) =>
+  searched(query, (q) => listServerScopes(services, serverId, q, window));
+
 const list: ConsolePage = {
   path: '/api/servers/:serverId/scopes',
   access: 'service',
   async show(visit) {
     const subject = await serverSubject(visit);
-    const { services, query } = visit;
-    const window = pageIn(query, COLUMNS);
-    const { search, items, total } = await searched(query, (q) => listServerScopes(services, subject.server.id, q, window));
+    const { query } = visit;
+    const { search, items, total } = await found(visit, subject.server.id, pageIn(query, COLUMNS));
     const create = { label: 'Create scope', href: `${homeOf(subject)}/new`, main: true };
     return serverPage(subject, {
       lead: 'A scope is a permission that an application requests, e.g. to read orders. The API checks it in the access token.',
@@ -56,9 +60,20 @@ const list: ConsolePage = {
           search: { ...search, label: 'Search' },
           empty: 'No scopes match. Try other words, or show all.',
           ...paged(homeOf(subject), query, COLUMNS, { total }, 'scope'),
+          files: fileActions(homeOf(subject), query, total),
         },
         ...(subject.isBuiltIn ? [] : [await detailTypesPart(visit, subject)]),
       ],
+    });
+  },
+  async download(visit) {
+    const { server } = await serverSubject(visit);
+    return downloadList(visit, {
+      name: 'scopes',
+      columns: ['id', 'name', 'displayName', 'description', 'consent', 'isDefault', 'metadataPublish', 'system'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => found(visit, server.id, window)),
+      recordOf: (scope) => ({ ...scope }),
+      of: { id: server.id, type: 'AuthorizationServer', displayName: server.name },
     });
   },
 };

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
+import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
 import type { ListColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
@@ -13,6 +14,7 @@ import { affectedBy } from '../affected/affected.service.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { applicationNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
+import { userTarget } from '../users/user-reach.service.ts';
 import { browserName } from './browser-name.policy.ts';
 import { clearSessions, endSession, listSessions } from './user-sessions.service.ts';
 
@@ -70,8 +72,19 @@ const list: ConsolePage = {
       })),
       empty: 'No sessions.',
       ...paged(home, query, COLUMNS, { total }, 'session'),
+      files: fileActions(home, query, total),
     };
     return userPage(visit, subject, [part], subject.isChangeable ? [{ label: 'End all', href: `${home}/end` }] : []);
+  },
+  async download(visit) {
+    const { user } = await userSubject(visit);
+    return downloadList(visit, {
+      name: 'sessions',
+      columns: ['id', 'browser', 'ipAddress', 'signedIn', 'lastSeen', 'expires', 'methods', 'applications'],
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listSessions(visit.services, user.id, window, visit.request)),
+      recordOf: (session) => ({ ...session, browser: browserName(session.userAgent ?? '') ?? null, methods: session.amr }),
+      of: userTarget(user),
+    });
   },
 };
 

@@ -8,7 +8,7 @@ import { type FileFormat, listFile } from '../../platform/http/list-files.ts';
 import type { AssignedRole } from '../administrators/roles.resource.ts';
 import { findRoles } from '../administrators/roles.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
-import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { listEventsAbout, listEventsNaming } from '../audit/audit-seals.store.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import type { Consent } from '../consents/consents.resource.ts';
@@ -65,21 +65,6 @@ export async function exportUsers(services: Services, query: UserQuery, format: 
   const columns = [...EXPORT_ONLY, ...PROFILE_COLUMNS, ...attributes.map(({ name }) => name)];
   return listFile('users', format, columns, records());
 }
-
-/** Records that members of a group or an organization were exported. @param of the group or organization */
-export const recordMemberExport = (
-  { database }: Services,
-  of: NonNullable<Event['targets']>[number],
-  format: FileFormat,
-  request: RequestContext,
-): Promise<unknown> =>
-  recordEvent(database.knex, {
-    eventType: 'system.export.users',
-    displayMessage: 'Export users',
-    request,
-    targets: [of],
-    after: { format },
-  });
 
 /** Consents in one answer; nobody has given more. */
 const MOST_CONSENTS = 10_000;

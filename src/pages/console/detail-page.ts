@@ -132,6 +132,8 @@ export interface TablePart extends PartHead {
   readonly emptyAction?: Action | undefined;
   readonly search?: Search | undefined;
   readonly pager?: Pager;
+  /** Links to the list as files, in the menu of the page. */
+  readonly files?: readonly Action[];
 }
 
 /** A text to be copied whole, e.g. a snippet or a JSON object. */
@@ -266,7 +268,8 @@ function drawnSearch({ label, q, hint, presets = [], fields = [], advanced = [],
 }
 
 /** Draws a page out of its parts. */
-export function detailPage({ parts, scripts = [], ...page }: DetailPage): Drawn {
+export function detailPage({ parts, scripts = [], more = [], ...page }: DetailPage): Drawn {
+  const files = parts.flatMap((part) => (part.kind === 'table' ? (part.files ?? []) : []));
   const copies = parts.some((part) => part.kind === 'text' || (part.kind === 'facts' && part.facts.some(({ copy }) => copy)));
   const runs = parts.some((part) => part.kind === 'progress' && part.isRunning);
   const several = parts.some(choosesAll);
@@ -280,6 +283,7 @@ export function detailPage({ parts, scripts = [], ...page }: DetailPage): Drawn 
   ];
   return {
     ...page,
+    more: [...files, ...more],
     scripts: [...new Set(needed)],
     view: 'sheet',
     locals: { parts: parts.map(drawnPart) },

@@ -1,7 +1,10 @@
-/** A list of the console as a file: all its rows, with what narrows it. */
-import type { NumberedPage, NumberedWindow } from '../../platform/database/paging.ts';
+/** A list of the console as a whole: all its rows, with what narrows it, for a file or a bulk action. */
+import { recordEvent } from '../../features/audit/audit.service.ts';
+import type { Event } from '../../features/audit/audit-event.policy.ts';
+import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
 import { type FileFormat, listFile } from '../../platform/http/list-files.ts';
-import type { Action } from './page.ts';
+import { type ListColumns, wordsIn } from './list-state.ts';
+import type { Action, ConsoleRequest } from './page.ts';
 
 /** Rows that are read together. */
 const BATCH = 500;
@@ -10,10 +13,10 @@ const BATCH = 500;
 export const formatIn = (query: URLSearchParams): FileFormat => (query.get('format') === 'ndjson' ? 'ndjson' : 'csv');
 
 /** Links to the files; none for an empty list. */
-export function fileActions(path: string, query: URLSearchParams, total: number): readonly Action[] {
+export function fileActions(path: string, query: URLSearchParams, total: number | undefined): readonly Action[] {
   const kept = [...query].filter(([name]) => !['page', 'size', 'sort'].includes(name));
   const file = (format: FileFormat) => `${path}/download?${new URLSearchParams([...kept, ['format', format]])}`;
-  return total === 0
+  return total === undefined || total === 0
     ? []
     : [
         { label: 'Export as CSV', href: file('csv') },
@@ -21,23 +24,68 @@ export function fileActions(path: string, query: URLSearchParams, total: number)
       ];
 }
 
-interface ListDownload<T> {
-  /** File name, without extension. */
-  readonly name: string;
-  readonly columns: readonly string[];
-  read(window: NumberedWindow): Promise<NumberedPage<T>>;
-  readonly recordOf: (item: T) => object;
+/** All rows of a list, in pieces: in the order of a column that never changes, so that a row that comes, goes or moves meanwhile moves no other. */
+export type Pieces<T> = AsyncIterable<readonly T[]>;
+
+/** @param read a page of a list that can be read in any order */
+export async function* piecesInOrder<T>(read: (window: NumberedWindow) => Promise<NumberedPage<T>>): Pieces<T> {
+  for (let after: NumberedWindow['after'] = 'first'; after !== undefined; ) {
+    const { items, next }: NumberedPage<T> = await read({ page: 1, size: BATCH, after });
+    yield items;
+    after = next;
+  }
 }
 
-/** @throws {ApiError} of the first read, before the response starts */
-export async function downloadList<T>(query: URLSearchParams, { name, columns, recordOf, read }: ListDownload<T>) {
-  const batch = (after: NumberedWindow['after']) => read({ page: 1, size: BATCH, after });
-  const first = await batch('first');
+/** @param columns those that the list is searched by @param read a piece of it */
+export async function* piecesOf<T>(
+  query: URLSearchParams,
+  columns: ListColumns,
+  read: (window: Window) => Promise<Pick<Page<T>, 'items'> & { readonly next?: number | undefined }>,
+): Pieces<T> {
+  const words = wordsIn(query, columns);
+  let after: number | undefined;
+  do {
+    const { items, next } = await read({ limit: BATCH, after, words });
+    yield items;
+    after = next;
+  } while (after !== undefined);
+}
+
+interface ListFile<T> {
+  /** File name, without extension. */
+  readonly name: string;
+  /** All that the file may contain. */
+  readonly columns: readonly string[];
+  readonly pieces: Pieces<T>;
+  readonly recordOf: (item: T) => Readonly<Record<string, unknown>>;
+  /** What the rows belong to; the event of the export names it. */
+  readonly of?: NonNullable<Event['targets']>[number] | undefined;
+  /** Its rows are users. */
+  readonly hasUsers?: boolean;
+}
+
+/** @throws {ApiError} of the first piece, before the response starts */
+export async function downloadList<T>(
+  { services, query, request }: Pick<ConsoleRequest, 'services' | 'query' | 'request'>,
+  { name, columns, pieces, recordOf, of, hasUsers = false }: ListFile<T>,
+) {
+  const rest = pieces[Symbol.asyncIterator]();
+  const first = await rest.next();
+  const format = formatIn(query);
+  const narrowed = Object.fromEntries([...query].filter(([key]) => key !== 'format'));
+  await recordEvent(services.database.knex, {
+    eventType: hasUsers ? 'system.export.users' : 'system.export.list',
+    displayMessage: hasUsers ? 'Export users' : 'Export list',
+    request,
+    ...(of !== undefined && { targets: [of] }),
+    after: { list: name, format, ...narrowed },
+  });
   async function* records() {
-    for (let found = first; ; found = await batch(found.next)) {
-      yield* found.items.map(recordOf);
-      if (found.next === undefined) return;
-    }
+    for (let piece = first; piece.done !== true; piece = await rest.next())
+      for (const item of piece.value) {
+        const record = recordOf(item);
+        yield Object.fromEntries(columns.map((column) => [column, record[column]]));
+      }
   }
-  return listFile(name, formatIn(query), columns, records());
+  return listFile(name, format, columns, records());
 }

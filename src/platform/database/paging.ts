@@ -11,7 +11,7 @@ export interface Window {
   readonly page?: number | undefined;
   /** Only with a page number: another order. */
   readonly sort?: RowSort | undefined;
-  /** Only with a page number: only the rows that match. */
+  /** Only the rows that match. */
   readonly words?: RowWords | undefined;
 }
 
@@ -64,11 +64,11 @@ export async function readPage<T>(
   { limit, after, page, sort, words }: Window,
   { by = 'seq', descending = false, search, orders = {} }: Order = {},
 ): Promise<Page<T>> {
+  if (words !== undefined) {
+    if (search === undefined) applyWords(query, namesOf(columns, words), words.typed);
+    else search(query, words.typed);
+  }
   if (page !== undefined) {
-    if (words !== undefined) {
-      if (search === undefined) applyWords(query, namesOf(columns, words), words.typed);
-      else search(query, words.typed);
-    }
     const total = (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
     const inOrder = (rows: Knex.QueryBuilder): Knex.QueryBuilder => {
       if (sort !== undefined) orderByRow(rows, { ...columns, ...orders }, sort);

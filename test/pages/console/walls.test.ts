@@ -61,7 +61,16 @@ test('what is another organization’s is on no page of the console', async (t) 
   const lists = stops.filter((stop) => !/\/\w{3}_\w+/.test(stop));
   const files = ['csv', 'ndjson'].flatMap((format) => [
     `/users/download?status=any&format=${format}`,
-    ...['/organizations', '/groups', '/applications', `/organizations/${own}/members`].map((list) => `${list}/download?format=${format}`),
+    ...[
+      '/organizations',
+      '/groups',
+      '/applications',
+      `/organizations/${own}/members`,
+      `/organizations/${own}/invitations`,
+      '/api/tokens',
+      '/api/servers',
+      '/security/administrators',
+    ].map((list) => `${list}/download?format=${format}`),
   ]);
   /** Pages and files that they see. */
   const lookAround = async (look: (address: string, page: Page) => void, addresses: (who: string) => readonly string[]): Promise<void> => {
