@@ -48,18 +48,24 @@ const attribute = (tag: string, name: string): string | undefined => {
   return value === undefined ? undefined : decodeEntities(value);
 };
 
-/** A person without a session asks for a code, gets the page, types login and password. @returns the code */
-export async function signIn(browser: Browser, target: Target, seat: Seat): Promise<string> {
-  const page = await authorize(browser, target, seat);
-  if (target.signInApi !== undefined) return codeIn(page.url);
+/** @returns where the form of the sign-in is sent, with its hidden fields @throws when there is none */
+export function signInForm(page: { readonly url: URL; readonly text: string }): { readonly action: URL; readonly form: URLSearchParams } {
   const [, opening = '', content = ''] = /<form([^>]*\sid="(?:sign-in-form|kc-form-login)"[^>]*)>([\s\S]*?)<\/form>/.exec(page.text) ?? [];
   if (opening === '') throw new Error(`no form: ${page.url} ${page.text.slice(0, 500)}`);
   const form = new URLSearchParams();
   for (const [tag] of content.matchAll(/<input[^>]*\stype="hidden"[^>]*>/g))
     form.set(attribute(tag, 'name') ?? '', attribute(tag, 'value') ?? '');
+  return { action: new URL(attribute(opening, 'action') ?? '', page.url), form };
+}
+
+/** A person without a session asks for a code, gets the page, types login and password. @returns the code */
+export async function signIn(browser: Browser, target: Target, seat: Seat): Promise<string> {
+  const page = await authorize(browser, target, seat);
+  if (target.signInApi !== undefined) return codeIn(page.url);
+  const { action, form } = signInForm(page);
   form.set('username', seat.login);
   form.set('password', target.password);
-  const { url } = await browser.visit(new URL(attribute(opening, 'action') ?? '', page.url), form.toString());
+  const { url } = await browser.visit(action, form.toString());
   return codeIn(url);
 }
 

@@ -1,16 +1,20 @@
 /**
- * `npm run bench:directory -- [--members 1000000] [--departments 10000] [--organizations 1000]`: how fast a big organization is read, over HTTP,
- * beside as many small ones. The big one is filled in the database itself; its people have no passwords.
+ * `npm run bench:directory -- [--members 1000000] [--departments 10000] [--organizations 1000] [--providers 1000]`: how fast a big organization is read, over
+ * HTTP, beside as many small ones, and the identity providers of organizations are found. All is filled in the database itself; the people have no passwords.
  */
+import { randomBytes } from 'node:crypto';
 import os from 'node:os';
-import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
+import { signInForm } from './authorization.ts';
 import { settle } from './database.ts';
+import { CALLS, type Row, timed } from './directory-calls.ts';
 import { type GatehouseProcess, startProcess } from './gatehouse.ts';
+import { createTemplate, fillProviders, measureDiscovery, planOfDiscovery, startIssuer } from './home-realms.ts';
+import { Browser } from './http.ts';
 import { commit, machine } from './report.ts';
 import { markdown } from './table.ts';
 
-const CALLS = 20;
+const ADMIN_PASSWORD = randomBytes(12).toString('base64url');
 /** Departments below each department of the big organization. */
 const BREADTH = 10;
 
@@ -19,6 +23,7 @@ const { values: options } = parseArgs({
     members: { type: 'string', default: '1000000' },
     departments: { type: 'string', default: '10000' },
     organizations: { type: 'string', default: '1000' },
+    providers: { type: 'string', default: '1000' },
   },
 });
 
@@ -27,7 +32,13 @@ function positive(name: keyof typeof options): number {
   if (!(Number.isInteger(value) && value > 0)) throw new Error(`--${name} must be a positive whole number`);
   return value;
 }
-const size = { members: positive('members'), departments: positive('departments'), organizations: positive('organizations') };
+const size = {
+  members: positive('members'),
+  departments: positive('departments'),
+  organizations: positive('organizations'),
+  providers: positive('providers'),
+};
+if (size.providers > size.organizations) throw new Error('--providers must not be more than --organizations');
 
 /** The keys that refer from one table to another are left unchecked: it is their checks that would take the time. */
 const fill = ({ members, departments, organizations }: typeof size): string => `
@@ -62,39 +73,57 @@ async function addAttributes({ base, apiToken }: GatehouseProcess): Promise<void
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
 }
 
-/** As a second service would, and leaves it as the database would tidy it up by itself within minutes. */
-const fillDatabase = ({ place }: GatehouseProcess): Promise<void> =>
-  place.work(async (client) => {
+/** As a second service would, and leaves it as the database would tidy it up by itself within minutes. @returns how PostgreSQL finds the providers of a domain */
+async function fillDatabase({ place }: GatehouseProcess, templateId: string): Promise<string> {
+  let plan = '';
+  await place.work(async (client) => {
     await client.query(fill(size));
+    await client.query(fillProviders(size, templateId));
     await settle(client);
+    plan = await planOfDiscovery(client);
   });
-
-interface Row {
-  readonly call: string;
-  readonly p50: number;
-  readonly p99: number;
-  readonly bytes: number;
+  return plan;
 }
 
-async function measure({ base, apiToken }: GatehouseProcess, call: string, path: string): Promise<Row> {
-  const times: number[] = [];
-  let bytes = 0;
-  for (let turn = 0; turn < CALLS; turn += 1) {
-    const begun = performance.now();
+const measure = ({ base, apiToken }: GatehouseProcess, call: string, path: string): Promise<Row> =>
+  timed(call, async () => {
     const response = await fetch(`${base}/api/v1${path}`, { headers: { authorization: `SSWS ${apiToken}` } });
     const body = await response.arrayBuffer();
-    times.push(performance.now() - begun);
     if (!response.ok) throw new Error(`${call}: ${response.status} ${Buffer.from(body).toString()}`);
-    bytes = body.byteLength;
-  }
-  const at = (part: number): number => times.toSorted((a, b) => a - b)[Math.ceil(part * CALLS) - 1] ?? Number.NaN;
-  return { call, p50: at(0.5), p99: at(0.99), bytes };
+    return body.byteLength;
+  });
+
+/** @returns the address of the next page; undefined: it is the last one */
+async function nextOf({ base, apiToken }: GatehouseProcess, path: string): Promise<string | undefined> {
+  const { headers } = await fetch(`${base}/api/v1${path}`, { headers: { authorization: `SSWS ${apiToken}` } });
+  return /<[^>]*\/api\/v1([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
 }
 
-/** @returns the address of the second page */
-async function nextOf({ base, apiToken }: GatehouseProcess, path: string): Promise<string> {
-  const { headers } = await fetch(`${base}/api/v1${path}`, { headers: { authorization: `SSWS ${apiToken}` } });
-  return /<[^>]*\/api\/v1([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? path;
+async function lastOf(service: GatehouseProcess, path: string): Promise<string> {
+  const next = await nextOf(service, path);
+  return next === undefined ? path : lastOf(service, next);
+}
+
+/** The list of the console, which is searched by names. */
+async function measureConsole({ base }: GatehouseProcess): Promise<Row[]> {
+  const browser = new Browser();
+  const { action, form } = signInForm(await browser.visit(new URL(`${base}/admin`)));
+  form.set('username', 'admin');
+  form.set('password', ADMIN_PASSWORD);
+  await browser.visit(action, form.toString());
+  const look = (name: string, query: string) =>
+    timed(name, async () => {
+      const { status, text } = await browser.send(new URL(`${base}/admin/organizations?${query}`));
+      if (status !== 200) throw new Error(`${name}: ${status} ${text.slice(0, 500)}`);
+      return Buffer.byteLength(text);
+    });
+  return [
+    await look('console, organizations by name', ''),
+    await look('console, organizations by members', 'sort=-members'),
+    await look('console, search for one organization', `q=small+${Math.ceil(size.organizations / 2)}`),
+    await look('console, search that all but one match', 'q=small'),
+    await look('console, search that none matches', 'q=nowhere'),
+  ];
 }
 
 /** As a table of Markdown, as docs/performance takes it. */
@@ -102,18 +131,20 @@ function table(rows: readonly Row[], loadBefore: number): string {
   const cells = rows.map(({ call, p50, p99, bytes }) => [call, p50.toFixed(1), p99.toFixed(1), (bytes / 1024).toFixed(1)]);
   return [
     `${machine()}; Node ${process.versions.node}; commit ${commit()}; load before ${loadBefore.toFixed(1)}`,
-    `${size.departments} departments and ${size.members} members in one of ${size.organizations + 1} organizations; ${CALLS} calls each, one after the other`,
+    `${size.departments} departments and ${size.members} members in one of ${size.organizations + 1} organizations; ${size.providers} identity providers of organizations; ${CALLS} calls each, one after the other`,
     '',
     markdown(['call', 'p50 ms', 'p99 ms', 'answer KiB'], cells),
   ].join('\n');
 }
 
 const loadBefore = os.loadavg()[0] ?? 0;
-const service = await startProcess();
+const { issuer, close } = await startIssuer();
+const service = await startProcess({ env: { ALLOW_PRIVATE_NETWORK: 'true', ADMIN_PASSWORD } });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void service.stop().finally(() => process.exit(1)));
 try {
   await addAttributes(service);
-  await fillDatabase(service);
+  const template = await createTemplate(service, issuer);
+  const plan = await fillDatabase(service, template);
   const search = (expression: string) => `/users?search=${encodeURIComponent(expression)}`;
   const half = Math.floor(size.members / 2);
   const calls: [call: string, path: string][] = [
@@ -121,8 +152,12 @@ try {
     ['tree', '/account/org/org_0/tree'],
     ['list, first page', '/account/org'],
     ['list, last page', `/account/org?limit=200&page=${Math.ceil((size.organizations + 1) / 200)}`],
+    ['providers, first page', '/idps?limit=200'],
+    ['providers, last page', await lastOf(service, '/idps?limit=200')],
+    ['providers, search for one', `/idps?q=${encodeURIComponent(`Provider ${size.providers}`)}`],
+    ['providers of an organization', `/account/org/org_${Math.floor(size.organizations / size.providers)}/idp`],
     ['members, first page', '/account/org/org_0/member?limit=200'],
-    ['members, the second page', await nextOf(service, '/account/org/org_0/member?limit=200')],
+    ['members, the second page', (await nextOf(service, '/account/org/org_0/member?limit=200')) ?? '/account/org/org_0/member'],
     ['attribute eq, one user', search(`profile.memberNumber eq "m${half}"`)],
     ['attribute eq, nobody', search('profile.memberNumber eq "nobody"')],
     ['attribute sw, some', search(`profile.memberNumber sw "M${half}"`)],
@@ -138,7 +173,10 @@ try {
   ];
   const rows: Row[] = [];
   for (const [call, path] of calls) rows.push(await measure(service, call, path));
-  console.log(table(rows, loadBefore));
+  rows.push(...(await measureConsole(service)));
+  rows.push(...(await measureDiscovery(service, template)));
+  console.log(`${table(rows, loadBefore)}\n\n${plan}`);
 } finally {
   await service.stop();
+  close();
 }

@@ -43,6 +43,7 @@ export interface ProcessOptions {
   /** Of the process, beside those it always has, e.g. `--cpu-prof`. */
   readonly nodeOptions?: readonly string[];
   readonly timings?: Plan['timings'];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function startProcess({
@@ -51,6 +52,7 @@ export async function startProcess({
   cores,
   nodeOptions = [],
   timings = {},
+  env: more = {},
 }: ProcessOptions = {}): Promise<GatehouseProcess> {
   const place = await providePlace(databaseUrl);
   const port = await freePort();
@@ -58,6 +60,7 @@ export async function startProcess({
   const apiToken = randomBytes(32).toString('base64url');
   const env = {
     ...timings,
+    ...more,
     PORT: String(port),
     BASE_URL: base,
     ADMIN_API_TOKEN: apiToken,

@@ -19,7 +19,7 @@ const BY_DOMAIN = {
 };
 
 /** Active ones, the required one first. @param domain in ASCII; undefined: queried as well, for the same timing */
-export async function findDomainProviders(pool: pg.Pool, domain: string | undefined): Promise<readonly DomainProvider[]> {
+export async function findDomainProviders(pool: Pick<pg.Pool, 'query'>, domain: string | undefined): Promise<readonly DomainProvider[]> {
   return (await pool.query<DomainProvider>({ ...BY_DOMAIN, values: [domain ?? ''] })).rows;
 }
 
