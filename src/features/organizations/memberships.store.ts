@@ -106,6 +106,14 @@ export async function findOrgIds(executor: Executor, userId: string): Promise<st
   return executor('memberships').where({ user_id: userId }).pluck('org_id');
 }
 
+/** Is any of these users a member of any of these organizations? */
+export async function isAnyMember(executor: Executor, userIds: readonly string[], orgIds: ReadonlySet<string>): Promise<boolean> {
+  const found = executor('memberships')
+    .whereIn('user_id', [...userIds])
+    .whereIn('org_id', [...orgIds]);
+  return (await found.first('user_id')) !== undefined;
+}
+
 /**
  * A member of any of these organizations, by ID or login. The ID goes first. The statement is the same for a user who does
  * not exist and for one out of reach.

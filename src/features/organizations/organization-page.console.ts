@@ -41,10 +41,11 @@ export const organizationCrumbs = ({ id, name }: { id: string; name: string }): 
 function stepsOf(visit: ConsoleRequest, { id, editable }: OrganizationDetail, isEmpty: boolean): readonly Action[] {
   if (!mayChangeOrganization(visit, id)) return [];
   const address = organizationPath(id);
+  const isOfService = mayCall(visit.request.roles, 'service', 'write');
   return [
     { label: 'Create user', href: `/admin/users/new?org=${encodeURIComponent(id)}` },
-    ...(editable ? [{ label: 'Rename', href: `${address}/rename` }] : []),
-    ...(isEmpty && mayCall(visit.request.roles, 'service', 'write') ? [{ label: 'Delete', href: `${address}/delete` }] : []),
+    ...(isOfService && editable ? [{ label: 'Rename', href: `${address}/rename` }] : []),
+    ...(isOfService && isEmpty ? [{ label: 'Delete', href: `${address}/delete` }] : []),
   ];
 }
 

@@ -63,7 +63,7 @@ export const organizationEndpoints: readonly Endpoint[] = [
   parameterized({
     method: 'PUT',
     path: '/account/org/:orgId',
-    access: 'organizations',
+    access: 'service',
     summary: 'Rename an organization',
     params: orgParams,
     parameters: z.object({ name: text({ least: 1 }) }),

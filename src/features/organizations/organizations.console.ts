@@ -154,7 +154,7 @@ const activity: ConsolePage = {
 
 const rename: ConsolePage = {
   path: '/organizations/:orgId/rename',
-  access: 'organizations',
+  access: 'service',
   verb: 'write',
   async show(visit, typed) {
     const organization = await organizationToChange(visit);

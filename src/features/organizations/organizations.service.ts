@@ -1,6 +1,6 @@
 /**
- * Operations on organizations ("Organization endpoints"). Only administrators of the service can create and delete them; other operations depend on
- * the caller's reach.
+ * Operations on organizations ("Organization endpoints"). Only administrators of the service can create, rename and delete them; other operations depend
+ * on the caller's reach.
  */
 import { present } from '../../platform/clock/clock.ts';
 import { newId } from '../../platform/crypto/secrets.ts';

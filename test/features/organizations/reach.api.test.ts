@@ -59,7 +59,6 @@ describe('who may do what with organizations (management API, "users", roles)', 
     ['GET', `/account/org/${orgId}`],
     ['GET', `/account/org/${orgId}/tree`],
     ['GET', `/account/org/${orgId}/member`],
-    ['PUT', `/account/org/${orgId}?name=Renamed%20${next()}`],
     ['POST', `/account/org/${orgId}/department`, { name: 'New' }],
     ['PUT', `/account/org/${orgId}/department/${depId}`, { name: 'Renamed' }],
     ['PUT', `/account/org/${orgId}/member/${userId}`],
@@ -67,7 +66,7 @@ describe('who may do what with organizations (management API, "users", roles)', 
     ['DELETE', `/account/org/${orgId}/member/${userId}`],
   ];
 
-  it('an organization administrator does everything with his own but create and delete it', async () => {
+  it('an organization administrator does everything with his own but create, rename and delete it', async () => {
     const call = await as(ofOwn());
     for (const [method, path, body] of onOne(world.own)) {
       const answer = await call(method, path, body);
@@ -77,12 +76,23 @@ describe('who may do what with organizations (management API, "users", roles)', 
     assert.equal((await call('POST', '/account/org?orgName=Mine')).status, 403);
   });
 
+  it('wall: an organization administrator gives no name, which could be taken elsewhere: refused for a free one as for another’s', async () => {
+    const call = await as(ofOwn());
+    const { body } = await api.call<{ name: string }>('GET', `/account/org/${world.foreign.orgId}`);
+    const [taken, free] = [body.name, `Free ${next()}`].map((name) => `/account/org/${world.own.orgId}?name=${encodeURIComponent(name)}`);
+    for (const path of [taken, free]) assert.equal((await call('PUT', path ?? '')).status, 403, path);
+  });
+
   it('finds nothing of another organization, whatever the verb, and changes nothing there', async () => {
     const call = await as(ofOwn());
     const before = await snapshot(world.foreign);
     for (const [method, path, body] of onOne(world.foreign))
       assert.equal((await call(method, path, body)).status, 404, `${method} ${path}`);
-    assert.equal((await call('DELETE', `/account/org/${world.foreign.orgId}`)).status, 403);
+    for (const [method, query] of [
+      ['DELETE', ''],
+      ['PUT', '?name=Mine'],
+    ])
+      assert.equal((await call(method ?? '', `/account/org/${world.foreign.orgId}${query}`)).status, 403);
     assert.equal(await snapshot(world.foreign), before);
   });
 
@@ -155,7 +165,7 @@ describe('who may do what with organizations (management API, "users", roles)', 
     for (const userId of [foreign.userId, await newUser(), api.admin.userId]) {
       assert.equal((await call('PUT', `/account/org/${own.orgId}/member/${userId}`)).status, 403);
     }
-    assert.equal((await call('PUT', `/account/org/${own.orgId}?name=His%20${next()}`)).status, 200);
+    assert.equal((await call('POST', `/account/org/${own.orgId}/department`, { name: 'His' })).status, 200);
   });
 
   it('without a role or without a token nothing is open, not even what there is', async () => {
