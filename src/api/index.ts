@@ -48,6 +48,7 @@ import { telephonyEndpoints } from '../features/telephony/telephony.api.ts';
 import { textEndpoints } from '../features/texts/texts.api.ts';
 import { trustedBrowserEndpoints } from '../features/trusted-browsers/trusted-browsers.api.ts';
 import { userSchemaEndpoints } from '../features/user-schema/user-schema.api.ts';
+import { countElsewhere } from '../features/users/names-elsewhere.service.ts';
 import { userDataExport } from '../features/users/user-data.api.ts';
 import { userLifecycle } from '../features/users/user-lifecycle.api.ts';
 import { userEndpoints } from '../features/users/users.api.ts';
@@ -194,17 +195,14 @@ export function managementApi(
       });
       await limit.count(ctx, networkOfCaller(ctx, services));
     } catch (error) {
-      answerError(
-        ctx,
-        toApiError(
-          await limit.count(ctx, networkOfCaller(ctx, services)).then(
-            () => error,
-            (over: unknown) => over,
-          ),
-          ctx,
-          services,
-        ),
-      );
+      const told = await limit
+        .count(ctx, networkOfCaller(ctx, services))
+        .then(() => countElsewhere(services, error))
+        .then(
+          () => error,
+          (over: unknown) => over,
+        );
+      answerError(ctx, toApiError(told, ctx, services));
     }
   };
 }

@@ -42,14 +42,17 @@ describe('privileges of administrators ("users", roles)', () => {
     const admin = await administrator(api, { type: 'ORG_ADMIN', orgId });
     const email = `${unique('victim')}@example.com`;
     const victim = await person(api, { profile: { email } });
-    const refused = async (profile: Record<string, string>, cause: string) => {
+    const refused = async (profile: Record<string, string>, field: string) => {
       const answer = await admin.call('POST', '/users', { profile: { login: unique('user'), ...profile }, orgId });
-      assert.deepEqual([answer.status, causes(answer)], [409, [cause]]);
+      assert.deepEqual(
+        [answer.status, causes(answer)],
+        [409, [`profile.${field}: is not available. Choose another one, or invite the user to the organization`]],
+      );
     };
-    await refused({ login: email.toUpperCase() }, 'profile.login: is already the e-mail address of another user. Choose another one');
-    await refused({ email }, 'profile.email: another user has this e-mail address. Choose another one');
+    await refused({ login: email.toUpperCase() }, 'login');
+    await refused({ email }, 'email');
     const byMail = await person(api, { profile: { login: `${unique('login')}@example.com` } });
-    await refused({ email: byMail.profile.login ?? '' }, 'profile.email: is already the user name of another user. Choose another one');
+    await refused({ email: byMail.profile.login ?? '' }, 'email');
     const found = await authenticatePassword(api.services, { username: email, password: PASSWORD }, SYSTEM);
     assert.ok(JSON.stringify(found).includes(victim.id));
   });

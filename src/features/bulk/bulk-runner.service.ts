@@ -13,6 +13,7 @@ import { findConsoleUser } from '../administrators/administrators.service.ts';
 import { type RequestContext, SYSTEM } from '../audit/audit-event.policy.ts';
 import type { Carrier } from '../outbox/outbox.service.ts';
 import { insertEntry } from '../outbox/outbox.store.ts';
+import { countElsewhere } from '../users/names-elsewhere.service.ts';
 import type { BulkJob, WaitingRow } from './bulk.resource.ts';
 import { ACTIONS } from './bulk-actions.service.ts';
 import { endJob, entryOf } from './bulk-jobs.service.ts';
@@ -95,6 +96,7 @@ async function carryOutRow(services: Services, job: BulkJob, { line, item }: Wai
     });
   } catch (error) {
     if (error instanceof RowTaken) return;
+    await countElsewhere(services, error);
     if (!(error instanceof ApiError)) {
       if (isUnavailable(error)) throw error;
       services.log.error({ err: error, job: job.id, line }, 'a row of a bulk action failed');

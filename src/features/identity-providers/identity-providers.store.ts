@@ -53,6 +53,15 @@ export async function findIdentityProvider(executor: Executor, id: string): Prom
   return executor('identity_providers').where({ id }).first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
 }
 
+/** Those of the IDs that there are, oldest first. */
+export const listIdentityProvidersOf = async (executor: Executor, ids: readonly string[]): Promise<IdentityProvider[]> =>
+  ids.length === 0
+    ? []
+    : executor('identity_providers')
+        .whereIn('id', [...ids])
+        .orderBy('seq')
+        .select<IdentityProvider[]>(IDENTITY_PROVIDER);
+
 /** Locks the row, so that of two changes to one provider the second sees the first, and nobody is linked meanwhile. Needs a transaction. */
 export async function lockIdentityProvider(trx: Executor, id: string): Promise<IdentityProvider | undefined> {
   return trx('identity_providers').where({ id }).forUpdate().first<IdentityProvider | undefined>(IDENTITY_PROVIDER);
@@ -84,9 +93,13 @@ export async function listTrustedProviders(executor: Executor, issuer: string): 
     .select<IdentityProvider[]>(IDENTITY_PROVIDER);
 }
 
-/** Those that users may sign in by, oldest first. */
-export async function listActiveIdentityProviders(executor: Executor): Promise<IdentityProvider[]> {
-  return executor('identity_providers').where({ status: 'ACTIVE' }).orderBy('seq').select<IdentityProvider[]>(IDENTITY_PROVIDER);
+/** Does an active provider vouch for addresses of the domain, whose new users belong to none of these organizations? @param domain in ASCII */
+export async function isVouchedFor(executor: Executor, domain: string, orgIds: readonly string[]): Promise<boolean> {
+  const found = executor('identity_providers')
+    .where({ status: 'ACTIVE' })
+    .whereRaw("policy->'subject'->'emailDomains' @> to_jsonb(?::text)", [domain])
+    .whereRaw("coalesce(policy->'provisioning'->>'orgId', '') <> ALL (?)", [[...orgIds]]);
+  return (await found.first('id')) !== undefined;
 }
 
 /** Those that the user may connect an account of, oldest first: of those that organizations have connected, only those of the user's own. */

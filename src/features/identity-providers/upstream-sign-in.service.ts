@@ -250,7 +250,7 @@ async function masterProfile(
   if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return { user: before, leftOut };
   const changes = { email, emailVerified: email !== null && emailVerified, profile: after.profile, lastUpdated: present() };
   await updateUser(trx, before.id, changes);
-  await claimAttributes(trx, await holdUserSchema(trx), after);
+  await claimAttributes(trx, await holdUserSchema(trx), before, after, SYSTEM);
   if (email !== before.email) await deleteLinksOf(trx, before.id);
   await notifyFormerAddress(trx, before, email, request);
   await recordEvent(trx, {

@@ -33,6 +33,12 @@ export async function listVerifiedDomains(executor: Executor, orgId: string): Pr
   return executor('organization_domains').where({ org_id: orgId }).whereNotNull('verified').orderBy('domain').pluck('domain');
 }
 
+/** Has one of these organizations verified the domain? @param domain in ASCII */
+export async function hasVerifiedDomain(executor: Executor, orgIds: readonly string[], domain: string): Promise<boolean> {
+  const found = executor('organization_domains').where({ domain }).whereNotNull('verified').whereIn('org_id', orgIds);
+  return (await found.first('domain')) !== undefined;
+}
+
 /** @returns `taken`: another organization has verified it; the transaction is then good for nothing more. `gone`: it was verified or removed meanwhile */
 export async function markVerified(trx: Executor, orgId: string, domain: string, verified: Date): Promise<'verified' | 'taken' | 'gone'> {
   try {

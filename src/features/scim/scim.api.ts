@@ -8,6 +8,7 @@ import { isUnavailable } from '../../platform/database/database-failures.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { ApiError, internal, unavailable } from '../../platform/errors/errors.ts';
 import { authenticateScimToken } from '../api-tokens/api-tokens.service.ts';
+import { countElsewhere } from '../users/names-elsewhere.service.ts';
 import { carryOutBulk } from './scim-bulk.service.ts';
 import type { ScimCaller } from './scim-caller.policy.ts';
 import { LARGEST_BODY } from './scim-discovery.service.ts';
@@ -110,6 +111,7 @@ function send(ctx: Context, status: number, body: unknown): void {
 
 async function toScimError(services: Services, ctx: Context, error: unknown): Promise<ScimError> {
   if (error instanceof ScimError) return error;
+  await countElsewhere(services, error);
   const names = error instanceof ApiError ? namesOfFields(await currentUserType(services)) : new Map<string, string>();
   if (error instanceof ApiError) return asScimError(error, names);
   services.log.error({ err: error, requestId: ctx.state.requestId }, 'a SCIM request failed');

@@ -4,6 +4,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import { digest } from '../../platform/crypto/secrets.ts';
+import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import {
   countedUnder,
@@ -11,6 +12,7 @@ import {
   type FailureLimit,
   forgetFailure,
   secondsBarred,
+  secondsBarredWithin,
 } from '../../platform/rate-limits/failures-by-address.store.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import { NOBODY } from '../audit/audit-event.policy.ts';
@@ -48,6 +50,8 @@ const SIGN_UPS: FailureLimit = { prefix: 'sign-up', most: 50, seconds: QUARTER_H
 const SIGN_UP_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-up-mail' };
 /** Invitations of one organization to one address. */
 const INVITATION_MAILS: FailureLimit = { ...MAILS, prefix: 'invitation-mail' };
+/** Names that an organization's administrators were told belong to others. */
+const NAMES_ELSEWHERE: FailureLimit = { prefix: 'name-elsewhere', most: 20, seconds: 3600 };
 /** Steps of one set-up link: each may ask DNS or an identity provider that its reader has chosen. */
 const SETUP_STEPS: FailureLimit = { prefix: 'setup-step', most: 60, seconds: QUARTER_HOUR };
 
@@ -189,6 +193,15 @@ export async function countInvitationMail({ config, database }: Parts, orgId: st
   if (!config.rateLimits) return undefined;
   return (await countFailure(database.pool, INVITATION_MAILS, digest(JSON.stringify([orgId, email.toLowerCase()])))).barred;
 }
+
+/** Counts a name that belongs to others, see names-elsewhere.service.ts. Not within a transaction. */
+export async function countNameElsewhere({ config, database }: Parts, orgId: string): Promise<void> {
+  if (config.rateLimits) await countFailure(database.pool, NAMES_ELSEWHERE, orgId);
+}
+
+/** @returns seconds for which names of others are not looked up for the organization; undefined: they are */
+export const secondsWithoutNames = (trx: Executor, orgId: string): Promise<number | undefined> =>
+  secondsBarredWithin(trx, NAMES_ELSEWHERE, orgId);
 
 /** Counts a step of a set-up link before it is made. @throws {TooManyFailures} when it was one too many */
 export async function countSetupStep({ config, database }: Parts, orgId: string): Promise<void> {

@@ -3,6 +3,9 @@ import type { Executor } from '../../platform/database/database.ts';
 import { conflict, type FieldProblem, validation } from '../../platform/errors/errors.ts';
 import { matchesExpression } from '../../platform/validation/patterns.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
+import { reachOf } from '../administrators/administration.policy.ts';
+import type { RequestContext } from '../audit/audit-event.policy.ts';
+import { refuseGuesses, UsedElsewhere } from '../users/names-elsewhere.service.ts';
 import { BASE_ATTRIBUTES, type User } from '../users/users.resource.ts';
 import type { Attribute, AttributeValue, UserSchema } from './attributes.resource.ts';
 import { claimUniqueValues, holdUserSchema } from './user-schema.store.ts';
@@ -155,8 +158,24 @@ export async function findTakenAttribute(
   return taken;
 }
 
-/** Like `findTakenAttribute`. @throws {ApiError} conflict when another user has a value that must be unique */
-export async function claimAttributes(trx: Executor, schema: UserSchema, user: Pick<User, 'id' | 'profile'>): Promise<void> {
+/**
+ * Like `findTakenAttribute`.
+ * @param before undefined: the user is new
+ * @throws {ApiError} conflict when another user has a value that must be unique; rate limited, see names-elsewhere.service.ts
+ */
+export async function claimAttributes(
+  trx: Executor,
+  schema: UserSchema,
+  before: Pick<User, 'profile'> | undefined,
+  user: Pick<User, 'id' | 'profile'>,
+  { roles = [] }: Pick<RequestContext, 'roles'>,
+): Promise<void> {
+  const reach = reachOf(roles, 'write');
+  const isNew = ({ name, unique }: Attribute): boolean =>
+    unique && user.profile[name] !== undefined && user.profile[name] !== before?.profile[name];
+  if (schema.attributes.some(isNew)) await refuseGuesses(trx, reach);
   const taken = await findTakenAttribute(trx, schema, user);
-  if (taken !== undefined) throw conflict({ field: `profile.${taken}`, message: 'another user has this value. Choose another one' });
+  if (taken === undefined) return;
+  if (reach !== 'everything') throw new UsedElsewhere(`profile.${taken}`, reach);
+  throw conflict({ field: `profile.${taken}`, message: 'another user has this value. Choose another one' });
 }

@@ -5,71 +5,59 @@ import { domainOfAddress } from '../../platform/dns/domain-name.ts';
 import { conflict } from '../../platform/errors/errors.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { listActiveIdentityProviders } from '../identity-providers/identity-providers.store.ts';
+import { isVouchedFor } from '../identity-providers/identity-providers.store.ts';
 import { findConnectedOrganization } from '../organization-providers/organization-providers.store.ts';
+import { isAnyMember } from '../organizations/memberships.store.ts';
+import { isInOwnDomain, type OwnOrganizations, refuseGuesses, UsedElsewhere } from './names-elsewhere.service.ts';
 import type { User } from './users.resource.ts';
-import { findTakenNames } from './users.store.ts';
+import { findTakenNames, type TakenName } from './users.store.ts';
 
 /** @returns the error for a login of another user */
-export const loginTaken = () => conflict({ field: 'profile.login', message: 'another user has this user name. Choose another one' });
+export const loginTaken = () => conflict(TAKEN['login as login'].problem);
 
-/**
- * @param before undefined: the user is new
- * @throws {ApiError} conflict
- */
-export async function refuseNames(trx: Executor, before: User | undefined, after: User, request: RequestContext): Promise<void> {
-  await refuseTakenNames(trx, after, request);
-  await refuseVouchedNames(trx, before, after, request);
-}
+const ofLogin = (message: string) => ({ name: 'login', problem: { field: 'profile.login', message } }) as const;
+const ofEmail = (message: string) => ({ name: 'email', problem: { field: 'profile.email', message } }) as const;
+
+const TAKEN = {
+  login: ofLogin('is already the e-mail address of another user. Choose another one'),
+  'email as login': ofEmail('is already the user name of another user. Choose another one'),
+  'login as login': ofLogin('another user has this user name. Choose another one'),
+  email: ofEmail('another user has this e-mail address. Choose another one'),
+} as const satisfies Readonly<Record<TakenName, object>>;
 
 /**
  * Login and e-mail address both name an account at sign-in, so none may be another account's other name. An address that several share names
  * nobody: only who administers the whole service may bring that about.
- * @throws {ApiError} conflict
+ * @param before undefined: the user is new
+ * @throws {ApiError} conflict; rate limited for administrators of organizations, see names-elsewhere.service.ts
  */
-async function refuseTakenNames(trx: Executor, user: User, request: RequestContext): Promise<void> {
-  const taken = await findTakenNames(trx, user);
-  if (taken.has('login'))
-    throw conflict({ field: 'profile.login', message: 'is already the e-mail address of another user. Choose another one' });
-  if (taken.has('email as login'))
-    throw conflict({ field: 'profile.email', message: 'is already the user name of another user. Choose another one' });
-  if (taken.has('login as login')) throw loginTaken();
-  const mayShare = reachOf(request.roles ?? [], 'write') === 'everything';
-  if (taken.has('email') && !mayShare)
-    throw conflict({ field: 'profile.email', message: 'another user has this e-mail address. Choose another one' });
+export async function refuseNames(trx: Executor, before: User | undefined, after: User, request: RequestContext): Promise<void> {
+  const reach = reachOf(request.roles ?? [], 'write');
+  const changed = (['login', 'email'] as const).filter((name) => after[name] !== null && after[name] !== before?.[name]);
+  if (changed.length > 0)
+    await refuseGuesses(
+      trx,
+      reach,
+      changed.map((name) => after[name] ?? ''),
+    );
+  const taken = await findTakenNames(trx, after);
+  for (const [kind, { name, problem }] of Object.entries(TAKEN)) {
+    const holders = taken.get(kind as TakenName);
+    if (holders === undefined || (kind === 'email' && reach === 'everything')) continue;
+    if (reach === 'everything' || (await isAnyMember(trx, holders, reach)) || (await isInOwnDomain(trx, reach, after[name] ?? '')))
+      throw conflict(problem);
+    throw new UsedElsewhere(problem.field, reach);
+  }
+  if (reach !== 'everything')
+    for (const name of changed) if (await isOfOthers(trx, after[name] ?? '', reach)) throw new UsedElsewhere(`profile.${name}`, reach);
 }
 
 /**
- * A provider vouches for the addresses of its domains, an organization's provider for those of the organization. An administrator of an organization may not make accounts with them, unless the provider's own
- * users belong to that organization.
- * @throws {ApiError} conflict
+ * A provider vouches for the addresses of its domains, an organization's provider for those of the organization. An administrator of an organization may not make accounts
+ * with them, unless the provider's own users belong to that organization.
  */
-async function refuseVouchedNames(
-  trx: Executor,
-  before: Pick<User, 'login' | 'email'> | undefined,
-  after: Pick<User, 'login' | 'email'>,
-  request: RequestContext,
-): Promise<void> {
-  const reach = reachOf(request.roles ?? [], 'write');
-  if (reach === 'everything') return;
-  const providers = await listActiveIdentityProviders(trx);
-  const foreign = providers.filter(
-    ({
-      policy: {
-        provisioning: { orgId },
-      },
-    }) => orgId === undefined || !reach.has(orgId),
-  );
-  const domains = new Set(foreign.flatMap(({ policy }) => policy.subject.emailDomains ?? []));
-  for (const name of ['login', 'email'] as const) {
-    const value = after[name];
-    if (value === null || value === before?.[name]) continue;
-    const domain = domainOfAddress(value);
-    const owner = await findConnectedOrganization(trx, domain);
-    if ((domain !== undefined && domains.has(domain)) || (owner !== undefined && !reach.has(owner)))
-      throw conflict({
-        field: `profile.${name}`,
-        message: 'is in a domain of an identity provider. Only an administrator of the whole service can use it',
-      });
-  }
+async function isOfOthers(trx: Executor, address: string, reach: OwnOrganizations): Promise<boolean> {
+  const domain = domainOfAddress(address);
+  const owner = await findConnectedOrganization(trx, domain);
+  return (owner !== undefined && !reach.has(owner)) || (domain !== undefined && (await isVouchedFor(trx, domain, [...reach])));
 }

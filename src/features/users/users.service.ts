@@ -58,7 +58,7 @@ export interface NewUser extends GivenPassword {
 
 /**
  * Creates a user, with memberships and roles, or nothing.
- * @throws {ApiError} conflict when the login is taken; validation when organization, department or group does not exist for the caller; forbidden
+ * @throws {ApiError} conflict when the login is taken, rate limited as `refuseNames`; validation when organization, department or group does not exist for the caller; forbidden
  * when they may not give roles or groups
  */
 export async function createUser(services: Services, input: NewUser, request: RequestContext): Promise<User> {
@@ -73,7 +73,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
     await refuseNames(trx, undefined, user, request);
     const schema = await validateAttributes(trx, user, input.profile, { complete: input.isByMachine !== true });
     if (!(await insertUser(trx, user))) throw loginTaken();
-    await claimAttributes(trx, schema, user);
+    await claimAttributes(trx, schema, undefined, user, request);
     for (const role of input.roles ?? []) {
       if ((await insertRole(trx, user.id, role, user.created)) === 'no such organization') throw orgMissing();
     }
@@ -130,7 +130,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
     await refuseNames(trx, before, after, request);
     const schema = change.profile && (await validateAttributes(trx, after, ...givenIn(change.profile)));
     if (!(await updateUser(trx, before.id, changes))) throw loginTaken();
-    if (schema !== undefined) await claimAttributes(trx, schema, after);
+    if (schema !== undefined) await claimAttributes(trx, schema, before, after, request);
     if (passwordHash !== null || after.email !== before.email) await deleteLinksOf(trx, before.id);
     if (after.email !== before.email) await askToVerify(trx, services, after, request);
     const event = { request, targets: [userTarget(after)] };

@@ -115,31 +115,32 @@ export const updateUser = (executor: Executor, id: string, changes: Partial<Omit
   unlessRefused(executor('users').where({ id }).update(toRow<User>(USER_COLUMNS, changes)), 'users_by_login');
 
 const TAKEN_NAMES = `
-  SELECT 'login' AS name FROM users WHERE lower(email) IN (lower(:login), lower(:asciiLogin)) AND id <> :id
-  UNION SELECT 'email as login' FROM users WHERE lower(login) IN (lower(:email), lower(:asciiEmail)) AND id <> :id
-  UNION SELECT 'email' FROM users WHERE lower(email) IN (lower(:email), lower(:asciiEmail)) AND id <> :id
-  UNION SELECT 'login as login' FROM users WHERE lower(login) = lower(:asciiLogin) AND lower(login) <> lower(:login) AND id <> :id`;
+  SELECT 'login' AS name, id FROM users WHERE lower(email) IN (lower(:login), lower(:asciiLogin)) AND id <> :id
+  UNION SELECT 'email as login', id FROM users WHERE lower(login) IN (lower(:email), lower(:asciiEmail)) AND id <> :id
+  UNION SELECT 'email', id FROM users WHERE lower(email) IN (lower(:email), lower(:asciiEmail)) AND id <> :id
+  UNION SELECT 'login as login', id FROM users WHERE lower(login) IN (lower(:login), lower(:asciiLogin)) AND id <> :id`;
 
 /** In one order, so that two transactions do not wait for each other. */
 const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
   SELECT DISTINCT hashtextextended('user name ' || lower(name), 0) AS key FROM unnest(ARRAY[:login, :email]::text[]) AS name
   WHERE name IS NOT NULL ORDER BY 1) AS keys`;
 
-type TakenName = 'login' | 'email as login' | 'email' | 'login as login';
+export type TakenName = 'login' | 'email as login' | 'email' | 'login as login';
 
 /**
- * Names of a user that another user already has: the login as an e-mail address or, in another spelling, as a login; the e-mail address as a login
- * or address. Locks the names until the transaction ends: two users created concurrently would not see each other.
+ * Names of a user that others already have: the login or the e-mail address, each as a login or an address. Locks the names until the transaction ends: two
+ * users created concurrently would not see each other.
+ * @returns IDs of the others
  */
 export async function findTakenNames(
   trx: Executor,
   { id, login, email }: Pick<User, 'id' | 'login' | 'email'>,
-): Promise<ReadonlySet<TakenName>> {
+): Promise<ReadonlyMap<TakenName, readonly string[]>> {
   const names = { login: composedName(login), email: email === null ? null : composedName(email) };
   await trx.raw(LOCK_NAMES, names);
   const ascii = { asciiLogin: asciiAddress(names.login), asciiEmail: names.email === null ? null : asciiAddress(names.email) };
-  const { rows } = await trx.raw<{ rows: { name: TakenName }[] }>(TAKEN_NAMES, { id, ...names, ...ascii });
-  return new Set(rows.map(({ name }) => name));
+  const { rows } = await trx.raw<{ rows: { name: TakenName; id: string }[] }>(TAKEN_NAMES, { id, ...names, ...ascii });
+  return new Map(rows.map(({ name }) => [name, rows.filter((row) => row.name === name).map((row) => row.id)]));
 }
 
 /** Counts sign-ups waiting for approval, using the index users_by_approval. */

@@ -14,6 +14,7 @@ import { hasRecorded } from '../../features/audit/audit.service.ts';
 import { isMultiFactor } from '../../features/second-factors/second-factor.policy.ts';
 import { endOfGrace, isSecondFactorDemanded } from '../../features/second-factors/second-factor-demand.service.ts';
 import { isFreshSignIn, type SignedIn } from '../../features/sign-in/fresh-sign-in.service.ts';
+import { countElsewhere } from '../../features/users/names-elsewhere.service.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { createFormTokens, refuseCrossSite } from '../../platform/http/csrf.ts';
@@ -221,6 +222,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
           seeOther(ctx, outcome.goTo);
         } else await draw(ctx, person, outcome);
       } catch (error) {
+        await countElsewhere(services, error);
         const problems = fieldMessages(error);
         if (problems === undefined) throw error;
         await draw(ctx, person, await page.show(visit, { values: form, problems }), 400);

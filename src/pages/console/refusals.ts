@@ -29,7 +29,8 @@ export function fieldMessages(error: unknown): readonly FieldMessage[] | undefin
     const message = error.summary.slice(error.summary.indexOf(': ') + 2);
     return [{ message: PLAIN[message] ?? refusalText(message) }];
   }
-  if (error.status !== 400 && error.status !== 409) return undefined;
+  const isOfLimit = error.status === 429 && error.causes.length > 0;
+  if (error.status !== 400 && error.status !== 409 && !isOfLimit) return undefined;
   if (error.causes.length === 0) return [{ message: refusalText(error.summary) }];
   return error.causes.map((cause) => {
     const [, field, message] = CAUSE.exec(cause) ?? [];

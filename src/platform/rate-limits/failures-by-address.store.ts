@@ -20,6 +20,17 @@ export async function secondsBarred(pool: pg.Pool, limit: FailureLimit, key: str
   return state !== null && state.consumedPoints >= limit.most ? seconds(state) : undefined;
 }
 
+/** The same within a transaction, which has a connection already. */
+export async function secondsBarredWithin(trx: Executor, limit: FailureLimit, key: string): Promise<number | undefined> {
+  const now = present().getTime();
+  const counted = trx(TABLE)
+    .where({ key: countedUnder(limit, key) })
+    .where('points', '>=', limit.most)
+    .where('expire', '>', now);
+  const row = await counted.first<{ expire: string } | undefined>('expire');
+  return row && Math.max(1, Math.ceil((Number(row.expire) - now) / 1000));
+}
+
 /** @returns how many are counted now */
 export async function failuresOf(pool: pg.Pool, limit: FailureLimit, key: string): Promise<number> {
   return (await limiter(pool, limit).get(key))?.consumedPoints ?? 0;

@@ -160,7 +160,7 @@ describe('identity providers of an organization (management API, "account/org…
     const refused = await create(`bob@${theirs.toUpperCase()}`);
     assert.deepEqual(
       [refused.status, causes(refused)],
-      [409, ['profile.email: is in a domain of an identity provider. Only an administrator of the whole service can use it']],
+      [409, ['profile.email: is not available. Choose another one, or invite the user to the organization']],
     );
   });
 });

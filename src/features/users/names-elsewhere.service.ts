@@ -1,0 +1,53 @@
+/**
+ * User names, e-mail addresses and unique values belong to one user of the whole installation. So a refusal tells an administrator of an organization that somebody
+ * elsewhere has one. All such refusals read the same, and are counted: after too many, nothing is looked up for the organization for a while (docs/decisions/0012).
+ */
+import type { Executor } from '../../platform/database/database.ts';
+import type { Services } from '../../platform/database/dependencies.ts';
+import { domainOfAddress } from '../../platform/dns/domain-name.ts';
+import { ApiError, conflict, rateLimited } from '../../platform/errors/errors.ts';
+import type { Reach } from '../administrators/administration.policy.ts';
+import { hasVerifiedDomain } from '../organization-domains/organization-domains.store.ts';
+import { countNameElsewhere, secondsWithoutNames } from '../sign-in/failure-limits.service.ts';
+
+/** IDs of the organizations of an administrator of single ones. */
+export type OwnOrganizations = Exclude<Reach, 'everything'>;
+
+/** Whose refusals are counted together: of several organizations always the same one. */
+const countedFor = (reach: OwnOrganizations): string => [...reach].sort()[0] ?? '';
+
+/** Refusal of something that belongs to others; whoever answers the call passes it to {@link countElsewhere}. */
+export class UsedElsewhere extends ApiError {
+  readonly orgId: string;
+
+  constructor(field: string, reach: OwnOrganizations) {
+    const { errorCode, status, summary, causes } = conflict({
+      field,
+      message: 'is not available. Choose another one, or invite the user to the organization',
+    });
+    super(errorCode, status, summary, causes);
+    this.orgId = countedFor(reach);
+  }
+}
+
+/** Not within a transaction: it uses its own connection. */
+export async function countElsewhere(services: Services, error: unknown): Promise<void> {
+  if (error instanceof UsedElsewhere) await countNameElsewhere(services, error.orgId);
+}
+
+/** Is the address in a verified domain of these organizations? Its owner reads the mail of everybody there. */
+export const isInOwnDomain = (executor: Executor, reach: OwnOrganizations, address: string): Promise<boolean> =>
+  hasVerifiedDomain(executor, [...reach], domainOfAddress(address) ?? '');
+
+/**
+ * Before anything is looked up.
+ * @param names to be looked up; none: something other than names
+ * @throws {ApiError} rate limited, whether they are taken or not
+ */
+export async function refuseGuesses(trx: Executor, reach: Reach, names: readonly string[] = []): Promise<void> {
+  const wait = reach === 'everything' ? undefined : await secondsWithoutNames(trx, countedFor(reach));
+  if (wait === undefined || reach === 'everything') return;
+  const own = await Promise.all(names.map((name) => isInOwnDomain(trx, reach, name)));
+  if (own.length === 0 || own.includes(false))
+    throw rateLimited(wait, 'too many names were not available recently. Try again in an hour, or invite the users to the organization');
+}
