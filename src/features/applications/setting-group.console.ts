@@ -54,7 +54,7 @@ export function readJson(typed: string): unknown {
 
 /** Objects that the settings of an application refer to. */
 export interface GroupContext {
-  /** All external identity providers. */
+  /** External identity providers to choose from. */
   readonly providers: readonly { readonly id: string; readonly name: string }[];
 }
 

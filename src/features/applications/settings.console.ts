@@ -7,7 +7,7 @@ import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { notFound } from '../../platform/errors/errors.ts';
 import { asPhrase, phrase } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
-import { listIdentityProviders } from '../identity-providers/identity-providers.service.ts';
+import { listProvidersToChoose } from '../identity-providers/identity-providers.service.ts';
 import {
   applicationCrumbs,
   applicationIn,
@@ -49,13 +49,13 @@ const SETTING_GROUPS: readonly SettingGroup[] = [
 /** So many identity providers are offered to choose from. */
 const MOST_PROVIDERS = 200;
 
-async function surroundings({ services }: ConsoleRequest): Promise<GroupContext> {
-  return { providers: (await listIdentityProviders(services, {}, { limit: MOST_PROVIDERS, after: undefined })).items };
-}
+const surroundings = async ({ services }: ConsoleRequest, { settings }: Application): Promise<GroupContext> => ({
+  providers: await listProvidersToChoose(services, settings.identity_providers ?? [], MOST_PROVIDERS),
+});
 
 /** The groups of a tab, each with a way to edit it. */
 export async function settingParts(visit: ConsoleRequest, application: Application, tab: Tab): Promise<readonly FactsPart[]> {
-  const around = await surroundings(visit);
+  const around = await surroundings(visit, application);
   return SETTING_GROUPS.filter((group) => group.tab === tab).map(({ id, title, lead, facts }) => ({
     kind: 'facts',
     title,
@@ -132,7 +132,7 @@ const edit: ConsolePage = {
           ],
         }),
         crumbs: applicationCrumbs(application, back),
-        fields: fields(withAddress(application, added), await surroundings(visit)),
+        fields: fields(withAddress(application, added), await surroundings(visit, application)),
         hidden: formKey(),
         submit: 'Save',
         cancel: back.href,
@@ -143,7 +143,7 @@ const edit: ConsolePage = {
   async receive(visit, form) {
     const { id, tab, fields } = groupIn(visit);
     const application = await applicationToChange(visit);
-    const changes = changesIn(fields(application, await surroundings(visit)), form);
+    const changes = changesIn(fields(application, await surroundings(visit, application)), form);
     // A method that needs a first secret makes one.
     const { label, secret } = await submitOnce(visit, form, [application.id, id, changes], async (services) => {
       const { application: changed, secret: made } = await changeApplicationSettings(services, application.id, changes, visit.request);

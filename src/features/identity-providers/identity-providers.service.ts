@@ -28,6 +28,7 @@ import {
   findIdentityProvider,
   type IdentityProviderSearch,
   insertIdentityProvider,
+  listIdentityProvidersOf,
   selectIdentityProviders as listRows,
   lockIdentityProvider,
   updateIdentityProviderRow as updateRow,
@@ -84,6 +85,22 @@ export const listIdentityProviders = (
   search: IdentityProviderSearch,
   window: Window,
 ): Promise<Page<IdentityProvider>> => listRows(services.database.knex, search, window);
+
+/** The oldest ones, and all that are named. */
+export async function listProvidersToChoose(
+  { database: { knex } }: Services,
+  named: readonly string[],
+  limit: number,
+): Promise<readonly IdentityProvider[]> {
+  const { items } = await listRows(knex, {}, { limit });
+  return [
+    ...items,
+    ...(await listIdentityProvidersOf(
+      knex,
+      named.filter((id) => items.every((oldest) => oldest.id !== id)),
+    )),
+  ];
+}
 
 /** @throws {ApiError} not found */
 export async function getIdentityProvider(services: Services, id: string): Promise<IdentityProvider> {

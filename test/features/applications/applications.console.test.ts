@@ -611,3 +611,23 @@ test('two administrators who save two groups of settings at once both find their
     { pkce_required: false, backchannel_logout_uri: 'https://app.example/logout' },
   );
 });
+
+test('a provider that an application names stays named, however many providers there are', async (t) => {
+  const service = await startService(t);
+  await onServer(service.database.url, (client) =>
+    client.query(`INSERT INTO identity_providers (id, name, type, protocol, created, last_updated)
+      SELECT 'idp_' || n, 'Provider ' || n, 'OIDC', '{}', now(), now() FROM generate_series(1, 201) n ORDER BY n`),
+  );
+  const { agent } = await enter(service);
+  const { body } = await service.api('POST', '/apps', {
+    label: 'Named',
+    settings: { oauthClient: { redirect_uris: [CALLBACK], identity_providers: ['idp_201'] } },
+  });
+  const id = body.id;
+  const form = await agent.visit(`${HOME}/${id}/settings/sign-in`);
+  assert.match(form.text, /value="idp_201"[^>]*checked/);
+  assert.match(wordsOf(form), /Provider 201/);
+  assert.doesNotMatch(wordsOf(form), /It no longer exists|Provider 202/);
+  await agent.submit(form, 'console-form');
+  assert.deepEqual((await read(service, id)).identity_providers, ['idp_201']);
+});
