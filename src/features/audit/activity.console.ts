@@ -1,8 +1,8 @@
-/** The tab "Activity" of things that have events: an application, a group, an organization. */
+/** The tab "Activity" of things that have events: a user, an application, a group, an organization. */
 import type { TablePart } from '../../pages/console/detail-page.ts';
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { afterIn, LIMIT, pagerOf } from '../../pages/console/paging.ts';
-import type { Page } from '../../platform/database/paging.ts';
+import type { Page, Window } from '../../platform/database/paging.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { LOG } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
@@ -10,9 +10,17 @@ import { COMMON, findEvents, LOG_COLUMNS, plainRowOf, rowOf } from './log.consol
 import { searchFields, searchIn } from './log-search.console.ts';
 import { listObjectActivity, readOrganizationLog } from './logs.service.ts';
 
-/** @param path of the tab */
-export async function activityOf(visit: ConsoleRequest, id: string, path: string): Promise<TablePart> {
-  return tableOf(await listObjectActivity(visit.services, id, windowIn(path, visit)), { id, path }, visit);
+/**
+ * @param path of the tab
+ * @param read events about the object, and for a user also those by them
+ */
+export async function activityOf(
+  visit: ConsoleRequest,
+  id: string,
+  path: string,
+  read: (window: Window) => Promise<Page<StoredEvent>> = (window) => listObjectActivity(visit.services, id, window),
+): Promise<TablePart> {
+  return tableOf(await read(windowIn(path, visit)), { id, path }, visit);
 }
 
 /** The activity of an organization, with a search. The permission to read its log is enough. @throws {ApiError} not found, forbidden */
@@ -43,7 +51,7 @@ function tableOf(
   return {
     kind: 'table',
     title: 'Activity',
-    actions: seesAll ? [{ label: 'Search the system log', href: `${LOG}?${new URLSearchParams({ target: id })}` }] : [],
+    actions: seesAll ? [{ label: 'Search the system log', href: `${LOG}?${new URLSearchParams({ q: id })}` }] : [],
     name: 'Activity',
     isDense: true,
     columns: LOG_COLUMNS,

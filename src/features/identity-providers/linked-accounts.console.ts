@@ -15,7 +15,7 @@ const homeOf = (userId: string): string => `${addressOfUser(userId)}/linked-acco
 
 const COLUMNS: ListColumns = [
   { label: 'Identity provider', by: 'name', searched: true },
-  { label: 'Name at provider', by: 'knownAs' },
+  { label: 'Name at provider', by: 'knownAs', searched: true },
   { label: 'Subject', by: 'subject' },
   { label: 'Since', by: 'created', descending: true, isFirst: true },
   { label: 'Last used', by: 'lastUsed', descending: true },

@@ -22,7 +22,7 @@ const SHOWN = 3;
 
 const COLUMNS: ListColumns = [
   { label: 'Name', by: 'name', searched: true },
-  'Networks',
+  { label: 'Networks', searchedBy: 'networks' },
   { label: 'Last change', by: 'lastUpdated', descending: true },
 ];
 

@@ -1,9 +1,12 @@
 /** Network zones. The only SQL on that table. */
+import { isIP } from 'node:net';
+import type { Knex } from 'knex';
 import type pg from 'pg';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import type { NetworkZone } from './network-zones.resource.ts';
 
 const ZONE: Columns<NetworkZone> = { id: 'id', name: 'name', networks: 'networks', created: 'created', lastUpdated: 'last_updated' };
@@ -15,7 +18,14 @@ export async function insertZone(executor: Executor, zone: NetworkZone): Promise
 
 /** Oldest first. */
 export const selectZones = (executor: Executor, window: Window): Promise<Page<NetworkZone>> =>
-  readPage<NetworkZone>(executor('network_zones'), ZONE, window);
+  readPage<NetworkZone>(executor('network_zones'), ZONE, window, { search: applyZoneSearch });
+
+/** By words of the name and of the networks, or by an IP address in one of the networks. There are at most a hundred zones. */
+function applyZoneSearch(query: Knex.QueryBuilder, typed: string): void {
+  const address = typed.trim();
+  if (isIP(address) !== 0) query.whereRaw('?::inet <<= ANY (networks::cidr[])', [address]);
+  else applyWords(query, ['name', "array_to_string(networks, ' ')"], typed);
+}
 
 export async function findZone(executor: Executor, id: string): Promise<NetworkZone | undefined> {
   return executor('network_zones').where({ id }).first<NetworkZone | undefined>(ZONE);

@@ -1,13 +1,18 @@
 /** Identity providers of organizations, with their domains. The only SQL that writes those tables. */
+import type { Knex } from 'knex';
 import type { Executor } from '../../platform/database/database.ts';
 import { violatedConstraint } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
+import { applyWords } from '../../platform/database/words.ts';
 import { shownDomain } from '../../platform/dns/domain-name.ts';
 import type { OrganizationProvider } from './organization-providers.resource.ts';
 
 type Row = Omit<OrganizationProvider, 'domains'> & { readonly domains: string[] | null };
 
 const DOMAINS = `(SELECT array_agg(d.domain ORDER BY d.domain) FROM organization_provider_domains d
+  WHERE d.org_id = o.org_id AND d.idp_id = o.idp_id)`;
+
+const SPELLINGS = `(SELECT string_agg(d.domain || ' ' || d.spelling, ' ') FROM organization_provider_domains d
   WHERE d.org_id = o.org_id AND d.idp_id = o.idp_id)`;
 
 const COLUMNS = {
@@ -27,10 +32,16 @@ const providersOf = (executor: Executor, orgId: string) =>
 
 const complete = (row: Row): OrganizationProvider => ({ ...row, domains: row.domains ?? [] });
 
+/** By words of the name and of the domains, as they are stored or shown. An organization has few domains. */
+const applyProviderSearch = (query: Knex.QueryBuilder, typed: string): void => applyWords(query, ['i.name', SPELLINGS], typed);
+
 /** Oldest first. */
 export async function selectOrganizationProviders(executor: Executor, orgId: string, window: Window): Promise<Page<OrganizationProvider>> {
   const columns = { ...COLUMNS, domains: executor.raw(DOMAINS) };
-  const { items, ...rest } = await readPage<Row>(providersOf(executor, orgId), columns, window, { by: 'o.seq' });
+  const { items, ...rest } = await readPage<Row>(providersOf(executor, orgId), columns, window, {
+    by: 'o.seq',
+    search: applyProviderSearch,
+  });
   return { items: items.map(complete), ...rest };
 }
 

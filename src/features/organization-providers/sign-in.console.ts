@@ -48,7 +48,7 @@ const modeOf = ({ mode, status }: OrganizationProvider): Piece => {
 const COLUMNS: ListColumns = [
   { label: 'Provider', by: 'name', searched: true },
   { label: 'Use', by: 'mode' },
-  'Domains',
+  { label: 'Domains', searchedBy: 'domains' },
   { label: 'Membership', by: 'autoJoin', descending: true },
 ];
 

@@ -35,6 +35,7 @@ const DAY_MS = 86_400_000;
 
 const COLUMNS: ListColumns = [
   'Browser',
+  { label: 'IP address', by: 'ipAddress', searched: true },
   { label: 'Last seen', by: 'lastSeen', descending: true },
   { label: 'Signed in', by: 'signedIn', descending: true },
   { label: 'Ends without use', by: 'expires', descending: true },
@@ -61,7 +62,8 @@ const list: ConsolePage = {
       name: 'Sessions',
       rows: items.map(({ id, userAgent, ipAddress, lastSeen, signedIn, expires, amr, applications }) => ({
         cells: [
-          [{ text: browserName(userAgent ?? '') ?? phrase('Not known') }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
+          browserName(userAgent ?? '') ?? phrase('Not known'),
+          ipAddress ?? '',
           lastSeen === null ? { text: 'Not noted', soft: true } : { moment: momentOf(lastSeen) },
           [{ moment: momentOrNull(signedIn) }, { text: series(amr.map((method) => phrase(METHODS[method] ?? method))), soft: true }],
           { moment: momentOf(expires) },

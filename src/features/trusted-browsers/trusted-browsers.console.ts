@@ -14,6 +14,7 @@ const homeOf = (userId: string): string => `${addressOfUser(userId)}/trusted-bro
 
 const COLUMNS: ListColumns = [
   'Browser',
+  { label: 'IP address', by: 'ipAddress', searched: true },
   { label: 'Trusted since', by: 'created', descending: true },
   { label: 'Last used', by: 'lastUsed', descending: true },
   { label: 'Expires', by: 'expiresAt', descending: true },
@@ -34,7 +35,8 @@ const list: ConsolePage = {
       name: 'Trusted browsers',
       rows: items.map(({ id, userAgent, ipAddress, created, lastUsed, expiresAt }) => ({
         cells: [
-          [{ text: browserName(userAgent) ?? phrase('Not known') }, ...(ipAddress === null ? [] : [{ text: ipAddress, soft: true }])],
+          browserName(userAgent) ?? phrase('Not known'),
+          ipAddress ?? '',
           { moment: momentOf(created) },
           lastUsed === null ? { text: 'Never', soft: true } : { moment: momentOf(lastUsed) },
           { moment: momentOf(expiresAt) },

@@ -23,8 +23,14 @@ export interface SortedBy<Order extends string> {
   readonly searched?: boolean;
 }
 
-/** Column heads of a list. It can be sorted by those that are objects. */
-export type ListColumns<Order extends string = string> = readonly (Text | SortedBy<Order>)[];
+/** A column that only the search reads: a property with a text or with several texts. */
+interface SearchedBy {
+  readonly label: Text;
+  readonly searchedBy: string;
+}
+
+/** Column heads of a list. It can be sorted by those that have an order. */
+export type ListColumns<Order extends string = string> = readonly (Text | SortedBy<Order> | SearchedBy)[];
 
 /** The search `q` of an address. It keeps the order and the page size. */
 function searchIn(query: URLSearchParams) {
@@ -33,7 +39,7 @@ function searchIn(query: URLSearchParams) {
 }
 
 const searchedBy = (columns: ListColumns): readonly string[] =>
-  columns.flatMap((column) => (isSorted(column) && column.searched === true ? [column.by] : []));
+  columns.flatMap((column) => (isSearched(column) ? [column.searchedBy] : isSorted(column) && column.searched === true ? [column.by] : []));
 
 /** What to find in the columns that are searched. Unprintable characters match nothing. */
 export function wordsIn(query: URLSearchParams, columns: ListColumns): RowWords | undefined {
@@ -52,8 +58,10 @@ export interface ListState<Order extends string> extends NumberedWindow {
   readonly sort: Sort & { readonly by: Order };
 }
 
-const isSorted = <Order extends string>(column: Text | SortedBy<Order>): column is SortedBy<Order> =>
+const isSorted = <Order extends string>(column: ListColumns<Order>[number]): column is SortedBy<Order> =>
   typeof column === 'object' && 'by' in column;
+
+const isSearched = (column: ListColumns[number]): column is SearchedBy => typeof column === 'object' && 'searchedBy' in column;
 
 /** The column that an address sorts by, and the direction; otherwise the one that the list is sorted by at first. */
 export function sortIn<Order extends string>(query: URLSearchParams, columns: ListColumns<Order>) {
@@ -117,6 +125,7 @@ export const sortableColumns = <Order extends string>(
   { sort }: { readonly sort: Sort | undefined },
 ): readonly Column[] =>
   columns.map((column) => {
+    if (isSearched(column)) return column.label;
     if (!isSorted(column)) return column;
     const isCurrent = sort?.by === column.by;
     const descends = isCurrent ? !sort.descending : (column.descending ?? false);

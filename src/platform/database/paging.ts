@@ -228,7 +228,10 @@ export function inPages<T extends object>(
 }
 
 const textsOf = (item: object, by: readonly string[]): string[] =>
-  Object.entries(item).flatMap(([name, value]) => (by.includes(name) && typeof value === 'string' ? [value] : []));
+  Object.entries(item)
+    .filter(([name]) => by.includes(name))
+    .flatMap(([, value]: [string, unknown]) => (Array.isArray(value) ? value : [value]))
+    .filter((value) => typeof value === 'string');
 
 /** Rows without a value come last. */
 function sorted<T extends object>(all: readonly T[], { by, descending, isText, codes }: RowSort): readonly T[] {

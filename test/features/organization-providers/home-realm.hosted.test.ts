@@ -1,6 +1,7 @@
 /** Home-realm discovery: the domain of what is typed decides where somebody signs in, and a required provider has no way around it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { enter } from '../../pages/console/administrators.ts';
 import { answerOf, post } from '../../protocol/servers/relying-party.ts';
 import { startDns } from '../../support/dns.ts';
 import { startMailServer } from '../../support/mail.ts';
@@ -201,6 +202,17 @@ test('linking: members of the organization and people of a required domain by th
     [],
     'nobody joins by themselves any more',
   );
+});
+
+test('a provider of an organization is found by its domain', async (t) => {
+  const { service, acme } = await startCustomers(t);
+  const { agent } = await enter(service);
+  for (const [q, isFound] of Object.entries({ 'acme.example': true, 'acme log': true, 'beta.example': false }))
+    assert.equal(
+      (await agent.visit(`/admin/organizations/${acme.orgId}/sign-in?q=${q}`)).text.includes(`/sign-in/${acme.idpId}`),
+      isFound,
+      q,
+    );
 });
 
 test('no way around a required provider by e-mail: neither a link for another password nor a code is sent, but the way to the provider', async (t) => {

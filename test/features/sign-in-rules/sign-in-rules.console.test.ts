@@ -20,6 +20,15 @@ test('zones and rules in the console', async (t) => {
   }
   const made = await agent.submit(form, 'console-form', { name: 'Office', networks: '192.0.2.0/24\r\n2001:db8::/32' });
   assert.match(wordsOf(made), /The network zone is created.*Office.*192\.0\.2\.0\/24/);
+  for (const [q, isFound] of Object.entries({
+    office: true,
+    '192.0.2': true,
+    '192.0.2.77': true,
+    '2001:db8:1::7': true,
+    '192.0.3.7': false,
+    '::1': false,
+  }))
+    assert.equal(/>Office</.test((await agent.visit(`${ZONES}?q=${q}`)).text), isFound, q);
   const taken = await agent.submit(form, 'console-form', { name: 'Office', networks: '192.0.2.0/24' });
   assert.match(taken.text, /id="name-problem"/);
 

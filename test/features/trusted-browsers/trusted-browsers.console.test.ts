@@ -37,6 +37,8 @@ test('the days are set with the sign-in policy; a user’s browsers are seen and
   const home = `/admin/users/${user.id}/trusted-browsers`;
   const list = await administrator.agent.visit(home);
   const [first = ''] = /\/admin\/users\/[^"]*\/trusted-browsers\/trb_[^"]*\/end/.exec(list.text) ?? [];
+  const found = async (q: string) => (await administrator.agent.visit(`${home}?q=${q}`)).text.includes(first);
+  assert.deepEqual([await found('127.0.0.1'), await found('192.0.2.1')], [true, false], 'found by the IP address');
   const ended = await administrator.agent.submit(await administrator.agent.visit(first), 'console-form');
   assert.equal(ended.url.pathname, home);
   assert.match(ended.text, /The trust has ended/);

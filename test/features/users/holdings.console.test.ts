@@ -84,6 +84,8 @@ test('sessions: one ended, then all with the tokens', async (t) => {
   assert.match(wordsOf(list), /Password \d+ \w+ \d{4}, \d\d:\d\d UTC \d+ \w+ \d{4}, \d\d:\d\d UTC Test application/);
   assert.match(wordsOf(list), /Firefox, Windows 127\.0\.0\.1 \d+ \w+ \d{4}/, 'which browser, from where, and when it was seen');
   assert.match(wordsOf(list), /Not known 127\.0\.0\.1/);
+  assert.equal(ends(await agent.visit(`${home}?q=127.0.0.1`)).length, 2, 'found by the IP address');
+  assert.equal(ends(await agent.visit(`${home}?q=192.0.2.1`)).length, 0);
   const isIn = async (browser: UserAgent) => !/sign-in-form/.test((await browser.visit('/account/security')).text);
   const active = async () => (await post(service, 'built-in', 'introspect', client, { token })).body.active;
   assert.deepEqual([await isIn(here), await isIn(there)], [true, true]);
