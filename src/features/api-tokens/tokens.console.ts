@@ -14,8 +14,9 @@ import { formKey, submitOnce } from '../../pages/console/submit-once.ts';
 import { present } from '../../platform/clock/clock.ts';
 import { forbidden, validation } from '../../platform/errors/errors.ts';
 import { phrase, type Text, verbatim } from '../../platform/i18n/phrase.ts';
-import { reachOf, type Verb } from '../administrators/administration.policy.ts';
+import { mayCall, reachOf, type Verb } from '../administrators/administration.policy.ts';
 import { findConsoleUser } from '../administrators/administrators.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { API_TOKEN_TYPES, type ApiToken } from './api-tokens.resource.ts';
 import { apiTokenName, createApiToken, getApiToken, listApiTokens, revokeApiToken } from './api-tokens.service.ts';
 
@@ -55,7 +56,7 @@ const columnsOf = (withOwners: boolean): ListColumns => [
 const list: ConsolePage = {
   path: '/api/tokens',
   access: 'own',
-  async show(visit) {
+  async show(visit, typed) {
     const withOwners = seesAll(visit, 'read');
     const columns = columnsOf(withOwners);
     const { items, total } = await listApiTokens(visit.services, pageIn(visit.query, columns), visit.request);
@@ -69,7 +70,11 @@ const list: ConsolePage = {
       actions: [create],
       list: {
         name: 'Tokens',
+        ...(mayCall(visit.request.roles, 'organizations', 'write') && {
+          choosing: choosingAction(visit, HOME, typed, { kind: 'tokens', total }),
+        }),
         rows: items.map((token) => ({
+          ...(mayRevoke(visit, token) && { value: token.id }),
           cells: [
             token.name,
             types.get(token.id) ?? '',
@@ -87,6 +92,12 @@ const list: ConsolePage = {
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'tokens',
+      pieces: piecesOf(visit.query, columnsOf(true), (window) => listApiTokens(visit.services, window, visit.request)),
+      rowOf: ({ id, name }) => ({ name, item: { id } }),
+    }),
   download: (visit) =>
     downloadList(visit, {
       name: 'api-tokens',

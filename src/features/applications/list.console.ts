@@ -4,7 +4,8 @@ import { listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesInOrder } from '../../pages/console/downloads.ts';
 import { countOf, keptOrder, listState, numberedPager, type SortedBy, sortableColumns } from '../../pages/console/list-state.ts';
 import { momentOf, momentOrNull } from '../../pages/console/moments.ts';
-import type { ConsolePage } from '../../pages/console/page.ts';
+import type { ConsolePage, ConsoleRequest } from '../../pages/console/page.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { searchApplications } from './application-lists.service.ts';
 import {
   APPLICATION_KINDS,
@@ -62,14 +63,17 @@ function searchedIn(query: URLSearchParams) {
   return { q, kind, status, origin, filter, search: { q: q === '' ? undefined : q, filter } };
 }
 
+const allFound = ({ services, query }: ConsoleRequest) =>
+  piecesInOrder((window) => searchApplications(services, searchedIn(query).search, window));
+
 export const applicationList: ConsolePage = {
   path: '/applications',
   access: 'service',
-  async show(visit) {
-    const { services, query } = visit;
+  async show(visit, typed) {
+    const { query } = visit;
     const { q, kind, status, origin, filter, search } = searchedIn(query);
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
-    const { items, total } = await searchApplications(services, search, state);
+    const { items, total } = await searchApplications(visit.services, search, state);
     const create = { label: 'Create application', href: `${APPLICATIONS_PATH}/new`, main: true };
     const isNarrowed = filter !== undefined || q !== '';
     return listPage({
@@ -81,7 +85,11 @@ export const applicationList: ConsolePage = {
         name: 'applications',
         columns: sortableColumns(APPLICATIONS_PATH, query, COLUMNS, state),
         count: countOf(total, 'application'),
+        ...(mayWriteApplications(visit) && {
+          choosing: choosingAction(visit, APPLICATIONS_PATH, typed, { kind: 'applications', total }),
+        }),
         rows: items.map((application) => ({
+          ...(!application.system && { value: application.id }),
           cells: [
             { text: application.label, href: applicationPath(application.id) },
             [
@@ -114,11 +122,17 @@ export const applicationList: ConsolePage = {
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'applications',
+      pieces: allFound(visit),
+      rowOf: ({ id, label }) => ({ name: label, item: { id } }),
+    }),
   download: (visit) =>
     downloadList(visit, {
       name: 'applications',
       columns: ['clientId', 'label', 'kind', 'status', 'origin', 'assignment', 'consent', 'created', 'lastUpdated', 'lastUsed'],
-      pieces: piecesInOrder((window) => searchApplications(visit.services, searchedIn(visit.query).search, window)),
+      pieces: allFound(visit),
       recordOf: ({ id, label, status, origin, settings, created, lastUpdated, lastUsed }) => ({
         ...{ clientId: id, label, kind: settings.application_type, status, origin },
         ...{ assignment: settings.assignment, consent: settings.consent_method, created, lastUpdated, lastUsed },

@@ -1,15 +1,42 @@
 /** The words for each bulk action. */
+import type { Services } from '../../platform/database/dependencies.ts';
+import { affectedBy } from '../affected/affected.service.ts';
+import { groupCounts } from '../groups/groups.service.ts';
 import { STEPS } from '../users/user-steps.console.ts';
-import type { BulkActionName } from './bulk.resource.ts';
+import type { BulkActionName, BulkItem, BulkKind } from './bulk.resource.ts';
 
 interface ActionText {
   readonly label: string;
   /** Effect on each row. */
   readonly does: string;
   readonly danger?: boolean;
+  /** How many of what lose something with a row, by the word for one of them. */
+  affected?(services: Services, item: BulkItem): Promise<Readonly<Record<string, number>>>;
   /** Additional input of the action. */
   readonly needs?: 'group' | 'application' | 'mail';
 }
+
+async function linkedUsers(services: Services, { id }: BulkItem) {
+  return { user: (await affectedBy(services, 'identityProvider', { id })).users };
+}
+
+async function waitingEvents(services: Services, { id }: BulkItem) {
+  return { event: (await affectedBy(services, 'eventHook', { id })).events };
+}
+
+/** The word for a row, and the list that a cancelled action leads back to. */
+export const BULK_KINDS: Readonly<Record<BulkKind, { readonly row: string; readonly list?: string }>> = {
+  users: { row: 'user', list: '/admin/users' },
+  applications: { row: 'application', list: '/admin/applications' },
+  groups: { row: 'group', list: '/admin/groups' },
+  organizations: { row: 'organization', list: '/admin/organizations' },
+  sessions: { row: 'session' },
+  consents: { row: 'consent' },
+  invitations: { row: 'invitation' },
+  tokens: { row: 'token', list: '/admin/api/tokens' },
+  'identity-providers': { row: 'identity provider', list: '/admin/security/identity-providers' },
+  'event-hooks': { row: 'hook', list: '/admin/api/event-hooks' },
+};
 
 export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
   'users.activate': {
@@ -55,4 +82,80 @@ export const ACTION_TEXTS: Readonly<Record<BulkActionName, ActionText>> = {
     danger: true,
   },
   'users.import': { label: 'Import users', does: 'Creates an active user for each row of the file.', needs: 'mail' },
+  'applications.activate': { label: 'Activate', does: 'Users can sign in to the applications, and their tokens are active again.' },
+  'applications.deactivate': {
+    label: 'Deactivate',
+    does: 'Nobody can sign in to the applications. Their tokens are inactive until the applications are activated again.',
+    danger: true,
+  },
+  'applications.delete': {
+    label: 'Delete',
+    does: 'Deletes the applications with their secrets, assignments and consents. Their tokens stop working. This cannot be undone.',
+    danger: true,
+    affected: async (services, { id }) => {
+      const { users, groups, consents } = await affectedBy(services, 'application', { id });
+      return { user: users, group: groups, consent: consents };
+    },
+  },
+  'groups.delete': {
+    label: 'Delete',
+    does: 'Deletes the groups. The members stay, but lose what only these groups give them. This cannot be undone.',
+    danger: true,
+    affected: async (services, { id }) => {
+      const { members, applications } = await groupCounts(services, id);
+      return { member: members, application: applications };
+    },
+  },
+  'organizations.delete': {
+    label: 'Delete',
+    does: 'Deletes organizations that have no members and no departments. Others are refused. This cannot be undone.',
+    danger: true,
+    affected: async (services, { id }) => {
+      const { roles, domains, invitations, administrators } = await affectedBy(services, 'organization', { id });
+      return { role: roles, domain: domains, invitation: invitations, administrator: administrators };
+    },
+  },
+  'sessions.end': {
+    label: 'End',
+    does: 'The user must sign in again in these browsers. Tokens of applications stay valid. This cannot be undone.',
+    danger: true,
+  },
+  'consents.revoke': {
+    label: 'Revoke',
+    does: 'The applications lose the access that these consents gave, and must ask the user again. This cannot be undone.',
+    danger: true,
+  },
+  'invitations.resend': { label: 'Send again', does: 'Each address gets a new link by e-mail. Former links stop working.' },
+  'invitations.revoke': { label: 'Revoke', does: 'The links stop working at once. This cannot be undone.', danger: true },
+  'tokens.revoke': {
+    label: 'Revoke',
+    does: 'Programs and directories that use the tokens are refused at once. This cannot be undone.',
+    danger: true,
+  },
+  'identity-providers.activate': { label: 'Activate', does: 'The buttons of the providers are back on the sign-in pages at once.' },
+  'identity-providers.deactivate': {
+    label: 'Deactivate',
+    does: 'Nobody can sign in with the providers until they are activated again. Linked users stay linked, and their sessions continue.',
+    danger: true,
+    affected: linkedUsers,
+  },
+  'identity-providers.delete': {
+    label: 'Delete',
+    does: 'Deletes the providers with their client secrets and the links of users to them. The accounts stay. This cannot be undone.',
+    danger: true,
+    affected: linkedUsers,
+  },
+  'event-hooks.activate': { label: 'Activate', does: 'The hooks receive events from now on.' },
+  'event-hooks.deactivate': {
+    label: 'Deactivate',
+    does: 'Events that wait, and events until the hooks are activated again, are never delivered.',
+    danger: true,
+    affected: waitingEvents,
+  },
+  'event-hooks.delete': {
+    label: 'Delete',
+    does: 'Deletes the hooks with their settings and secrets. Events that wait are never delivered. This cannot be undone.',
+    danger: true,
+    affected: waitingEvents,
+  },
 };

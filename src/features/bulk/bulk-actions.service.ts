@@ -3,15 +3,22 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { wrongState } from '../../platform/errors/errors.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { Access } from '../administrators/administration.policy.ts';
+import { revokeApiToken } from '../api-tokens/api-tokens.service.ts';
 import { assign } from '../applications/application-assignments.service.ts';
+import { deleteApplication, setApplicationStatus } from '../applications/applications.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { addGroupMembers, removeGroupMember } from '../groups/groups.service.ts';
+import { revokeGrant } from '../consents/consents.service.ts';
+import { deleteEventHook, setEventHookStatus } from '../event-hooks/event-hooks.service.ts';
+import { addGroupMembers, deleteGroup, removeGroupMember } from '../groups/groups.service.ts';
+import { deleteIdentityProvider, setIdentityProviderStatus } from '../identity-providers/identity-providers.service.ts';
+import { resendInvitation, revokeInvitation } from '../organization-invitations/organization-invitations.service.ts';
+import { deleteOrganization } from '../organizations/organizations.service.ts';
 import { resetUserFactors } from '../second-factors/factors.service.ts';
-import { clearSessions } from '../sessions/user-sessions.service.ts';
+import { clearSessions, endSession } from '../sessions/user-sessions.service.ts';
 import { activateUser, deleteUser, reactivateUser, refuseSignUp, resetPassword, takeStep } from '../users/user-lifecycle.service.ts';
 import { newUser } from '../users/user-profile.service.ts';
 import { createUser, getUser } from '../users/users.service.ts';
-import type { BulkActionName, BulkParameters } from './bulk.resource.ts';
+import type { BulkActionName, BulkItem, BulkParameters } from './bulk.resource.ts';
 
 interface BulkAction {
   /** Audience of the action; permissions are checked for each row. */
@@ -20,12 +27,16 @@ interface BulkAction {
   run(services: Services, item: unknown, parameters: BulkParameters, request: RequestContext): Promise<unknown>;
 }
 
+type OnRow = (services: Services, item: BulkItem, request: RequestContext, parameters: BulkParameters) => Promise<unknown>;
 type OnUser = (services: Services, userId: string, request: RequestContext, parameters: BulkParameters) => Promise<unknown>;
 
-const onUser = (access: Access, act: OnUser): BulkAction => ({
+const onRow = (access: Access, act: OnRow): BulkAction => ({
   access,
-  run: (services, item, parameters, request) => act(services, (item as { id: string }).id, request, parameters),
+  run: (services, item, parameters, request) => act(services, item as BulkItem, request, parameters),
 });
+
+const onUser = (access: Access, act: OnUser): BulkAction =>
+  onRow(access, (services, { id }, request, parameters) => act(services, id, request, parameters));
 
 const step = (name: Parameters<typeof takeStep>[2]) =>
   onUser('organizations', (services, id, request) => takeStep(services, id, name, request));
@@ -54,6 +65,26 @@ export const ACTIONS: Readonly<Record<BulkActionName, BulkAction>> = {
     if (status !== 'DEPROVISIONED') throw wrongState('deactivate the user first');
     await deleteUser(services, id, request);
   }),
+  'applications.activate': onRow('service', (services, { id }, request) => setApplicationStatus(services, id, 'ACTIVE', request)),
+  'applications.deactivate': onRow('service', (services, { id }, request) => setApplicationStatus(services, id, 'INACTIVE', request)),
+  'applications.delete': onRow('service', (services, { id }, request) => deleteApplication(services, id, request)),
+  'groups.delete': onRow('service', (services, { id }, request) => deleteGroup(services, id, request)),
+  'organizations.delete': onRow('service', (services, { id }, request) => deleteOrganization(services, id, request)),
+  'sessions.end': onRow('organizations', (services, { userId = '', id }, request) => endSession(services, userId, id, request)),
+  'consents.revoke': onRow('organizations', (services, { userId = '', id }, request) => revokeGrant(services, userId, id, request)),
+  'invitations.resend': onRow('organizations', (services, { orgId = '', id }, request) => resendInvitation(services, orgId, id, request)),
+  'invitations.revoke': onRow('organizations', (services, { orgId = '', id }, request) => revokeInvitation(services, orgId, id, request)),
+  'tokens.revoke': onRow('organizations', (services, { id }, request) => revokeApiToken(services, id, request)),
+  'identity-providers.activate': onRow('service', (services, { id }, request) =>
+    setIdentityProviderStatus(services, id, 'ACTIVE', request),
+  ),
+  'identity-providers.deactivate': onRow('service', (services, { id }, request) =>
+    setIdentityProviderStatus(services, id, 'INACTIVE', request),
+  ),
+  'identity-providers.delete': onRow('service', (services, { id }, request) => deleteIdentityProvider(services, id, request)),
+  'event-hooks.activate': onRow('service', (services, { id }, request) => setEventHookStatus(services, id, 'ACTIVE', request)),
+  'event-hooks.deactivate': onRow('service', (services, { id }, request) => setEventHookStatus(services, id, 'INACTIVE', request)),
+  'event-hooks.delete': onRow('service', (services, { id }, request) => deleteEventHook(services, id, request)),
   'users.import': {
     access: 'organizations',
     async run(services, item, { sendEmail = false }, request) {

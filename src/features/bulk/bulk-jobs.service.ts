@@ -10,9 +10,17 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { insertEntry } from '../outbox/outbox.store.ts';
 import { matchingUsers, type UserQuery } from '../users/user-lists.service.ts';
-import { type BulkActionName, type BulkJob, type BulkParameters, type BulkRow, MOST_ROWS, type RowCounts } from './bulk.resource.ts';
+import {
+  type BulkActionName,
+  type BulkItem,
+  type BulkJob,
+  type BulkParameters,
+  type BulkRow,
+  MOST_ROWS,
+  type RowCounts,
+} from './bulk.resource.ts';
 import { ACTIONS } from './bulk-actions.service.ts';
-import { countRows, findJob, insertJob, insertRows, insertUserRows, moveJob, readJobs, readRows } from './bulk-jobs.store.ts';
+import { countRows, findJob, insertJob, insertRows, insertUserRows, moveJob, readJobs, readRows, readWaiting } from './bulk-jobs.store.ts';
 
 /** `outbox.kind` of a job that is under way. */
 export const BULK_JOB = 'bulk-job';
@@ -72,17 +80,23 @@ export const draftForUsers = (
     return job;
   });
 
-/** Drafts an import. @throws {ApiError} as `draftForUsers`; what the rows throw */
-export const draftImport = (
+interface NewRow {
+  readonly name: string;
+  readonly item: unknown;
+}
+
+/** Drafts an action on rows that are read once. @throws {ApiError} as `draftForUsers`; what the rows throw */
+export const draftForRows = (
   { database }: Services,
-  rows: AsyncIterable<{ readonly name: string; readonly item: unknown }>,
+  action: BulkActionName,
+  rows: AsyncIterable<NewRow> | Iterable<NewRow>,
   request: RequestContext,
 ): Promise<BulkJob> =>
   database.transaction(
     async (trx) => {
-      const job = await insertDraft(trx, 'users.import', request);
+      const job = await insertDraft(trx, action, request);
       let total = 0;
-      let batch: { readonly name: string; readonly item: unknown }[] = [];
+      let batch: NewRow[] = [];
       const write = async () => {
         await insertRows(trx, job.id, total + 1, batch);
         total += batch.length;
@@ -135,6 +149,10 @@ export async function* jobRows(
     after = rows.at(-1)?.line ?? after;
   }
 }
+
+/** What the first rows of a draft are about. */
+export const firstItems = async ({ database }: Services, { id }: BulkJob, most: number): Promise<readonly BulkItem[]> =>
+  (await readWaiting(database.knex, id, most)).map(({ item }) => item as BulkItem);
 
 const target = ({ id, action }: BulkJob) => ({ id, type: 'BulkAction', displayName: action });
 

@@ -1,6 +1,7 @@
 /** Bulk actions: the list of them, and the page of one: to confirm it, to watch it, and to keep its result. */
 
 import { applicationsIn, groupsIn } from '../../pages/console/candidates.ts';
+import { affectedCount } from '../../pages/console/confirmation-page.ts';
 import { detailPage, type Fact, listPage, type Tone } from '../../pages/console/detail-page.ts';
 import { type Field, formPage } from '../../pages/console/form.ts';
 import { countOf, type ListColumns } from '../../pages/console/list-state.ts';
@@ -11,14 +12,16 @@ import { pickedId, pickField } from '../../pages/console/picker.ts';
 import { notFound, validation } from '../../platform/errors/errors.ts';
 import { listFile } from '../../platform/http/list-files.ts';
 import { type Phrase, phrase, refusalText, series } from '../../platform/i18n/phrase.ts';
-import { ACTION_TEXTS } from './action-texts.console.ts';
-import { BULK_ACTIONS, type BulkJob, type BulkParameters } from './bulk.resource.ts';
-import { cancelJob, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
+import { ACTION_TEXTS, BULK_KINDS } from './action-texts.console.ts';
+import { BULK_ACTIONS, type BulkJob, type BulkParameters, kindOf } from './bulk.resource.ts';
+import { cancelJob, firstItems, getJob, jobRows, listJobs, mayStart, startJob } from './bulk-jobs.service.ts';
 
 const HOME = '/admin/bulk';
 /** Rows that are named before the action is confirmed, and refused rows that the page shows. */
 const NAMED = 5;
 const SHOWN = 50;
+/** Rows whose effects are counted. */
+const COUNTED = 200;
 const CRUMBS = [{ label: 'Directory' }, { label: 'Bulk actions', href: HOME }];
 const STATES: Readonly<Record<BulkJob['state'], readonly [label: string, tone: Tone]>> = {
   DRAFT: ['Not confirmed', 'plain'],
@@ -32,11 +35,11 @@ const addressOfJob = (id: string): string => `${HOME}/${encodeURIComponent(id)}`
 export const addressOfDraft = (id: string): string => `${addressOfJob(id)}/confirm`;
 
 const stateOf = ({ state }: BulkJob) => ({ text: STATES[state][0], tone: STATES[state][1] });
-const usersOf = (total: number): Phrase => countOf(total, 'user');
+const rowsOf = ({ action, total }: BulkJob): Phrase => countOf(total, BULK_KINDS[kindOf(action)].row);
 
 const COLUMNS: ListColumns = [
   { label: 'Action', by: 'action', codes: BULK_ACTIONS },
-  { label: 'Users', by: 'total', descending: true },
+  { label: 'Rows', by: 'total', descending: true },
   { label: 'Status', by: 'state', codes: Object.keys(STATES) },
   'Created by',
   { label: 'Created', by: 'created', descending: true },
@@ -49,20 +52,20 @@ const list: ConsolePage = {
     const { items, total } = await listJobs(services, pageIn(query, COLUMNS), request);
     return listPage({
       title: 'Bulk actions',
-      lead: 'Actions on many users at once, and imports. They are kept for seven days.',
+      lead: 'Actions on many rows of a list at once, and imports. They are kept for seven days.',
       crumbs: [{ label: 'Directory' }],
       list: {
         name: 'Bulk actions',
         rows: items.map((job) => ({
           cells: [
             { text: phrase(ACTION_TEXTS[job.action].label), href: job.state === 'DRAFT' ? addressOfDraft(job.id) : addressOfJob(job.id) },
-            job.total,
+            rowsOf(job),
             stateOf(job),
             job.request.actor.displayName,
             { moment: momentOf(job.created) },
           ],
         })),
-        empty: 'No bulk actions in the last seven days. Select users in the list of users to begin one.',
+        empty: 'No bulk actions in the last seven days. Select rows of a list to begin one.',
         emptyAction: { label: 'Users', href: '/admin/users' },
         ...paged(HOME, query, COLUMNS, { total }, 'bulk action'),
       },
@@ -106,22 +109,38 @@ async function firstRows({ services, request }: ConsoleRequest, id: string, outc
   return [];
 }
 
+/** How many others lose something with the rows. */
+async function affectedFacts({ services }: ConsoleRequest, job: BulkJob): Promise<readonly Phrase[]> {
+  const { affected } = ACTION_TEXTS[job.action];
+  if (affected === undefined) return [];
+  const sums = new Map<string, number>();
+  for (const item of await firstItems(services, job, COUNTED))
+    for (const [one, count] of Object.entries(await affected(services, item))) sums.set(one, (sums.get(one) ?? 0) + count);
+  const numbers = [...sums]
+    .filter(([, count]) => count > 0)
+    .map(([one, count]) =>
+      job.total > COUNTED ? phrase('more than {number}', { number: countOf(count, one) }) : affectedCount(count, one),
+    );
+  return numbers.length === 0 ? [] : [phrase('This affects {things}.', { things: series(numbers) })];
+}
+
 async function confirmation(visit: ConsoleRequest, job: BulkJob, typed: Typed): Promise<Drawn> {
   const { label, does, danger = false } = ACTION_TEXTS[job.action];
   const first = await firstRows(visit, job.id, undefined, NAMED);
   const names = first.map(({ name }) => name);
   const others = job.total - names.length;
   const named = series(names);
-  const facts = [does, others > 0 ? phrase('{names} and {count} more', { names: named, count: others }) : named];
+  const listed = others > 0 ? phrase('{names} and {count} more', { names: named, count: others }) : named;
+  const facts = [does, ...(await affectedFacts(visit, job)), listed];
   return formPage(
     {
-      title: phrase('{action}: {users}?', { action: phrase(label), users: usersOf(job.total) }),
+      title: phrase('{action}: {users}?', { action: phrase(label), users: rowsOf(job) }),
       crumbs: CRUMBS,
       facts,
       fields: await fieldsFor(visit, job, typed),
-      submit: phrase('{action}: {users}', { action: phrase(label), users: usersOf(job.total) }),
+      submit: phrase('{action}: {users}', { action: phrase(label), users: rowsOf(job) }),
       danger,
-      cancel: '/admin/users',
+      cancel: BULK_KINDS[kindOf(job.action)].list ?? HOME,
     },
     typed,
   );
@@ -140,7 +159,7 @@ async function progress(visit: ConsoleRequest, job: Awaited<ReturnType<typeof ge
   ];
   const words = phrase('{done} done, {refused} refused, {waiting} left.', { done, refused, waiting });
   return detailPage({
-    title: phrase('{action}: {users}', { action: phrase(label), users: usersOf(job.total) }),
+    title: phrase('{action}: {users}', { action: phrase(label), users: rowsOf(job) }),
     status: stateOf(job),
     crumbs: CRUMBS,
     actions: [
@@ -163,7 +182,7 @@ async function progress(visit: ConsoleRequest, job: Awaited<ReturnType<typeof ge
               title: 'Refused rows',
               ...(refused > SHOWN && { lead: phrase('The first {count}. The file has all of them.', { count: SHOWN }) }),
               name: 'Refused rows',
-              columns: ['User', 'Row', 'Reason'],
+              columns: ['Name', 'Row', 'Reason'],
               rows: rows.map(({ name, line, reason }) => ({ cells: [name, String(line), refusalText(reason ?? '')] })),
               empty: '',
             } as const,
@@ -210,10 +229,11 @@ const cancel: ConsolePage = {
   access: 'organizations',
   verb: 'write',
   async show(visit, typed) {
-    const { id, action, total, state, rows } = await getJob(visit.services, visit.params.id ?? '', visit.request);
+    const job = await getJob(visit.services, visit.params.id ?? '', visit.request);
+    const { id, action, state, rows } = job;
     if (state !== 'RUNNING') throw notFound('cancel', 'Page');
     const facts = [phrase('{waiting} rows are left. They stay as they are; rows that are done stay done.', { waiting: rows.waiting })];
-    const title = phrase('Cancel “{action}: {users}”?', { action: phrase(ACTION_TEXTS[action].label), users: usersOf(total) });
+    const title = phrase('Cancel “{action}: {users}”?', { action: phrase(ACTION_TEXTS[action].label), users: rowsOf(job) });
     return formPage({ title, crumbs: CRUMBS, facts, submit: 'Cancel the rest', danger: true, cancel: addressOfJob(id) }, typed);
   },
   async receive(visit) {

@@ -21,9 +21,38 @@ export const BULK_ACTIONS = [
   'users.deactivate',
   'users.delete',
   'users.import',
+  'applications.activate',
+  'applications.deactivate',
+  'applications.delete',
+  'groups.delete',
+  'organizations.delete',
+  'sessions.end',
+  'consents.revoke',
+  'invitations.resend',
+  'invitations.revoke',
+  'tokens.revoke',
+  'identity-providers.activate',
+  'identity-providers.deactivate',
+  'identity-providers.delete',
+  'event-hooks.activate',
+  'event-hooks.deactivate',
+  'event-hooks.delete',
 ] as const;
 
 export type BulkActionName = (typeof BULK_ACTIONS)[number];
+
+/** What the rows are. */
+export type BulkKind = BulkActionName extends `${infer Kind}.${string}` ? Kind : never;
+
+export const kindOf = (action: BulkActionName): BulkKind => action.split('.', 1)[0] as BulkKind;
+
+/** A row, unless it is a user to import. */
+export interface BulkItem {
+  readonly id: string;
+  /** What it belongs to. */
+  readonly userId?: string;
+  readonly orgId?: string;
+}
 
 export interface BulkParameters {
   readonly groupId?: string | undefined;
@@ -51,7 +80,7 @@ export interface BulkJob {
 export interface BulkRow {
   /** From 1. */
   readonly line: number;
-  /** User name of the row. */
+  /** User name, or another name of the row. */
   readonly name: string;
   readonly outcome: 'DONE' | 'REFUSED' | null;
   /** Why it was refused. */
@@ -61,7 +90,7 @@ export interface BulkRow {
 export interface WaitingRow {
   readonly line: number;
   readonly name: string;
-  /** `{id}`, or the user to import. */
+  /** `{id}`, with the ID of what it belongs to; or the user to import. */
   readonly item: unknown;
 }
 

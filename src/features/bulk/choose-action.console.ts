@@ -1,31 +1,38 @@
-/** Bulk actions for users selected in a list. */
+/** Bulk actions for rows selected in a list. */
 
 import { chosenIn } from '../../pages/console/choose-page.ts';
-import type { Choosing } from '../../pages/console/detail-page.ts';
+import type { Choosing } from '../../pages/console/choosing.ts';
+import type { Pieces } from '../../pages/console/downloads.ts';
 import { countOf } from '../../pages/console/list-state.ts';
 import type { ConsoleRequest, Typed } from '../../pages/console/page.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { ACTION_TEXTS } from './action-texts.console.ts';
+import { ACTION_TEXTS, BULK_KINDS } from './action-texts.console.ts';
 import { addressOfDraft } from './bulk.console.ts';
-import { BULK_ACTIONS, type BulkActionName } from './bulk.resource.ts';
-import { draftForUsers, mayStart } from './bulk-jobs.service.ts';
+import { BULK_ACTIONS, type BulkActionName, type BulkItem, type BulkKind, kindOf, MOST_ROWS } from './bulk.resource.ts';
+import { draftForRows, draftForUsers, mayStart } from './bulk-jobs.service.ts';
 
-const ON_USERS = BULK_ACTIONS.filter((name) => name !== 'users.import');
+/** Those that the caller may start with rows of a list. */
+const actionsOn = (kind: BulkKind, request: RequestContext): readonly BulkActionName[] =>
+  BULK_ACTIONS.filter((name) => kindOf(name) === kind && name !== 'users.import' && mayStart(name, request));
 
 /**
- * @param path of the list, with its query
+ * @param path of the list
  * @param total rows of the list on all pages; absent: only those of the page can be chosen
  * @param preset the action that is chosen at first
  */
 export const choosingAction = (
-  { request }: ConsoleRequest,
+  { request, query }: Pick<ConsoleRequest, 'request' | 'query'>,
   path: string,
   typed: Typed,
-  { total, preset = '' }: { readonly total?: number; readonly preset?: BulkActionName | '' },
+  {
+    kind = 'users',
+    total,
+    preset = '',
+  }: { readonly kind?: BulkKind; readonly total?: number | undefined; readonly preset?: BulkActionName | '' },
 ): Choosing => ({
-  action: path,
+  action: query.size === 0 ? path : `${path}?${query}`,
   name: 'chosen',
   submit: 'Continue',
   fields: [
@@ -33,7 +40,7 @@ export const choosingAction = (
       name: 'action',
       label: 'Action',
       value: typed.values.get('action') ?? preset,
-      options: ON_USERS.filter((name) => mayStart(name, request)).map((name) => ({ value: name, label: ACTION_TEXTS[name].label })),
+      options: actionsOn(kind, request).map((name) => ({ value: name, label: ACTION_TEXTS[name].label })),
     },
     ...(total === undefined
       ? []
@@ -43,8 +50,8 @@ export const choosingAction = (
             label: 'Apply to',
             value: typed.values.get('scope') ?? '',
             options: [
-              { value: '', label: 'Selected users' },
-              { value: 'all', label: phrase('All {total} of this list', { total: countOf(total, 'user') }) },
+              { value: '', label: kind === 'users' ? 'Selected users' : 'Selected rows' },
+              { value: 'all', label: phrase('All {total} of this list', { total: countOf(total, BULK_KINDS[kind].row) }) },
             ],
           },
         ]),
@@ -56,8 +63,9 @@ export const choosingAction = (
 export function chosenAction(
   form: URLSearchParams,
   request: RequestContext,
+  kind: BulkKind = 'users',
 ): { readonly action: BulkActionName; readonly ids: readonly string[] | undefined } {
-  const action = ON_USERS.find((name) => name === form.get('action') && mayStart(name, request));
+  const action = actionsOn(kind, request).find((name) => name === form.get('action'));
   if (action === undefined) throw validation([{ field: 'action', message: 'Select an action.' }]);
   return { action, ids: form.get('scope') === 'all' ? undefined : chosenIn(form) };
 }
@@ -67,4 +75,36 @@ export async function draftForMembers({ services, request }: ConsoleRequest, for
   const { action, ids = [] } = chosenAction(form, request);
   const { id } = await draftForUsers(services, action, { query: { filter: 'id pr' }, ids }, request);
   return addressOfDraft(id);
+}
+
+/** A list whose rows a bulk action takes. */
+interface Choosable<T> {
+  readonly kind: BulkKind;
+  readonly pieces: Pieces<T>;
+  rowOf(item: T): { readonly name: string; readonly item: BulkItem };
+}
+
+/** Read before the draft: a transaction that waits for a second connection could wait forever. */
+async function selected<T>(pieces: Pieces<T>, rowOf: Choosable<T>['rowOf'], ids: readonly string[] | undefined) {
+  const wanted = ids && new Set(ids);
+  const rows: ReturnType<typeof rowOf>[] = [];
+  for await (const piece of pieces) {
+    rows.push(...piece.map(rowOf).filter(({ item }) => wanted === undefined || wanted.delete(item.id)));
+    if (wanted?.size === 0 || rows.length > MOST_ROWS) break;
+  }
+  return rows;
+}
+
+/**
+ * Drafts the action for the selected rows of a list, or for all. Only rows that the list has for the caller can be selected.
+ * @throws {ApiError} validation; as `draftForUsers`
+ */
+export async function draftForList<T>(
+  { services, request }: ConsoleRequest,
+  form: URLSearchParams,
+  { kind, pieces, rowOf }: Choosable<T>,
+): Promise<{ readonly goTo: string }> {
+  const { action, ids } = chosenAction(form, request, kind);
+  const { id } = await draftForRows(services, action, await selected(pieces, rowOf, ids), request);
+  return { goTo: addressOfDraft(id) };
 }

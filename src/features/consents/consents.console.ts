@@ -9,6 +9,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';
 import { affectedBy } from '../affected/affected.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { applicationNames, serverNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
 import { userTarget } from '../users/user-reach.service.ts';
@@ -27,7 +28,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/users/:id/consents',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
@@ -40,7 +41,9 @@ const list: ConsolePage = {
     const part = {
       kind: 'table' as const,
       name: 'Consents',
+      ...(subject.isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'consents', total }) }),
       rows: items.map(({ id, scope, detail, applicationId, serverId, created }) => ({
+        value: id,
         cells: [
           detail === null
             ? { text: scope, code: true }
@@ -60,6 +63,17 @@ const list: ConsolePage = {
     };
     const isSome = subject.isChangeable && items.length > 0;
     return userPage(visit, subject, [part], isSome ? [{ label: 'Revoke all', href: `${home}/revoke` }] : []);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectToChange(visit);
+    return draftForList(visit, form, {
+      kind: 'consents',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listGrants(visit.services, user.id, window, visit.request)),
+      rowOf: ({ id, scope, detail, applicationId }) => ({
+        name: `${user.login}, ${applicationId}, ${detail?.type ?? scope}`,
+        item: { id, userId: user.id },
+      }),
+    });
   },
   async download(visit) {
     const { user } = await userSubject(visit);

@@ -15,6 +15,7 @@ import type { EventType } from '../audit/event-types.policy.ts';
 import { EVENT_WORDS } from '../audit/event-words.console.ts';
 import type { StoredEvent } from '../audit/events.resource.ts';
 import { readLogs } from '../audit/logs.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { deliveryPages } from './event-hook-deliveries.console.ts';
 import {
   EVENT_HOOK_CRUMBS,
@@ -43,7 +44,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/api/event-hooks',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { items, total } = await listEventHooks(visit.services, pageIn(visit.query, COLUMNS));
     return listPage({
       title: 'Event hooks',
@@ -52,7 +53,9 @@ const list: ConsolePage = {
       actions: mayWrite(visit) ? [CREATE] : [],
       list: {
         name: 'event hooks',
+        ...(mayWrite(visit) && { choosing: choosingAction(visit, EVENT_HOOKS_PATH, typed, { kind: 'event-hooks', total }) }),
         rows: items.map((hook) => ({
+          value: hook.id,
           cells: [
             { text: hook.name, href: eventHookPath(hook.id) },
             { text: hook.channel.uri, code: true },
@@ -67,6 +70,12 @@ const list: ConsolePage = {
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'event-hooks',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listEventHooks(visit.services, window)),
+      rowOf: ({ id, name }) => ({ name, item: { id } }),
+    }),
   download: (visit) =>
     downloadList(visit, {
       name: 'event-hooks',

@@ -47,11 +47,10 @@ const members: ConsolePage = {
         columns: sortableColumns(path, query, COLUMNS, state),
         count: countOf(total, 'member'),
         ...(isChangeable && {
-          choosing: choosingAction(visit, query.size === 0 ? path : `${path}?${query}`, typed, { preset: 'users.remove-from-group' }),
+          choosing: choosingAction(visit, path, typed, { preset: 'users.remove-from-group' }),
         }),
         rows: items.map((user) => ({
           value: user.id,
-          chosen: typed.values.getAll('chosen').includes(user.id),
           avatar: nameOf(user),
           cells: memberCells(user),
           actions: isChangeable ? [{ label: 'Remove', href: `${home}/members/${encodeURIComponent(user.id)}/remove` }] : [],

@@ -13,6 +13,7 @@ import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { text } from '../../platform/validation/text.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { addressOfGroup, GROUPS_HOME, GROUPS_PATH, groupOf } from './group-page.console.ts';
 import type { GroupOrder } from './groups.resource.ts';
 import { createGroup, deleteGroup, groupCounts, searchGroups, updateGroup } from './groups.service.ts';
@@ -29,7 +30,7 @@ const found = ({ services, query }: ConsoleRequest, window: NumberedWindow) => s
 const list: ConsolePage = {
   path: '/groups',
   access: 'service',
-  async show(visit) {
+  async show(visit, typed) {
     const { request, query } = visit;
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
     const { search, items, total } = await found(visit, state);
@@ -45,7 +46,9 @@ const list: ConsolePage = {
         name: 'Groups',
         columns: sortableColumns(GROUPS_HOME, query, COLUMNS, state),
         count: countOf(total, 'group'),
+        ...(mayCreate && { choosing: choosingAction(visit, GROUPS_HOME, typed, { kind: 'groups', total }) }),
         rows: items.map(({ id, name, description, created, members }) => ({
+          value: id,
           cells: [{ text: name, href: addressOfGroup(id) }, description, members, { moment: momentOf(created) }],
         })),
         empty: search.isNarrowed
@@ -57,6 +60,12 @@ const list: ConsolePage = {
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'groups',
+      pieces: piecesInOrder((window) => found(visit, window)),
+      rowOf: ({ id, name }) => ({ name, item: { id } }),
+    }),
   download: (visit) =>
     downloadList(visit, {
       name: 'groups',

@@ -3,7 +3,7 @@ import { type Field, formPage } from '../../pages/console/form.ts';
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import { addressOfDraft } from '../bulk/bulk.console.ts';
-import { draftImport } from '../bulk/bulk-jobs.service.ts';
+import { draftForRows } from '../bulk/bulk-jobs.service.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { usersFromCsv } from './users-csv.service.ts';
 
@@ -37,7 +37,7 @@ export const importPage: ConsolePage = {
     const content = form.get('file') ?? '';
     if (content.trim() === '') throw validation([{ field: 'file', message: 'Select a CSV file that is not empty.' }]);
     const { attributes } = await currentUserSchema(visit.services);
-    const job = await draftImport(visit.services, usersFromCsv(content, attributes), visit.request);
+    const job = await draftForRows(visit.services, 'users.import', usersFromCsv(content, attributes), visit.request);
     return { goTo: addressOfDraft(job.id) };
   },
 };

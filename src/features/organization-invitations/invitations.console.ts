@@ -12,6 +12,7 @@ import { forbidden } from '../../platform/errors/errors.ts';
 import { phrase, verbatim } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { isWithin, reachOf } from '../administrators/administration.policy.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { mayGrant } from '../organization-roles/grantable-roles.policy.ts';
 import { BUILT_IN_ROLES } from '../organization-roles/organization-roles.resource.ts';
 import { allOrganizationRoles } from '../organization-roles/organization-roles.service.ts';
@@ -60,7 +61,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/organizations/:orgId/invitations',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const organization = await getOrganization(services, orgIdIn(visit), request);
     const home = homeOf(organization.id);
@@ -74,7 +75,9 @@ const list: ConsolePage = {
         title: 'Invitations',
         actions: besideMembers(visit, organization.id, '/invitations'),
         name: 'Invitations',
+        ...(isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'invitations', total }) }),
         rows: items.map(({ id, email, role, sent, expiresAt }) => ({
+          value: id,
           cells: [email, { text: role, code: true }, { moment: momentOf(sent) }, { moment: momentOf(expiresAt) }],
           actions: isChangeable
             ? [
@@ -88,6 +91,14 @@ const list: ConsolePage = {
         ...paged(home, query, COLUMNS, { total }, 'invitation'),
         files: fileActions(home, query, total),
       },
+    });
+  },
+  async receive(visit, form) {
+    const { id: orgId } = await organizationToInvite(visit);
+    return draftForList(visit, form, {
+      kind: 'invitations',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listInvitations(visit.services, orgId, window, visit.request)),
+      rowOf: ({ id, email }) => ({ name: email, item: { id, orgId } }),
     });
   },
   async download(visit) {

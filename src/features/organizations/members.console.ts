@@ -86,10 +86,9 @@ const list: ConsolePage = {
         name: 'Members',
         columns: sortableColumns(home, query, COLUMNS, state),
         count: countOf(total, 'member'),
-        ...(isChangeable && { choosing: choosingAction(visit, query.size === 0 ? home : `${home}?${query}`, typed, {}) }),
+        ...(isChangeable && { choosing: choosingAction(visit, home, typed, {}) }),
         rows: items.map((user) => ({
           value: user.id,
-          chosen: typed.values.getAll('chosen').includes(user.id),
           avatar: nameOf(user),
           cells: memberCells(user, user.depId === null ? '' : departmentPiece(user.depId)),
           actions: isChangeable

@@ -14,6 +14,7 @@ import { text } from '../../platform/validation/text.ts';
 import { isWithin, mayCall, reachOf } from '../administrators/administration.policy.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { organizationActivity } from '../audit/activity.console.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { branchesBelow } from './department-tree.console.ts';
 import { departmentMembers, departmentTree } from './departments.service.ts';
 import { organizationAdministrators } from './organization-administrators.console.ts';
@@ -53,7 +54,7 @@ const found = ({ services, query, request }: ConsoleRequest, window: NumberedWin
 const list: ConsolePage = {
   path: '/organizations',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { request, query } = visit;
     const state = listState(query, COLUMNS, { by: 'created', descending: true });
     const { search, items, total } = await found(visit, state);
@@ -69,7 +70,9 @@ const list: ConsolePage = {
         name: 'Organizations',
         columns: sortableColumns(ORGANIZATIONS_PATH, query, COLUMNS, state),
         count: countOf(total, 'organization'),
+        ...(mayCreate && { choosing: choosingAction(visit, ORGANIZATIONS_PATH, typed, { kind: 'organizations', total }) }),
         rows: items.map(({ id, name, originId, type, members, created }) => ({
+          value: id,
           cells: [{ text: name, href: organizationPath(id) }, originId, phrase(SOURCES[type]), members, { moment: momentOf(created) }],
         })),
         empty: search.isNarrowed ? 'No organizations match. Try fewer or shorter words, or show all.' : 'There is no organization yet.',
@@ -79,6 +82,12 @@ const list: ConsolePage = {
       },
     });
   },
+  receive: (visit, form) =>
+    draftForList(visit, form, {
+      kind: 'organizations',
+      pieces: piecesInOrder((window) => found(visit, window)),
+      rowOf: ({ id, name }) => ({ name, item: { id } }),
+    }),
   download: (visit) =>
     downloadList(visit, {
       name: 'organizations',

@@ -11,6 +11,7 @@ import { paged, pageIn } from '../../pages/console/paging.ts';
 import { phrase, series } from '../../platform/i18n/phrase.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import { affectedBy } from '../affected/affected.service.ts';
+import { choosingAction, draftForList } from '../bulk/choose-action.console.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
 import { applicationNames } from '../users/labels.console.ts';
 import { addressOfUser, subjectToChange, userPage, userSubject } from '../users/user-page.console.ts';
@@ -46,7 +47,7 @@ const COLUMNS: ListColumns = [
 const list: ConsolePage = {
   path: '/users/:id/sessions',
   access: 'organizations',
-  async show(visit) {
+  async show(visit, typed) {
     const { services, request, query } = visit;
     const subject = await userSubject(visit);
     const home = homeOf(subject.user.id);
@@ -60,7 +61,9 @@ const list: ConsolePage = {
       kind: 'table' as const,
       lead: 'A session is one browser in which the user is signed in.',
       name: 'Sessions',
+      ...(subject.isChangeable && { choosing: choosingAction(visit, home, typed, { kind: 'sessions', total }) }),
       rows: items.map(({ id, userAgent, ipAddress, lastSeen, signedIn, expires, amr, applications }) => ({
+        value: id,
         cells: [
           browserName(userAgent ?? '') ?? phrase('Not known'),
           ipAddress ?? '',
@@ -77,6 +80,17 @@ const list: ConsolePage = {
       files: fileActions(home, query, total),
     };
     return userPage(visit, subject, [part], subject.isChangeable ? [{ label: 'End all', href: `${home}/end` }] : []);
+  },
+  async receive(visit, form) {
+    const { user } = await subjectToChange(visit);
+    return draftForList(visit, form, {
+      kind: 'sessions',
+      pieces: piecesOf(visit.query, COLUMNS, (window) => listSessions(visit.services, user.id, window, visit.request)),
+      rowOf: ({ id, userAgent, ipAddress }) => ({
+        name: [user.login, browserName(userAgent ?? ''), ipAddress].filter(Boolean).join(', '),
+        item: { id, userId: user.id },
+      }),
+    });
   },
   async download(visit) {
     const { user } = await userSubject(visit);

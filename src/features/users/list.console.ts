@@ -111,12 +111,11 @@ export const userList: ConsolePage = {
       count: countOf(page.total, 'user'),
       ...(mayCreate &&
         page.total > 0 && {
-          choosing: choosingAction(visit, `${USERS_HOME}${visit.query.size === 0 ? '' : `?${visit.query}`}`, typed, { total: page.total }),
+          choosing: choosingAction(visit, USERS_HOME, typed, { total: page.total }),
         }),
       rows: page.items.map((user) => ({
         value: user.id,
         avatar: fullName(user.profile) ?? user.login,
-        chosen: typed.values.getAll('chosen').includes(user.id),
         cells: [
           { text: user.login, href: addressOfUser(user.id) },
           fullName(user.profile) ?? '',

@@ -3,7 +3,8 @@
 import type { NumberedPage, NumberedWindow } from '../../platform/database/paging.ts';
 import { validation } from '../../platform/errors/errors.ts';
 import type { Text } from '../../platform/i18n/phrase.ts';
-import { type Choosing, type Content, listPage } from './detail-page.ts';
+import type { Choosing } from './choosing.ts';
+import { type Content, listPage } from './detail-page.ts';
 import type { Field } from './form.ts';
 import { countOf, listState, numberedPager, type SortedBy, sortableColumns } from './list-state.ts';
 import type { Undo } from './notices.ts';

@@ -4,6 +4,7 @@ import { Phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { drawnActions } from './actions.ts';
 import { initialsOf } from './avatar.ts';
 import { chipsOf } from './chips.ts';
+import { type Choosing, drawnChoosing } from './choosing.ts';
 import { drawnFields, type Field, suggestScripts } from './form.ts';
 import type { Moment } from './moments.ts';
 import { type Action, type Drawn, type FieldMessage, NOTHING_TYPED, type Status, type Typed } from './page.ts';
@@ -90,18 +91,6 @@ export interface Pager {
 
 /** The head of a column; with a link where the list can be sorted by it. */
 export type Column = Text | { readonly label: Text; readonly href: string; readonly sorted?: 'ascending' | 'descending' | undefined };
-
-/** Rows are chosen by check boxes and sent with one button. */
-export interface Choosing {
-  /** Address that receives the selection. */
-  readonly action: string;
-  /** The field that holds each chosen row's value. */
-  readonly name: string;
-  readonly submit: Text;
-  /** Fields beside the button, with what was typed. */
-  readonly fields: readonly Field[];
-  readonly typed: Typed;
-}
 
 interface PartHead {
   readonly title?: Text;
@@ -224,10 +213,11 @@ function drawnBody(part: Part) {
   if (part.kind === 'form') return { ...part, fields: drawnFields(part.fields, NOTHING_TYPED).drawn };
   if (part.kind !== 'table') return part;
   const columns = part.columns.map((column) => (typeof column === 'string' || column instanceof Phrase ? { label: column } : column));
+  const selected = part.choosing?.typed.values.getAll(part.choosing.name) ?? [];
   const rows = part.rows.map(({ cells, value, chosen = false, avatar, actions = [], buttons = [] }) => ({
     cells: cells.map(piecesOf),
     value,
-    chosen,
+    chosen: chosen || selected.includes(value ?? ''),
     name: piecesOf(cells[0] ?? ''),
     avatar: avatar && initialsOf(avatar),
     actions: drawnActions(actions),
@@ -235,7 +225,7 @@ function drawnBody(part: Part) {
   }));
   const search = part.search && drawnSearch(part.search);
   const isBeyond = rows.length === 0 && part.pager?.previous !== undefined;
-  const choosing = part.choosing && { ...part.choosing, fields: drawnFields(part.choosing.fields, part.choosing.typed).drawn };
+  const choosing = part.choosing && drawnChoosing(part.choosing);
   return {
     ...part,
     columns,

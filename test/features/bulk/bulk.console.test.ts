@@ -53,7 +53,7 @@ test('selected users are suspended, each with its event; who cannot be is refuse
       `${type}: ${JSON.stringify(told)}`,
     );
   }
-  assert.match(wordsOf(await agent.visit('/admin/bulk')), /Suspend 2 Done admin/);
+  assert.match(wordsOf(await agent.visit('/admin/bulk')), /Suspend 2 users Done admin/);
 });
 
 test('all users of a list join a group, as many as there are, and a job can be confirmed once', async (t) => {

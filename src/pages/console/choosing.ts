@@ -1,0 +1,23 @@
+/** Check boxes beside the rows of a list, and what is done with the selected ones. */
+import type { Text } from '../../platform/i18n/phrase.ts';
+import { drawnFields, type Field } from './form.ts';
+import type { Typed } from './page.ts';
+
+/** Rows are chosen by check boxes and sent with one button. */
+export interface Choosing {
+  /** Address that receives the selection. */
+  readonly action: string;
+  /** The field that holds each chosen row's value. */
+  readonly name: string;
+  readonly submit: Text;
+  /** Fields beside the button, with what was typed. */
+  readonly fields: readonly Field[];
+  readonly typed: Typed;
+}
+
+/** The check boxes have no label that a problem could name. */
+export function drawnChoosing({ fields, typed, ...choosing }: Choosing) {
+  const problems = typed.problems.map((problem) => (problem.field === choosing.name ? { message: problem.message } : problem));
+  const drawn = drawnFields(fields, { values: typed.values, problems });
+  return { ...choosing, fields: drawn.drawn, problems: drawn.problems };
+}

@@ -1,0 +1,114 @@
+/** Bulk actions on the rows of lists that are not of users: the same selection, confirmation, job and result. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BULK_ACTIONS, kindOf } from '../../../src/features/bulk/bulk.resource.ts';
+import { createAdministrator, createOrganization, enter, wordsOf } from '../../pages/console/administrators.ts';
+import { everyStop } from '../../pages/console/tours.ts';
+import { eventually } from '../../support/process.ts';
+import { type Service, startService } from '../../support/service.ts';
+import type { Page, UserAgent } from '../../support/user-agent.ts';
+
+/** Confirms, and waits for the end. */
+async function confirmed(agent: UserAgent, confirm: Page): Promise<string> {
+  const page = await agent.submit(confirm, 'console-form');
+  const last = await eventually(async () => {
+    const now = await agent.visit(page.url.pathname);
+    return /data-running/.test(now.text) ? undefined : now;
+  }, 'the job ends');
+  return wordsOf(last);
+}
+
+const select = (agent: UserAgent, list: Page, action: string, chosen: readonly string[]): Promise<Page> =>
+  agent.submit(list, 'console-form', { action, chosen: [...chosen] });
+
+const eventsOf = async (service: Service, type: string): Promise<number> =>
+  (await service.api('GET', `/logs?since=2020-01-01T00:00:00Z&limit=200&filter=eventType eq "${type}"`)).body.length;
+
+test('every list with a selection asks for a row, and drafts each of its actions for all rows', async (t) => {
+  const service = await startService(t);
+  const stops = await everyStop(service);
+  const { agent } = await enter(service);
+  const offered = new Set<string>();
+  for (const stop of stops) {
+    const list = await agent.visit(`/admin${stop}`);
+    const form = /<form id="console-form" class="choosing"[\s\S]*?<\/form>/.exec(list.text)?.[0] ?? '';
+    const actions = BULK_ACTIONS.filter((action) => form.includes(`value="${action}"`) && !offered.has(action));
+    for (const action of actions) {
+      offered.add(action);
+      const none = await agent.submit(list, 'console-form', { action });
+      assert.equal(none.status, 400, `${stop}: ${action}`);
+      assert.match(wordsOf(none), /Select at least one row/, `${stop}: ${action}`);
+      assert.doesNotMatch(wordsOf(none), /Chosen/, `${stop}: ${action}`);
+      if (!form.includes('name="scope"')) continue;
+      const confirm = await agent.submit(list, 'console-form', { action, scope: 'all' });
+      assert.match(wordsOf(confirm), /: [\d,]+ [a-z ]+\?/, `${stop}: ${action}`);
+      assert.match(confirm.url.pathname, /^\/admin\/bulk\/.*\/confirm$/, `${stop}: ${action}`);
+    }
+  }
+  const missing = BULK_ACTIONS.filter((action) => action !== 'users.import' && kindOf(action) !== 'sessions' && !offered.has(action));
+  assert.deepEqual(missing, []);
+});
+
+test('groups are deleted with what the confirmation counts, and applications deactivated, but none of the service itself', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const groups: string[] = [];
+  for (const name of ['Editors', 'Readers', 'Écrivains'])
+    groups.push((await service.api('POST', '/groups', { profile: { name } })).body.id);
+  const user = await service.createUser();
+  for (const id of groups.slice(0, 2)) await service.api('PUT', `/groups/${id}/users/${user.id}`);
+  const { agent } = await enter(service);
+  const confirm = await select(agent, await agent.visit('/admin/groups'), 'groups.delete', groups.slice(0, 2));
+  assert.match(wordsOf(confirm), /Delete: 2 groups\?.*This affects 2 members\..*Editors, Readers/);
+  assert.equal((await service.api('GET', '/groups')).body.length, 3, 'nothing happens before it is confirmed');
+  assert.match(await confirmed(agent, confirm), /2 done, 0 refused, 0 left/);
+  assert.deepEqual(
+    (await service.api('GET', '/groups')).body.map(({ id }: { id: string }) => id),
+    [groups[2]],
+  );
+  assert.equal(await eventsOf(service, 'group.lifecycle.delete'), 2);
+  assert.match(wordsOf(await agent.visit('/admin/bulk')), /Delete 2 groups Done admin/);
+
+  const { clientId } = await service.createApp({ redirect_uris: ['https://app.example/cb'] });
+  const list = await agent.visit('/admin/applications');
+  const all = await agent.submit(list, 'console-form', { action: 'applications.deactivate', scope: 'all' });
+  assert.match(await confirmed(agent, all), /1 done, [1-9]\d* refused, 0 left/, 'applications of the service are refused');
+  assert.equal((await service.api('GET', `/apps/${clientId}`)).body.status, 'INACTIVE');
+});
+
+test('sessions, tokens and invitations end; an administrator of an organization selects only rows of their own list', async (t) => {
+  const service = await startService(t, { sendsOutbox: true });
+  const orgId = await createOrganization(service, 'Acme');
+  const { agent } = await enter(service);
+  const invite = async (id: string, email: string): Promise<string> =>
+    (await service.api('POST', `/account/org/${id}/invitation`, { email })).body.id;
+  const own = [await invite(orgId, 'ada@example.com'), await invite(orgId, 'bo@example.com')];
+  const otherOrg = await createOrganization(service, 'Other');
+  const other = await invite(otherOrg, 'cy@example.com');
+  const administrator = await createAdministrator(service, 'ORG_ADMIN', orgId);
+  const { agent: theirs } = await enter(service, administrator);
+  const list = await theirs.visit(`/admin/organizations/${orgId}/invitations`);
+  const foreign = await select(theirs, list, 'invitations.revoke', [other]);
+  assert.match(wordsOf(foreign), /Select at least one row/, 'a row of another list is none');
+  const confirm = await select(theirs, list, 'invitations.revoke', [own[0] ?? '', other]);
+  assert.match(wordsOf(confirm), /Revoke: 1 invitation\?.*ada@example\.com/);
+  assert.match(await confirmed(theirs, confirm), /1 done, 0 refused, 0 left/);
+  assert.deepEqual(
+    (await service.api('GET', `/account/org/${orgId}/invitation`)).body.map(({ id }: { id: string }) => id),
+    [own[1]],
+  );
+
+  const { id } = (await service.api('GET', `/users/${administrator.id}`)).body;
+  const sessions = await agent.visit(`/admin/users/${id}/sessions`);
+  const ending = await agent.submit(sessions, 'console-form', { action: 'sessions.end', scope: 'all' });
+  assert.match(wordsOf(ending), /End: 1 session\?/);
+  assert.match(await confirmed(agent, ending), /1 done, 0 refused, 0 left/);
+  assert.notEqual((await theirs.visit('/admin/users')).url.pathname, '/admin/users', 'the session is over');
+
+  const form = await agent.visit('/admin/api/tokens/new');
+  await agent.submit(form, 'console-form', { name: 'Nightly', type: 'API', expires: '30' });
+  const tokens = await agent.visit('/admin/api/tokens?q=nightly');
+  const revoke = await agent.submit(tokens, 'console-form', { action: 'tokens.revoke', scope: 'all' });
+  assert.match(wordsOf(revoke), /Revoke: 1 token\?.*Nightly/, 'what the search finds');
+  assert.match(await confirmed(agent, revoke), /1 done, 0 refused, 0 left/);
+  assert.doesNotMatch((await agent.visit('/admin/api/tokens')).text, /Nightly/);
+});
