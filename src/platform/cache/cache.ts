@@ -1,14 +1,14 @@
 /**
- * Cache for rarely changed data that nearly every request needs: dropped when a change is notified (platform/database/notifications.ts), and a few
- * seconds old at most if a notification is lost.
+ * Cache for rarely changed data that nearly every request needs. Notifications of changes invalidate it
+ * (platform/database/notifications.ts); a short time limit covers lost notifications.
  */
 import { withTimeout } from '../clock/timeout.ts';
 import { timings } from '../clock/timings.ts';
 
 /**
- * For an `LRUCache` that seldom holds much: it grows with its entries. With `max` it would set aside room for all of them when it is made, megabytes for
- * the caches of one service.
- * @param entries how many it holds at most
+ * Options of an `LRUCache` that usually has few entries: it grows with its entries. With `max`, it would allocate memory for all of them
+ * when it is created, megabytes for the caches of one service.
+ * @param entries maximum number
  */
 export const atMost = (entries: number): { readonly maxSize: number; sizeCalculation(): number } => ({
   maxSize: entries,
@@ -16,22 +16,22 @@ export const atMost = (entries: number): { readonly maxSize: number; sizeCalcula
 });
 
 export class CachedValue<T> {
-  /** Counts the changes, so that what was read before one does not count as fresh after it. */
+  /** Counts changes, so that data read before a change does not count as fresh after it. */
   #changes = 0;
   #value: T | undefined;
   #freshUntil = Number.NEGATIVE_INFINITY;
   #reading: Promise<T> | undefined;
 
   /**
-   * @param read from the database
-   * @param meanwhile value while the database cannot be read in time and nothing is cached; absent: callers get the error
+   * @param read reads the value from the database
+   * @param meanwhile value while the database does not respond in time and nothing is cached; absent: callers get the error
    */
   constructor(
     readonly read: () => Promise<T>,
     readonly meanwhile?: T,
   ) {}
 
-  /** @throws what reading throws, where nothing may hold meanwhile */
+  /** @throws the error of `read`, if there is no substitute */
   async current(): Promise<T> {
     if (performance.now() < this.#freshUntil && this.#value !== undefined) return this.#value;
     this.#reading ??= this.#begin();
@@ -39,7 +39,7 @@ export class CachedValue<T> {
     return meanwhile === undefined ? this.#reading : withTimeout(this.#reading, () => this.#value ?? meanwhile);
   }
 
-  /** It has changed, here or elsewhere: anyone who asks from now on gets what was read after that. */
+  /** Call after a change here or in another process: later calls get data that was read after it. */
   forget(): void {
     this.#changes += 1;
     this.#freshUntil = Number.NEGATIVE_INFINITY;
@@ -60,7 +60,7 @@ export class CachedValue<T> {
     });
     if (changes === this.#changes) {
       this.#value = value;
-      // From the end on: what does not answer is waited for once in a while, not each time.
+      // Counted from the end: a database that does not respond is tried once per interval, not at each call.
       this.#freshUntil = performance.now() + timings.cache;
     }
     return value;

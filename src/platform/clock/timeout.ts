@@ -1,9 +1,9 @@
-/** Limits to waiting. */
+/** Timeouts. */
 
 import { timings } from './timings.ts';
 
 /**
- * For optional data: a database that hangs must not delay the error page twice.
+ * Waits for optional data: a database that hangs must not delay the error page twice.
  * @returns the result of the work, or a substitute after a short time
  * @throws the work's error within that time
  */
@@ -16,8 +16,8 @@ export async function withTimeout<T, Other>(work: Promise<T>, otherwise: () => O
 }
 
 /**
- * A signal that aborts when the time is over, or with another signal. Not `AbortSignal.any`: in Node.js 20 the next garbage collection takes a
- * timeout with it that nothing else holds, and it never ends.
+ * A signal that aborts after the time, or with another signal. Not `AbortSignal.any`: in Node.js 20 the garbage collector removes a timeout
+ * that nothing else references, so it never fires.
  */
 export function signalWithin(milliseconds: number, other?: AbortSignal | null): AbortSignal {
   const controller = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Costs and waiting times, in one place. Code reads them when it needs them, so that tests can set others (test/support/short-waits.ts);
- * nothing else changes them. Milliseconds, where a field does not say otherwise.
+ * Costs, timeouts and intervals. Code reads them on use, so that tests can change them (test/support/short-waits.ts); nothing else does.
+ * Milliseconds unless a field says otherwise.
  */
 
 /** The cost of Argon2 (RFC 9106 section 3.1). */
@@ -15,11 +15,14 @@ export interface HashCost {
 
 /** Timeouts of mail servers. */
 export interface MailTimeouts {
-  /** For the connection, and for the greeting. */
+  /** For the connection, and for the server's greeting. */
   readonly connection: number;
-  /** For each answer. A server that looks into a mail before it takes it needs its time (RFC 5321 section 4.5.3.2.6), and would get it twice. */
+  /**
+   * For each response. A server that scans an e-mail before it accepts it needs this time (RFC 5321 section 4.5.3.2.6); after a timeout it
+   * would get the e-mail twice.
+   */
   readonly silence: number;
-  /** For a mail from the first byte to the last: one that answers byte by byte is given up, too. */
+  /** For a whole e-mail, in case a server responds byte by byte. */
   readonly mail: number;
 }
 
@@ -29,61 +32,61 @@ export interface Timings {
   /** Factor by which a comparison with an imported hash may exceed its measured time on a busy machine. */
   comparisonMargin: number;
 
-  /** Cached settings, servers and applications may be out of date for so long when the news of a change was lost. */
+  /** Maximum age of cached settings, servers and applications if a notification of a change was lost. */
   cache: number;
-  /** For what is good to have and not needed. */
+  /** For optional work. */
   optional: number;
 
-  /** Between two looks for changes by other processes, where they are not listened for. */
+  /** Interval of polling for changes by other processes, without LISTEN. */
   noticePause: number;
 
-  /** Between two looks for what is due in the outbox … */
+  /** Polling interval of the outbox. */
   outboxPause: number;
-  /** … and after one that failed, as while the database is away. */
+  /** The same after a failure, e.g. while the database is down. */
   outboxPauseAfterFailure: number;
-  /** Seconds after which an entry that a process took is another's: longer than any delivery, hence than `outbound`. */
+  /** Seconds after which another process can claim an outbox entry: longer than any delivery, so longer than `outbound`. */
   outboxClaim: number;
 
-  /** For a poll of signals that finds none, and between two looks while it waits. */
+  /** Timeout of a poll for signals without any, and its polling interval. */
   signalPoll: number;
   signalPollPause: number;
 
-  /** Between two times that the last use of applications is written. */
+  /** Interval of writing when applications were last used. */
   usesPause: number;
-  /** Between two times that the audit log is counted for the dashboard. */
+  /** Interval of counting the audit log for the dashboard. */
   rollUpPause: number;
 
-  /** For a request to an address chosen by others. */
+  /** For a request to a URL chosen by others. */
   outbound: number;
-  /** For a breached-password range: a user is waiting. */
+  /** For a lookup of a breached-password range: a user is waiting. */
   breachedPasswords: number;
   /** For an inline hook, including its retry: a user is waiting. */
   inlineHook: number;
-  /** For a mail of the outbox. */
+  /** For an e-mail from the outbox. */
   mail: MailTimeouts;
   /** For a test e-mail: an administrator is waiting. */
   testMail: MailTimeouts;
 
   /** For a connection to the database. */
   databaseConnection: number;
-  /** For a statement, by the server's own limit. */
+  /** For a statement; the server's limit. */
   databaseStatement: number;
-  /** For an answer: longer than `databaseStatement`, for a server that does not answer at all. */
+  /** For a response: longer than `databaseStatement`, for a server that does not respond at all. */
   databaseAnswer: number;
-  /** For a look whether the database is there. */
+  /** For the check whether the database is up. */
   databasePing: number;
-  /** A question that waits for its turn in a batch is refused after that, as the pool refuses what waits for a connection. */
+  /** Maximum wait in a batch's queue; then the query is refused, like one that waits for a pooled connection. */
   databaseTurn: number;
   /** For the read replica to respond or accept a connection; after that, the primary is used. */
   replicaAnswer: number;
-  /** For a server to say whether it takes writes, as one that was cut off from the net never does. */
+  /** For a server to say whether it accepts writes; one without a network never responds. */
   serverLook: number;
   /** Time without a response before the next server is tried in parallel. */
   serverHeadStart: number;
 
-  /** Between two looks for audit events that are not sealed. An event is sealed ten seconds after it at most, `sealerSilence` included. */
+  /** Interval of looking for unsealed audit events. An event is sealed within ten seconds, including `sealerSilence`. */
   sealPause: number;
-  /** A sealer that is heard of no more while it seals is given up after that. */
+  /** Time without a response after which another process replaces the sealer. */
   sealerSilence: number;
 }
 

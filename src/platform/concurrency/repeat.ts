@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { inTrace } from '../telemetry/tracing.ts';
 
 /**
- * Does work again and again until it is stopped, the first time after a pause, each time in a trace of its own.
- * @param work must not throw @param pause milliseconds between the end of one time and the beginning of the next
- * @returns a way to end it, after what is under way
+ * Repeats work until it is stopped, first after a pause, each time in its own trace.
+ * @param work must not throw @param pause milliseconds between the end of one run and the start of the next
+ * @returns a handle that stops it after the current run
  */
 export function repeat(name: string, work: () => Promise<unknown>, pause: () => number): { stop(): Promise<void> } {
   const stopping = new AbortController();

@@ -1,10 +1,10 @@
-/** Limits concurrent work: the rest waits in order of arrival, and is refused at once if it would wait too long. */
+/** Limits concurrent work. Further work waits in order of arrival and is refused immediately if it would wait too long. */
 import { Overloaded } from '../database/database-failures.ts';
 
 export interface Semaphore {
-  /** Runs the work when it is its turn. @throws {Overloaded} without having begun it, when too many wait already */
+  /** Runs the work when a slot is free. @throws {Overloaded} too much work is waiting; it was not started */
   <T>(work: () => Promise<T>): Promise<T>;
-  /** Would further work be refused now? */
+  /** Would further work be refused? */
   readonly isFull: () => boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The environment, parsed once: the only reader of `process.env`. Every mistake is reported together, in plain words,
- * so that an operator corrects them in one go. What each variable means: docs/reference/environment.md.
+ * Parses the environment; the only reader of `process.env`. All problems are reported together, so that an operator can correct them at
+ * once. docs/reference/environment.md describes the variables.
  */
 import { isIP } from 'node:net';
 import path from 'node:path';
@@ -42,18 +42,18 @@ const baseUrl = z
     'must name scheme, host and port only, without path, query or user',
   );
 
-/** This machine only. Certificates are public: in a larger network, anyone could send a client's certificate in the header. */
+/** Loopback only. Certificates are public: in a larger network, anyone could send a client's certificate in the header. */
 const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
 const isRange = (range: string): boolean => (range.includes('/') ? ipaddr.isValidCIDR(range) : ipaddr.isValid(range));
 
-/** An address, with a port where it is not 53. */
+/** An address, with a port if it is not 53. */
 const isDnsServer = (server: string): boolean => {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(server) ?? [];
   return isIP(server) === 6 || (isIP(bracketed ?? plain ?? '') === (bracketed === undefined ? 4 : 6) && Number(port ?? 53) <= 65535);
 };
 
-/** Not a list of them, and nothing that begins another header (RFC 5322 section 3.6.2). */
+/** A single address without characters that could start another header (RFC 5322 section 3.6.2). */
 const MAIL_FROM = /^([^<>,;:"\p{C}]*|"[^<>"\p{C}]*")<[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+>$|^[^\s<>@,;:"\p{C}]+@[^\s<>@,;:"\p{C}]+$/u;
 
 const environment = z.object({
@@ -134,18 +134,18 @@ export interface Config {
   readonly baseUrl: string;
   /** Is the public base https? Decides cookie names and the Secure attribute. */
   readonly secure: boolean;
-  /** Does the public base name this machine only? Gates playground and dev inbox. */
+  /** Is the public base a loopback host? Playground and dev inbox depend on it. */
   readonly loopback: boolean;
   /** Absent: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl: string | undefined;
-  /** A replica that introspection and userinfo may read, and how old it may be in milliseconds. Absent: they read what is newest. */
+  /** A replica for introspection and userinfo, and its maximum age in milliseconds. Absent: they read the primary. */
   readonly readDatabase: { readonly url: string; readonly maxLag: number } | undefined;
   /** How changes by other processes are detected: LISTEN on a direct connection, or polling, which also works through a pooler. */
   readonly notifications: 'listen' | 'poll';
   /** Absolute path. */
   readonly dataDir: string;
-  /** The newest first; absent: generated into `dataDir` (embedded database only). */
+  /** Newest first; absent: generated into `dataDir` (embedded database only). */
   readonly secretKeys: readonly Buffer[] | undefined;
   readonly admin: { readonly username: string; readonly password: string | undefined; readonly apiToken: string | undefined };
   /** Number of trusted proxies in front; 0 = none. */
@@ -158,11 +158,11 @@ export interface Config {
   /** Client certificates from a proxy (RFC 8705); absent: none. */
   readonly mtls:
     | {
-        /** The header that a proxy hands them over in, in lower case. */
+        /** The header with the certificate, in lower case. */
         readonly header: string;
-        /** Addresses and networks of the proxies that may. */
+        /** Addresses and networks of the proxies that may send the header. */
         readonly proxies: readonly string[];
-        /** Authorities that issue certificates to clients, PEM; absent: only certificates that are registered one by one count. */
+        /** CAs of client certificates, PEM; absent: only individually registered certificates are accepted. */
         readonly caFile: string | undefined;
         /** Address at which the proxy requests certificates, if it differs from `baseUrl`. */
         readonly baseUrl: string | undefined;
@@ -170,11 +170,11 @@ export interface Config {
     | undefined;
   /** Must client assertions name the issuer as their audience, and not the token endpoint? */
   readonly strictAssertionAudience: boolean;
-  /** The host that passkeys belong to (WebAuthn "RP ID"); absent: that of `baseUrl`. */
+  /** The relying party ID of passkeys (WebAuthn); absent: the host of `baseUrl`. */
   readonly passkeyRpId: string | undefined;
-  /** DNS servers that verify domains, `address` or `address:port`; empty: those of the system. */
+  /** DNS servers for domain verification, `address` or `address:port`; empty: those of the system. */
   readonly dnsServers: readonly string[];
-  /** A database of countries in the MaxMind DB format; absent: countries of addresses are not known. */
+  /** A database of countries in the MaxMind DB format; absent: addresses have no country. */
   readonly geoDatabaseFile: string | undefined;
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
@@ -183,7 +183,7 @@ export interface Config {
   readonly telemetry: TelemetryConfig | undefined;
 }
 
-/** All that is wrong with the environment, one sentence a variable. */
+/** All problems of the environment, one sentence per variable. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   constructor(readonly problems: readonly string[]) {
@@ -203,7 +203,7 @@ export function isLoopbackHost(host: string): boolean {
  * @throws {ConfigurationError} listing every problem, never the value of a secret.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  // A variable set to nothing counts as not set: that is how shells and compose files leave one out.
+  // An empty variable counts as not set, because shells and compose files omit variables that way.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = environment.safeParse(given);
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);

@@ -1,7 +1,7 @@
 /** Kinds of environment variables. */
 import { z } from 'zod';
 
-/** A switch of the environment: `true`/`on`/`1` or `false`/`off`/`0`. */
+/** A boolean variable: `true`/`on`/`1` or `false`/`off`/`0`. */
 export const toggle = z
   .enum(['true', 'on', '1', 'false', 'off', '0'], { error: 'must be true or false' })
   .transform((value) => value === 'true' || value === 'on' || value === '1');

@@ -1,5 +1,5 @@
 /**
- * OpenTelemetry's own variables, as far as the service knows them ("Environment Variable Specification", "OTLP Exporter Configuration"). Without an
+ * The supported standard variables of OpenTelemetry ("Environment Variable Specification", "OTLP Exporter Configuration"). Without an
  * endpoint there is no telemetry.
  */
 import { z } from 'zod';
@@ -21,7 +21,7 @@ const endpoint = z
     'must have no user, query or fragment; put credentials into OTEL_EXPORTER_OTLP_HEADERS',
   );
 
-/** `name=value` with commas between them, values percent-encoded (W3C Baggage). @returns undefined where it is something else */
+/** Comma-separated `name=value` with percent-encoded values (W3C Baggage). @returns undefined if the text has another form */
 function readPairs(list: string, name: RegExp): Readonly<Record<string, string>> | undefined {
   const pairs: [string, string][] = [];
   for (const pair of list.split(',').filter((part) => part.trim() !== '')) {
@@ -93,7 +93,7 @@ export interface OtlpTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly protocol: (typeof PROTOCOLS)[number];
   readonly compression: (typeof COMPRESSIONS)[number];
-  /** Milliseconds for a batch, its repetitions included. */
+  /** Milliseconds for a batch, including retries. */
   readonly timeout: number;
 }
 

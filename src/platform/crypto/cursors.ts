@@ -1,18 +1,18 @@
 /**
- * Cursors of lists. The number inside grows with the rows of all organizations, so it is sealed, and opens only in its list and for its caller: nobody can
- * compare cursors or try numbers.
+ * Cursors of lists. The number inside grows with the rows of all organizations, so it is sealed, and valid only in its list and for its
+ * caller. Cursors cannot be compared or guessed.
  */
 import type { Keyring } from './secrets.ts';
 
 export interface CursorPlace {
   readonly list: string;
-  /** ID of the user or application that pages through it. */
+  /** ID of the user or application that reads the list. */
   readonly caller: string;
 }
 
 const contextOf = ({ list, caller }: CursorPlace): string => JSON.stringify(['cursor', list, caller]);
 
-/** All are equally long, whatever the number. */
+/** All cursors have the same length, whatever the number. */
 export const sealCursor = (keyring: Keyring, after: number, place: CursorPlace): string =>
   keyring.seal(String(after).padStart(15, '0'), contextOf(place));
 

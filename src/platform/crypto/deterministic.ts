@@ -1,6 +1,7 @@
 /**
- * Deterministic encryption of short texts: a synthetic initialization vector, made of the text by HMAC, which also proves it, before AES in counter
- * mode (the construction SIV of Rogaway and Shrimpton, that RFC 5297 makes of AES alone). The same text under the same key is the same value.
+ * Deterministic encryption of short texts: an HMAC of the text is the initialization vector of AES in counter mode, and its authentication
+ * tag (the SIV construction of Rogaway and Shrimpton, which RFC 5297 builds on AES alone). The same text under the same key is the same
+ * value.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
@@ -16,7 +17,7 @@ const vectorOf = (key: Buffer, context: string, text: string): Buffer =>
 
 /**
  * @param key 32 random bytes
- * @param context without it the value cannot be opened, and in another context the same text is another value
+ * @param context needed to decrypt the value; in another context the same text has another value
  * @returns base64url
  */
 export function encryptDeterministically(key: Buffer, context: string, text: string): string {
@@ -25,7 +26,7 @@ export function encryptDeterministically(key: Buffer, context: string, text: str
   return Buffer.concat([vector, cipher.update(text, 'utf8'), cipher.final()]).toString('base64url');
 }
 
-/** @returns undefined when the value was not made by this key in this context */
+/** @returns undefined if the value was not created with this key and context */
 export function decryptDeterministically(key: Buffer, context: string, value: string): string | undefined {
   const bytes = Buffer.from(value, 'base64url');
   if (bytes.length <= VECTOR_BYTES || bytes.toString('base64url') !== value) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Sealed values that the browser stores: a JWE (RFC 7516, `dir`, A256GCM) that can be opened for a limited time, by this service only, and only for
- * its purpose. The service stores nothing.
+ * Sealed values that the browser stores: a JWE (RFC 7516, `dir`, A256GCM) that only this service can open, for a limited time and one
+ * purpose. The service stores nothing.
  */
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import type { z } from 'zod';
@@ -11,12 +11,12 @@ import type { Keys } from './secrets.ts';
 export interface Sealer<T> {
   /** @returns a compact JWE */
   seal(content: T): Promise<string>;
-  /** @returns undefined when the value is expired, altered, of another kind, or sealed under another key */
+  /** @returns undefined if the value is expired, altered, of another kind, or sealed with another key */
   open(sealed: string): Promise<T | undefined>;
 }
 
 export interface SealOptions<T> {
-  /** Told apart by the JWT's `typ` (RFC 7519 section 5.1). */
+  /** Stored as the JWT's `typ` (RFC 7519 section 5.1). */
   readonly kind: string;
   readonly schema: z.ZodType<T>;
   /** 32 bytes each. */
@@ -42,7 +42,7 @@ export function sealing<T extends object>({ kind, schema, keys, seconds }: SealO
             requiredClaims: ['exp'],
             currentDate: present(),
           });
-          // Sealed by another version of the service, it may have another form.
+          // A value of another version of the service may have another form.
           return schema.safeParse(payload.content).data;
         } catch (error) {
           if (!(error instanceof errors.JOSEError)) throw error;

@@ -1,6 +1,6 @@
 /**
- * Storage of secrets: values to recognize are stored as SHA-256 (RFC 6819 section 5.1.4.1.3), values to use again (client secrets, private keys) are
- * encrypted with AES-256-GCM under SECRET_KEY, and cookie keys are derived from it.
+ * Storage of secrets: values that are only compared are stored as SHA-256 (RFC 6819 section 5.1.4.1.3). Values that are needed again
+ * (client secrets, private keys) are encrypted with AES-256-GCM under SECRET_KEY. Cookie keys are derived from it.
  */
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -9,38 +9,41 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Compares secrets in constant time, regardless of their lengths. */
 export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
-/** The form in which a bearer value (session id, API token, link; of tokens and codes see protocol/storage/row-keys.ts) is stored and looked up: SHA-256, base64url. */
+/**
+ * The form in which a bearer value (session ID, API token, link) is stored and looked up: SHA-256, base64url. Tokens and codes:
+ * protocol/storage/row-keys.ts.
+ */
 export const digest = (value: string): string => hash('sha256', value, 'base64url');
 
 /** @returns an unguessable value of 256 bits, base64url */
 export const randomToken = (): string => randomBytes(32).toString('base64url');
 
-/** @returns `length` characters of base62 without bias; 20 of them carry 119 bits */
+/** @returns `length` characters of base62 without bias; 20 of them have 119 bits */
 export function randomBase62(length: number): string {
   let out = '';
   while (out.length < length) {
-    // 248 is the largest multiple of 62 below 256: bytes above it would favour the first letters.
+    // 248 is the largest multiple of 62 below 256: larger bytes would favor the first characters.
     for (const byte of randomBytes(length)) if (byte < 248 && out.length < length) out += BASE62[byte % 62];
   }
   return out;
 }
 
-/** An id as the API shows it, e.g. `org_` and 20 base62 characters. */
+/** An ID of the API, e.g. `org_` and 20 base62 characters. */
 export const newId = (prefix: string): string => `${prefix}_${randomBase62(20)}`;
 
-/** Keys of one purpose, the newest first: that one makes, all of them recognise. */
+/** Keys of one purpose, newest first: the newest creates values, all verify them. */
 export type Keys = readonly [newest: Buffer, ...older: Buffer[]];
 
-/** @returns the keys of a SECRET_KEY, 32 bytes each, the newest first; undefined when it is not one */
+/** @returns the keys of a SECRET_KEY, 32 bytes each, newest first; undefined if it is invalid */
 export function readSecretKeys(text: string): readonly Buffer[] | undefined {
   const keys = text.split(',').map((part) => part.trim());
   return keys.every((key) => /^[A-Za-z0-9_-]{43}=?$/.test(key)) ? keys.map((key) => Buffer.from(key, 'base64url')) : undefined;
 }
 
-/** 32 random bytes have fewer different ones less often than once in a billion times. */
+/** Fewer than one in a billion random keys of 32 bytes have fewer different bytes. */
 const FEWEST_DIFFERENT = 20;
 
-/** Was this key made up by a person, such as 43 times `A`, and can be guessed? */
+/** Was this key chosen by a human, such as 43 times `A`, so that it can be guessed? */
 export const looksGuessable = (key: Buffer): boolean => new Set(key).size < FEWEST_DIFFERENT;
 
 /** Seals and opens values at rest. The first key seals; all keys open, so that keys can be rotated. */
@@ -49,10 +52,10 @@ export class Keyring {
   readonly #secrets: readonly Buffer[];
   readonly #newest: Buffer;
   readonly #sealing: { id: string; key: Buffer };
-  /** Keys that sign cookies, the newest first. */
+  /** Keys that sign cookies, newest first. */
   readonly cookieKeys: readonly string[];
 
-  /** @param secrets 32 bytes each, the newest first */
+  /** @param secrets 32 bytes each, newest first */
   constructor(secrets: readonly Buffer[]) {
     const derived = secrets.map((secret) => ({ id: keyId(secret), key: derive(secret, 'gatehouse sealing') }));
     const [newest] = secrets;
@@ -65,12 +68,12 @@ export class Keyring {
     this.cookieKeys = secrets.map((secret) => derive(secret, 'gatehouse cookies').toString('base64url'));
   }
 
-  /** The id of the newest secret, under which values are sealed. */
+  /** The ID of the newest secret, which seals values. */
   get id(): string {
     return this.#sealing.id;
   }
 
-  /** The ids of the secrets, as sealed values name them, the newest first. */
+  /** The IDs of the secrets in sealed values, newest first. */
   get ids(): readonly string[] {
     return [...this.#keys.keys()];
   }
@@ -81,14 +84,14 @@ export class Keyring {
     return [derive(this.#newest, purpose), ...older.map((secret) => derive(secret, purpose))];
   }
 
-  /** For what is signed and must be recognised after a rotation: the keys of one purpose by the ids of their secrets, the newest first. */
+  /** For signed values that must be verified after a rotation: the keys of one purpose by the IDs of their secrets, newest first. */
   keysFor(purpose: string): ReadonlyMap<string, Buffer> {
     return new Map(this.#secrets.map((secret) => [keyId(secret), derive(secret, purpose)]));
   }
 
   /**
-   * Encrypts a value (AES-256-GCM, a fresh nonce each time).
-   * @param context names the place the value belongs to, e.g. its row's id: a value moved to another place does not open
+   * Encrypts a value (AES-256-GCM, a new nonce each time).
+   * @param context identifies where the value is stored, e.g. its row's ID: it cannot be opened in another place
    */
   seal(plain: string, context: string): string {
     const nonce = randomBytes(12);
@@ -97,7 +100,7 @@ export class Keyring {
     return `v1.${this.#sealing.id}.${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`;
   }
 
-  /** @throws when the value was sealed under an unknown key, for another context, or was altered */
+  /** @throws the value was sealed with an unknown key or for another context, or was altered */
   open(sealed: string, context: string): string {
     const [version, id = '', data = ''] = sealed.split('.');
     const key = this.#keys.get(id);

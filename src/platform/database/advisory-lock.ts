@@ -1,19 +1,19 @@
-/** Work that one process of all does at a time, while the others wait (PostgreSQL manual, "Advisory Locks"). */
+/** Work that only one process does at a time, while others wait (PostgreSQL manual, "Advisory Locks"). */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 
 const PAUSE_MS = 50;
 
 /**
- * Runs `work` while no other process runs any under the same key. The lock belongs to a transaction, so a pooler in transaction mode is possible, and
- * the lock is released if the process dies.
+ * Runs `work` while no other process runs any with the same key. The lock belongs to a transaction, so a pooler in transaction mode is
+ * possible, and the lock is released if the process dies.
  * @param pool has at least one more connection, for the work itself
  */
 export async function whileLocked<T>(pool: pg.Pool, key: number, work: () => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
-    // Asked again and again, not waited for; in this isolation level; and without a parameter, for then the statement would stay open. Otherwise a snapshot is
-    // held, and holds up a migration that makes an index concurrently.
+    // Polls instead of waiting, in this isolation level, and without a parameter, which would keep the statement open. Otherwise a snapshot
+    // would be held, which blocks a migration that creates an index concurrently.
     for (;;) {
       // The connection is idle during the work.
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0');

@@ -1,6 +1,6 @@
 /**
- * Batches statements: what several requests query in one turn of the event loop becomes one statement, because the round trip costs more than the
- * query. A single request does not wait.
+ * Batches statements: the queries of several requests in one turn of the event loop become one statement, because the round trip costs more
+ * than the query. A single request does not wait.
  */
 import type pg from 'pg';
 import { timings } from '../clock/timings.ts';
@@ -8,8 +8,8 @@ import { type TraceContext, traceContext, withContexts } from '../telemetry/trac
 import { isUnanswered, isUnavailable, Overloaded, wasHeldUp } from './database-failures.ts';
 
 /**
- * One statement at a time: requests meanwhile form the next batch. A statement that takes longer than this many milliseconds no longer blocks the
- * next.
+ * One statement at a time: later requests form the next batch. A statement that takes longer than this many milliseconds no longer blocks
+ * the next.
  */
 const HELD_UP = 20;
 const MOST_UNDER_WAY = 4;
@@ -23,7 +23,7 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * @param ask answers the questions in order; if a batch fails, each question is asked alone, so that none fails because of another
+ * @param ask answers the questions in order; if a batch fails, each question is retried alone, so that none fails because of another
  * @param most maximum questions per statement
  * @returns a function for one question
  */
@@ -91,11 +91,11 @@ function queue<Question, Answer>(
         resolve(answers[index] as Answer);
       });
     } catch (error) {
-      // Each of those who wait would wait as long again.
+      // Each waiting request would wait as long again.
       if (isUnanswered(error)) for (const { reject } of waiting.splice(0)) reject(error);
-      // If the database is down, retrying each one would fail too; and the outcome of a statement with a lost response is unknown.
+      // If the database is down, retries would fail too. The outcome of a statement with a lost response is unknown.
       if (batch.length === 1 || (isUnavailable(error) && !wasHeldUp(error))) for (const { reject } of batch) reject(error);
-      // At once, so that one that waits for a lock holds up none of the others.
+      // In parallel, so that one that waits for a lock does not delay the others.
       else await Promise.all(batch.map(alone));
     } finally {
       clearTimeout(patience);

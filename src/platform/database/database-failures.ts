@@ -2,11 +2,11 @@
 import pg from 'pg';
 
 /**
- * connection exceptions · shutdown, crash, cannot connect now · too many connections, no room on its disk, no memory · its disk fails · read only (a
- * standby during failover, or an operator's word)
+ * connection exceptions · shutdown, crash, cannot connect now · too many connections, disk full, out of memory · disk failure · read only
+ * (a standby during failover, or set by an operator)
  */
 const UNAVAILABLE_STATES = /^(08...|57P0[123]|53...|58030|25006)$/;
-/** a statement ran longer than it may · a lock was not to be had · serialization failure · deadlock */
+/** statement timeout · lock not available · serialization failure · deadlock */
 const HELD_UP_STATES = /^(57014|55P03|40001|40P01)$/;
 
 const UNAVAILABLE_CODES = new Set([
@@ -21,14 +21,14 @@ const UNAVAILABLE_CODES = new Set([
   'EPIPE',
 ]);
 
-// pg and pg-pool give these errors neither class nor code: their words are all there is to know them by.
+// These errors of pg and pg-pool have neither class nor code, only a message.
 const UNAVAILABLE_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end/;
 
 /** No response from the database within the timeout of a statement or a new connection. Waiting for a pooled connection is a different error. */
 const UNANSWERED_MESSAGE = /^Query read timeout$|^Connection terminated due to connection timeout$/;
 
-/** Did the database not answer at all, so that anyone who waits behind would fare no better? */
+/** Did the database not respond at all, so that waiting requests would fail too? */
 export const isUnanswered = (error: unknown): boolean => error instanceof Error && UNANSWERED_MESSAGE.test(error.message);
 
 /** More requests are waiting than allowed. */
@@ -42,7 +42,7 @@ export class ReadOnly extends Error {
   override readonly message = 'The database takes no writes (transaction_read_only is on)';
 }
 
-/** SQLSTATE read_only_sql_transaction: a write was refused for that reason. */
+/** SQLSTATE read_only_sql_transaction. */
 export const READ_ONLY_STATE = '25006';
 
 /** No database server accepts writes at the moment. @param reasons responses of the servers */
@@ -63,31 +63,31 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE_MESSAGE.test(error.message);
 }
 
-/** Did the database work, but other work held the statement up for too long? Then another statement may well succeed at once. */
+/** Did other work block the statement for too long? Then another statement may succeed immediately. */
 export const wasHeldUp = (error: unknown): boolean => error instanceof pg.DatabaseError && HELD_UP_STATES.test(error.code ?? '');
 
-/** A connection that broke, or was ended by the server, while it was used or lay idle: administrator's command, crash. */
+/** A connection that broke or was ended by the server, in use or idle: administrator's command, crash. */
 const BROKEN = /^(08006|57P0[12]|ECONNRESET|EPIPE)$/;
 const BROKEN_MESSAGE = /Connection terminated unexpectedly|Client has encountered a connection error and is not queryable/;
 
-/** Was it this one connection that failed, so that another may be had at once? */
+/** Did only this connection fail, so that a new one can be opened immediately? */
 export function isBrokenConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return 'code' in error && typeof error.code === 'string' ? BROKEN.test(error.code) : BROKEN_MESSAGE.test(error.message);
 }
 
-/** Did the statement run longer than it may (query_canceled)? */
+/** Was the statement canceled by its timeout (query_canceled)? */
 export const isTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '57014';
 
-/** @returns the name of the constraint that refused the statement (SQLSTATE class 23), if that is what happened */
+/** @returns the name of the constraint that the statement violated (SQLSTATE class 23); undefined: none */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined;
 }
 
 /**
- * Runs a write that a constraint may refuse.
+ * Runs a write that may violate a constraint.
  * @param constraint undefined: any
- * @returns false if it was refused; the transaction can then only be rolled back
+ * @returns false if it was violated; the transaction can then only be rolled back
  */
 export async function unlessRefused(write: PromiseLike<unknown>, constraint?: string): Promise<boolean> {
   try {

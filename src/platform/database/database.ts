@@ -1,6 +1,6 @@
 /**
- * The service's way to PostgreSQL: one pool of connections, used directly by the hot path and through knex by everything else,
- * and the migrations. Holds no statement of its own about the service's data.
+ * Access to PostgreSQL: a pool of connections, which the hot path uses directly and everything else through knex, and the migrations.
+ * Contains no statements about the service's data.
  */
 import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,25 +19,25 @@ export interface Database {
   readonly pool: pg.Pool;
   /** For management resources and migrations, over the same pool. Its `.stream()` would release a connection twice (knex 3.3.0). */
   readonly knex: Knex;
-  /** Absent: everything is read from the primary. */
+  /** Absent: all reads use the primary. */
   readonly replica?: ReadReplica;
   /**
-   * Commits what `work` did when it resolves, undoes it when it rejects. After a deadlock or a serialization failure the work is done again (repetition.ts),
-   * hence it has no effect but by `trx`.
-   * @param options.repeatable false: the work is done once, for it has other effects, or uses something up
+   * Commits the changes of `work` when it resolves, and rolls them back when it rejects. After a deadlock or a serialization failure the
+   * work is repeated (repetition.ts), so it must have no effects except through `trx`.
+   * @param options.repeatable false: the work is not repeated, because it has other effects or consumes something
    */
   transaction<T>(work: (trx: Knex.Transaction) => Promise<T>, options?: { readonly repeatable: boolean }): Promise<T>;
-  /** @throws when the database cannot be reached, or takes no writes */
+  /** @throws the database is unreachable or read only */
   ping(): Promise<void>;
-  /** Waits for the work under way, then closes every connection. */
+  /** Waits for pending work, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** A copy of the database that may be read where what it shows need not be the newest (read-replica.ts). */
+/** A copy of the database for reads that need not be current (read-replica.ts). */
 export interface ReadReplica {
   /**
-   * @param question also returns the heartbeat that the replica shows; undefined: not found
-   * @returns undefined: ask the primary
+   * @param question also returns the replica's heartbeat; undefined: not found
+   * @returns undefined: use the primary
    */
   read<T>(
     question: (pool: pg.Pool, heartbeat: string) => Promise<{ readonly value: T; readonly beat: number | null } | undefined>,
@@ -48,12 +48,12 @@ export interface ReadReplica {
 export type Executor = Knex | Knex.Transaction;
 
 const POOL_SIZE = 10;
-/** @returns what one process of the service holds at most: its pool, and where it does not poll, the one that listens to notifications */
+/** @returns the maximum connections of one process: its pool, and one for notifications unless it polls */
 export const connectionsOfProcess = (notifications: 'listen' | 'poll'): number => POOL_SIZE + (notifications === 'listen' ? 1 : 0);
 
 /**
- * Set by a statement, not at the start of the connection: poolers refuse start-up parameters they do not know. Said, too, where there is no limit: the
- * database, or its user, may have one.
+ * Set by a statement, because poolers refuse unknown start-up parameters. Also set without a limit, because the database or its user may
+ * have one.
  * @param statementTimeout milliseconds; 0: none
  */
 const session = (statementTimeout: number): string =>
@@ -61,7 +61,7 @@ const session = (statementTimeout: number): string =>
 const MIGRATION_LOCK = 0x67617466;
 
 /**
- * Creates the pool; connections are opened on demand, and a lost database is found again without a restart.
+ * Creates the pool. Connections are opened on demand and restored after an outage without a restart.
  * @param options.poolSize maximum connections, at least 2
  * @param options.patient for migrations and waiting for locks: no statement or response timeout
  * @param options.answerWithin timeout in milliseconds for connections and responses; absent: those of the primary
@@ -87,13 +87,13 @@ export async function openDatabase(options: {
     keepAliveInitialDelayMillis: 10_000,
     types: numbersForBigints(),
     onConnect: async (client) => {
-      // Through a pooler it would be the limit of others, too, who get the same connection later.
+      // Through a pooler, the limit would also apply to later users of the same connection.
       if (!(options.patient && options.connection.pooler)) await client.query(session(options.patient ? 0 : timings.databaseStatement));
       if (options.connection.pooler && client instanceof PreparingClient) await client.prepareOnlyWhereNamesLast();
     },
   });
   pool.on('error', options.onError);
-  // A connection learns whether it can write only when it opens: one that was refused would stay so when the database accepts writes again.
+  // A connection checks for writes only when it opens. One that was refused would stay so after the database accepts writes again.
   pool.on('release', (_error, client) => {
     if (client instanceof PreparingClient && client.wasReadOnly) client.end().catch(() => {});
   });
@@ -101,9 +101,9 @@ export async function openDatabase(options: {
   const knex = knexFactory({
     client: 'pg',
     connectionPool: pool,
-    // An error would carry the statement with its values, password hashes among them, into the log.
+    // Otherwise an error would bring the statement with its values, including password hashes, into the log.
     compileSqlOnError: false,
-    // knex prints what it throws as well.
+    // knex also prints the errors that it throws.
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
   });
   return {
@@ -115,7 +115,7 @@ export async function openDatabase(options: {
       await Promise.race([askWhetherWritable(pool), answerWithin(timings.databasePing)]);
     },
     async close() {
-      // First: knex, once destroyed, gives no connection back, and the pool would wait for it for ever.
+      // First: after its destruction, knex returns no connections, and the pool would wait for them forever.
       await pool.end();
       await knex.destroy();
     },
@@ -124,7 +124,7 @@ export async function openDatabase(options: {
 
 type Connected = Parameters<pg.Pool['connect']>[0];
 
-/** One who waits for a connection gets it from the request that gives it back, and in that one's context. */
+/** A waiting request gets its connection in the context of the request that releases it. This restores its own context. */
 class TracedPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
@@ -134,7 +134,7 @@ class TracedPool extends pg.Pool {
   }
 }
 
-/** @throws {ReadOnly} on a standby as well as where an operator has said so */
+/** @throws {ReadOnly} on a standby, and if an operator has made the database read only */
 async function askWhetherWritable(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   let isWritable = false;
@@ -147,13 +147,13 @@ async function askWhetherWritable(pool: pg.Pool): Promise<void> {
   if (!isWritable) throw new ReadOnly();
 }
 
-/** @throws when the time is over */
+/** @throws after the timeout */
 async function answerWithin(milliseconds: number): Promise<never> {
   await delay(milliseconds, undefined, { ref: false });
   throw new Error('Query read timeout');
 }
 
-/** Counters and sequence numbers as numbers; beyond 2^53, where a number would lie, as pg's string. This pool's alone. */
+/** Parses counters and sequence numbers as numbers; beyond 2^53, where a number is not exact, as pg's string. For this pool only. */
 function numbersForBigints(): pg.CustomTypesConfig {
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.INT8, (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : text));
@@ -161,17 +161,17 @@ function numbersForBigints(): pg.CustomTypesConfig {
 }
 
 /**
- * Brings the schema to the newest version. Any number of processes may call it at once, and one may be killed midway: its lock ends with it, and what was
- * half done is rolled back.
+ * Migrates the schema to the newest version. Any number of processes can call it concurrently, and one can be killed midway: its lock ends
+ * with it, and an incomplete migration is rolled back.
  */
 export const migrate = ({ pool, knex }: Database): Promise<void> =>
   whileLocked(pool, MIGRATION_LOCK, async () => {
-    // knex has a lock of its own, a row that outlives its holder.
+    // knex has a lock of its own, a row that remains if its holder dies.
     await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
     await knex.migrate.latest(MIGRATIONS);
   });
 
-/** @returns the names of the migrations that this database has not seen yet */
+/** @returns the names of the migrations that have not run in this database */
 export async function pendingMigrations({ knex }: Database): Promise<readonly string[]> {
   const [, pending] = (await knex.migrate.list(MIGRATIONS)) as [unknown, readonly string[]];
   return pending;
@@ -181,7 +181,7 @@ const FOLDER = new URL('../../../migrations/', import.meta.url);
 
 const MIGRATIONS: Knex.MigratorConfig = {
   migrationSource: {
-    // Recorded without an extension: the name is the same for the source and for what is compiled from it.
+    // Recorded without an extension: the name is the same for the source and the compiled file.
     getMigrations: async () =>
       readdirSync(FOLDER)
         .filter((file) => /^\d{3}-[a-z0-9-]+\.js$/.test(file))

@@ -12,17 +12,20 @@ const MOST_CHARACTERS = 2000;
 const MOST_COMPARISONS = 50;
 const DEEPEST = 50;
 
-/** `emails[type eq "work"].value eq "a"`, as Microsoft Entra writes `emails[type eq "work" and value eq "a"]`. Strings are numbers by then. */
+/**
+ * `emails[type eq "work"].value eq "a"`: Microsoft Entra sends `emails[type eq "work" and value eq "a"]`. At this point, strings are
+ * replaced by numbers.
+ */
 const BEHIND_BRACKETS = /\[([^[\]]*)\]\.([a-z][\w-]*)\s+(pr\b|[a-z]{2}\s+[^\s)]+)/gi;
 
-/** A string as JSON writes it (RFC 8259 section 7). */
+/** A JSON string (RFC 8259 section 7). */
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
 const moment = z.iso.datetime({ offset: true });
 
 /**
  * @param attributes attributes and their types; names are case-insensitive
- * @param severalValued attributes that brackets may follow, in lower case
+ * @param severalValued attributes that can have a value path, in lower case
  * @param field that contained the expression, for errors
  * @throws {ApiError} validation
  */
@@ -47,7 +50,7 @@ export function parseFilter(
       case 'or':
         return { op: node.op, filters: node.filters.map((part) => translate(part, depth + 1, within)) };
       case 'not':
-        // The library takes `a pr not b pr` for an operation of two.
+        // The library parses `a pr not b pr` as an operation of two.
         if (node.filter === undefined) throw refuse(NOT_A_FILTER);
         return { op: 'not', filter: translate(node.filter, depth + 1, within) };
       case '[]':
@@ -67,7 +70,7 @@ export function parseFilter(
         if (comparisons > MOST_COMPARISONS) throw refuse(`must have at most ${MOST_COMPARISONS} comparisons`);
         return leaf({ ...node, attrPath: within + node.attrPath });
       default:
-        // Words that every object knows are no operators, but the library takes them for such.
+        // Names of properties that every object has are not operators, but the library accepts them.
         throw refuse(NOT_A_FILTER);
     }
   };

@@ -4,11 +4,11 @@ import type { Knex } from 'knex';
 /** Attribute type: text is compared without case, times as points in time. */
 export type AttributeType = 'text' | 'time' | 'boolean' | 'number';
 
-/** Each comparison fits the type of its attribute. */
+/** A comparison by the type of its attribute. */
 export type Filter =
   | { readonly op: 'and' | 'or'; readonly filters: readonly Filter[] }
   | { readonly op: 'not'; readonly filter: Filter }
-  /** One value of an attribute with several, e.g. `emails[…]`; the attributes of the filter within are those of that value. */
+  /** One value of an attribute with several, e.g. `emails[…]`; the inner filter applies to attributes of that value. */
   | { readonly op: 'any'; readonly filter: Filter }
   | { readonly op: 'pr'; readonly attribute: string }
   | {
@@ -22,13 +22,16 @@ export interface AttributeColumn {
   /** An expression without parameters, e.g. `profile->>'firstName'`. */
   readonly sql: string;
   readonly type: AttributeType;
-  /** For an attribute with several values: what they are rows of, e.g. `jsonb_array_elements(target) AS element`. One that fits is enough. */
+  /**
+   * For an attribute with several values: the rows of its values, e.g. `jsonb_array_elements(target) AS element`. One matching row is
+   * enough.
+   */
   readonly among?: string;
-  /** Text that is compared with the case of its letters. */
+  /** Is the text compared case-sensitively? */
   readonly caseExact?: boolean;
   /** Forms in which a text can be stored. */
   readonly spellings?: (value: string) => readonly string[];
-  /** For an attribute whose values are in an index of terms: looked up there first, for what equals or begins so. */
+  /** For an attribute with an index of terms, which is used first for equality and prefixes. */
   readonly terms?: AttributeTerms;
 }
 
@@ -42,14 +45,14 @@ interface AttributeTerms {
 
 export type AttributeColumns = Readonly<Record<string, AttributeColumn>>;
 
-/** @returns what the attributes of these columns hold, as platform/database/filter-syntax.ts asks for it */
+/** @returns the types of these columns' attributes, for platform/database/filter-syntax.ts */
 export const attributeTypes = (columns: AttributeColumns): Record<string, AttributeType> =>
   Object.fromEntries(Object.entries(columns).map(([attribute, { type }]) => [attribute, type]));
 
-/** @returns the pattern of LIKE for what begins with the text */
+/** @returns the LIKE pattern for texts that begin with the text */
 const beginningWith = (text: string): string => `${literal(text)}%`;
 
-/** @returns the pattern of LIKE for what has the text in it */
+/** @returns the LIKE pattern for texts that contain the text */
 export const containing = (text: string): string => `%${literal(text)}%`;
 
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
@@ -60,8 +63,8 @@ interface Condition {
 }
 
 /**
- * Keeps of the query's rows those that fit. An attribute without a value equals nothing, so `ne` and `not` let it pass.
- * @param columns of every attribute that the filter was read with
+ * Adds the filter to the query. An attribute without a value equals nothing, so `ne` and `not` match it.
+ * @param columns of every attribute that the filter was parsed with
  */
 export function applyFilter(query: Knex.QueryBuilder, filter: Filter, columns: AttributeColumns): void {
   const { sql, bindings } = condition(filter, columns);
@@ -100,7 +103,7 @@ function namesIn(filter: Filter): readonly string[] {
   return 'filter' in filter ? namesIn(filter.filter) : [filter.attribute];
 }
 
-/** The terms are cut and folded, so what they find is compared again. */
+/** The terms are truncated and folded, so their matches are compared again. */
 function narrowed(
   exact: Condition,
   { type }: AttributeColumn,
@@ -144,7 +147,7 @@ function comparison(
   if (bindings.length > 1) {
     return { sql: `${folded(sql)} IN (${bindings.map(() => folded('?')).join(', ')})`, bindings };
   }
-  // The order of letters shall not depend on how the database was set up.
+  // The order must not depend on the database's locale.
   const order = op === 'eq' ? '' : ' COLLATE "C"';
   return { sql: `${folded(sql)} ${operator} ${folded('?')}${order}`, bindings: [value] };
 }
@@ -152,8 +155,8 @@ function comparison(
 // Evaluates list filters (platform/database/filter-syntax.ts) on values in memory, with the same rules as in SQL.
 
 /**
- * @param valueIn the value of an attribute, undefined where it has none
- * @param caseExact attributes that are compared with the case of their letters
+ * @param valueIn the value of an attribute; undefined: none
+ * @param caseExact attributes that are compared case-sensitively
  */
 export function matchesFilter(
   filter: Filter,

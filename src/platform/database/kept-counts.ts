@@ -1,17 +1,17 @@
-/** Counts that the database keeps: triggers write a row for each change (migrations 063, 075), and the sum of the rows is the number. */
+/** Counts that triggers maintain: they write a row for each change (migrations 063, 075), and the sum of the rows is the number. */
 import type { Executor } from './database.ts';
 
-/** A table of differences `n`, and its column that names what they belong to. */
+/** A table of differences `n`, and the column with their owner. */
 export interface KeptCounts {
   readonly table: string;
   readonly owner: string;
 }
 
-/** @param id an expression: whose count @returns an expression: the number, exact in every snapshot */
+/** @param id SQL expression of the owner's ID @returns SQL expression of the number, exact in every snapshot */
 export const keptCount = ({ table, owner }: KeptCounts, id: string): string =>
   `(SELECT coalesce(sum(n), 0)::int FROM ${table} WHERE ${owner} = ${id})`;
 
-/** Adds the rows of each owner up to one, in one statement: the sums stay what they are. @returns of how many owners, at most `limit` */
+/** Merges the rows of each owner into one, in one statement, so that sums are unchanged. @returns number of owners, at most `limit` */
 export async function foldCounts(executor: Executor, { table, owner }: KeptCounts, limit: number): Promise<number> {
   const { rows } = await executor.raw<{ rows: { count: number }[] }>(
     `WITH due AS (SELECT DISTINCT ${owner} FROM ${table} WHERE NOT folded LIMIT :limit),

@@ -1,12 +1,12 @@
 /**
- * Locks applications, users and groups that policies and rules name, until the transaction ends. A locked object cannot be deleted, so no name is
- * stored after its deletion searched for it.
+ * Locks applications, users and groups that policies and rules refer to, until the transaction ends. A locked object cannot be deleted, so
+ * no reference to it is stored after its deletion has searched for them.
  */
 import type { Executor } from './database.ts';
 
 const TABLES = { application: 'applications', user: 'users', group: 'groups' } as const;
 
-/** @returns those of the ids that exist, each kept from deletion by a lock. Needs a transaction. */
+/** @returns the existing IDs, locked against deletion. Needs a transaction. */
 export async function lockExisting(trx: Executor, kind: keyof typeof TABLES, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await trx.raw<{ rows: { id: string }[] }>(

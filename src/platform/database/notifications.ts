@@ -17,9 +17,9 @@ type Listener = (change: Change | 'everything') => void;
 export interface Notifications {
   /** @param listener also gets 'everything' after a lost connection is restored */
   subscribe(listener: Listener): void;
-  /** Delivered at commit, in every process, this one included. */
+  /** Delivered to every process, including this one, at commit. */
   publish(trx: Executor, change: Change): Promise<void>;
-  /** This process, at once: to be called right after the commit. */
+  /** Delivers to this process immediately. Call right after the commit. */
   announce(change: Change): void;
   close(): Promise<void>;
 }
@@ -28,13 +28,13 @@ const CHANNEL = 'gatehouse';
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5000;
 
-/** @returns undefined where a newer version has sent what this one does not know */
+/** @returns undefined for a message of a newer version */
 export const readChange = (message: unknown): Change | undefined => change.safeParse(message).data;
 
 /**
- * Listens on its own connection, and restores it when it is lost.
- * @param connection direct: a transaction-mode pooler forgets who listens
- * @throws when the first connection fails
+ * Listens on its own connection, and restores it if it is lost.
+ * @param connection direct: a transaction-mode pooler loses LISTEN
+ * @throws if the first connection fails
  */
 export async function openNotifications(connection: Connection, log: Logger): Promise<Notifications> {
   const listeners: Listener[] = [];
@@ -69,7 +69,7 @@ export async function openNotifications(connection: Connection, log: Logger): Pr
 
   const regain = async (): Promise<pg.Client | undefined> => {
     for (let wait = FIRST_WAIT_MS; !closed.signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
-      // Many processes lose the database in the same moment: they shall not all come back in one.
+      // All processes lose the database at the same moment and must not all reconnect at once.
       await delay(wait * (0.5 + Math.random() / 2), undefined, { signal: closed.signal }).catch(() => {});
       if (closed.signal.aborted) break;
       try {
@@ -83,7 +83,7 @@ export async function openNotifications(connection: Connection, log: Logger): Pr
     return undefined;
   };
 
-  /** The connection in use, or the one to come; undefined once closed. */
+  /** The current or pending connection; undefined once closed. */
   let current: Promise<pg.Client | undefined>;
   const hold = (client: pg.Client) => {
     client.once('end', () => {

@@ -1,11 +1,12 @@
-/** Several services as one transaction: all of their changes are written, or none. */
+/** Several services in one transaction: all of their changes are written, or none. */
 import type { Knex } from 'knex';
 import type { Services } from './dependencies.ts';
 import type { Change } from './notifications.ts';
 
 /**
- * Gives the work services that write in one transaction; their own transactions become savepoints of it. The work may be done again, as in `Database.transaction`.
- * Other processes hear of the changes after the commit: a cache that is cleared earlier would be filled again with the former state.
+ * Calls the work with services that write in one transaction; their own transactions become savepoints of it. The work may be repeated, as
+ * in `Database.transaction`. Other processes are notified after the commit: a cache that is cleared earlier would be filled with the former
+ * state again.
  */
 export async function inOneTransaction<T>(
   services: Services,

@@ -1,4 +1,4 @@
-/** Lists in pieces: rows in the order of their creation, each piece begun after the last row of the one before. New rows move none of them. */
+/** Lists in pages: rows in order of creation, each page starting after the last row of the previous one. New rows do not move others. */
 import type { Knex } from 'knex';
 import { applyWords, inAlphabet, matchesWords } from './words.ts';
 
@@ -7,15 +7,18 @@ export interface Window {
   readonly limit: number;
   /** Cursor of the previous page; absent: first page. */
   readonly after?: number | undefined;
-  /** Instead of a cursor: the number of the page, from 1. All rows are counted. Rows of a table come newest first; other lists keep their order. */
+  /**
+   * Instead of a cursor: the page number, from 1. All rows are counted. Rows of a table are sorted newest first; other lists keep their
+   * order.
+   */
   readonly page?: number | undefined;
-  /** Only with a page number: another order. */
+  /** Only with a page number: a different order. */
   readonly sort?: RowSort | undefined;
   /** Only the rows that match. */
   readonly words?: RowWords | undefined;
 }
 
-/** A search: each typed word must begin a word of one of these properties. */
+/** A search: each typed word must be a prefix of a word in one of these properties. */
 export interface RowWords {
   readonly by: readonly string[];
   readonly typed: string;
@@ -25,7 +28,7 @@ export interface RowWords {
 interface RowSort extends Sort {
   /** Text is sorted without regard to case and accents. */
   readonly isText: boolean;
-  /** Instead: the codes that the property can have, in their order. Others come last. */
+  /** Instead: the property's possible codes in their order. Other values come last. */
   readonly codes?: readonly string[] | undefined;
 }
 
@@ -33,30 +36,30 @@ export interface Page<T> {
   readonly items: readonly T[];
   /** Cursor of the next page; undefined: last page. */
   readonly next: number | undefined;
-  /** Rows on all pages together, of a page by its number. */
+  /** Number of rows of all pages, for a page by number. */
   readonly total?: number | undefined;
 }
 
-/** The same page, with each item in another form. */
+/** The same page with converted items. */
 export const mapPage = <T, U>({ items, next }: Page<T>, form: (item: T) => U): Page<U> => ({
   items: items.map((item) => form(item)),
   next,
 });
 
 export interface Order {
-  /** A unique number of each row, which the database counts up; `seq` unless given. */
+  /** A unique, increasing number of each row; `seq` by default. */
   readonly by?: string;
   readonly descending?: boolean;
-  /** What to sort by, where that is not the column of the name. */
+  /** SQL to sort by, if it is not the column of the name. */
   readonly orders?: Readonly<Record<string, Knex.Raw>>;
-  /** Searches words in another way than in the columns that they name. */
+  /** Replaces the search for words in the columns of their names. */
   readonly search?: ((query: Knex.QueryBuilder, typed: string) => void) | undefined;
 }
 
 /**
- * Reads one piece.
- * @param query which rows, without columns, order or limit
- * @param columns what of each row, as knex aliases
+ * Reads one page.
+ * @param query the rows, without columns, order or limit
+ * @param columns of each row, as knex aliases
  */
 export async function readPage<T>(
   query: Knex.QueryBuilder,
@@ -74,7 +77,7 @@ export async function readPage<T>(
       if (sort !== undefined) orderByRow(rows, { ...columns, ...orders }, sort);
       return rows.orderBy(by, sort === undefined || sort.descending ? 'desc' : 'asc');
     };
-    // The rows first, then their columns. Otherwise PostgreSQL computes the columns of the rows of all earlier pages, too.
+    // First the rows, then their columns. Otherwise PostgreSQL computes the columns of the rows of all earlier pages, too.
     const places: { place: number }[] = await inOrder(query.clone().select({ place: by }))
       .limit(limit)
       .offset((page - 1) * limit);
@@ -85,7 +88,7 @@ export async function readPage<T>(
     const items: T[] = places.length === 0 ? [] : await inOrder(found.select(columns));
     return { items, next: undefined, total };
   }
-  // As bigint: a cursor beyond the column's type is the end of the list, not an error.
+  // As bigint: a cursor beyond the column's type means the end of the list, not an error.
   if (after !== undefined) query.whereRaw(`?? ${descending ? '<' : '>'} ?::bigint`, [by, after]);
   const rows: (T & { place: number })[] = await query
     .select({ ...columns, place: by })
@@ -112,22 +115,22 @@ function orderByRow(query: Knex.QueryBuilder, columns: Readonly<Record<string, s
   query.orderByRaw(`${order} ${descending ? 'DESC' : 'ASC'} NULLS LAST`, [column]);
 }
 
-/** An expression that sorts codes in this order. @param codes of the program @param sql a text */
+/** An expression that sorts codes in this order. @param codes constants of the program @param sql text expression */
 export const inCodes = (codes: readonly string[], sql: string): string =>
   `array_position(ARRAY[${codes.map((code) => `'${code}'`).join(', ')}]::text[], ${sql})`;
 
-/** A page by its number, of a list in any order. Rows that come or go move the others; `readPage` is for what must not miss one. */
+/** A page by number, of a list in any order. Inserted or deleted rows move the others; use `readPage` if no row must be missed. */
 export interface NumberedWindow {
   /** From 1. */
   readonly page: number;
   /** Rows of a page. */
   readonly size: number;
   readonly sort?: Sort | undefined;
-  /** Instead of the number and the order: the rows after this one, in the order of a column that never changes. Nothing is counted. */
+  /** Instead of number and order: the rows after this one, in the order of a column that never changes. Nothing is counted. */
   readonly after?: Place | 'first' | undefined;
 }
 
-/** Where a row is in that order. */
+/** The position of a row in that order. */
 interface Place {
   readonly place: number | string;
 }
@@ -139,17 +142,17 @@ export interface Sort {
 
 export interface NumberedPage<T> {
   readonly items: readonly T[];
-  /** Rows on all pages together. */
+  /** Number of rows on all pages. */
   readonly total: number;
-  /** Of rows after another one: the last of these; undefined: no more follow. */
+  /** With `after`: the last of these rows; undefined: no more rows. */
   readonly next?: Place | undefined;
 }
 
 /**
- * Reads one page by its number, and counts the rows.
- * @param query which rows, without columns, order or limit
- * @param orders the SQL expression behind each name that a list can be sorted by
- * @param facts where they differ from those of a plain list
+ * Reads one page by number, and counts the rows.
+ * @param query the rows, without columns, order or limit
+ * @param orders SQL expressions by the names that a list can be sorted by
+ * @param facts deviations from a plain list
  */
 export async function readNumberedPage<T>(
   query: Knex.QueryBuilder,
@@ -164,7 +167,7 @@ export async function readNumberedPage<T>(
   return readSlice(query, columns, { ...facts, offset: (page - 1) * size, size, order, descending: sort.descending });
 }
 
-/** Changes by others meanwhile make it neither miss a row nor read one twice. */
+/** Concurrent changes neither skip nor repeat rows. */
 async function readAfter<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
@@ -180,16 +183,16 @@ async function readAfter<T>(
   return { items, total: items.length, next: last && { place: last.place } };
 }
 
-/** Rows of a list in any order, from one on. */
+/** Rows of a list in any order, from an offset. */
 export interface Slice {
   readonly offset: number;
   readonly size: number;
-  /** An expression of SQL without parameters. */
+  /** An SQL expression without parameters. */
   readonly order: string;
   readonly descending: boolean;
-  /** A unique column, which decides where the order does not; `seq` unless given. */
+  /** A unique column for ties in the order; `seq` by default. */
   readonly by?: string;
-  /** How many rows a whole list has in all, where that is known; else they are counted. */
+  /** Number of rows of the whole list, if known; otherwise they are counted. */
   readonly total?: number | undefined;
 }
 
@@ -200,8 +203,8 @@ export async function readSlice<T>(
   { offset, size, order, descending, by = 'seq', total: known }: Slice,
 ): Promise<NumberedPage<T>> {
   const direction = descending ? 'DESC' : 'ASC';
-  // Whole lists, whose number is known, are sorted by what is never null, and come in the order of an index. NULLS LAST hides it, which is right for a search:
-  // PostgreSQL would go through the list row by row until enough match.
+  // A whole list, whose number of rows is known, is sorted by columns that are never null, in the order of an index. NULLS LAST prevents
+  // use of the index, which is right for a search: PostgreSQL would scan the list by the index until enough rows match.
   const nulls = known === undefined ? 'NULLS LAST' : '';
   const total = known ?? (await query.clone().count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
   if (size === 0 || offset >= total) return { items: [], total };
@@ -213,10 +216,7 @@ export async function readSlice<T>(
   return { items, total };
 }
 
-/**
- * A piece of a list that was read whole: of one that is short, or whose order others decide. What is moved or taken away between two pieces moves those
- * behind it by one.
- */
+/** A page of a list that is in memory: one that is short, or that others sort. Changes between two pages move the rows behind them. */
 export function inPages<T extends object>(
   all: readonly T[],
   { limit, page, after = page === undefined ? 0 : (page - 1) * limit, sort, words }: Window,

@@ -1,6 +1,6 @@
 /**
- * Notifications without LISTEN, for a database that is reached only through a pooler in transaction mode (`NOTIFICATIONS=poll`): a change is a row, and each process
- * looks for rows that it has not seen. A row may become visible late, with the commit of a long transaction, so the last minute is read each time.
+ * Notifications without LISTEN, for a database behind a pooler in transaction mode (`NOTIFICATIONS=poll`): a change is a row, and each
+ * process polls for new rows. A row may become visible late, with the commit of a long transaction, so the last minute is read each time.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -10,11 +10,11 @@ import type { Database, Executor } from './database.ts';
 import { type Change, type Notifications, readChange } from './notifications.ts';
 
 const WINDOW = "interval '1 minute'";
-/** Milliseconds between two looks after which rows may have left the window unseen: the process stood still. */
+/** Milliseconds without polling after which rows may have been missed, because the process was suspended. */
 const LONG_AGO = 30_000;
 /** Maximum number of changes that are reported individually. */
 const MOST = 500;
-/** Milliseconds. Longer than the window, so that no process misses one. */
+/** Milliseconds before a row is deleted. Longer than the window, so that no process misses one. */
 const KEPT = 600_000;
 
 interface Notice {
@@ -28,9 +28,9 @@ const RECENT = {
 };
 
 /**
- * Looks every `timings.noticePause` milliseconds.
- * @param database may be reached through a pooler
- * @throws when the first look fails
+ * Polls every `timings.noticePause` milliseconds.
+ * @param database may be behind a pooler
+ * @throws if the first poll fails
  */
 export async function pollNotifications({ pool }: Database, log: Logger): Promise<Notifications> {
   const listeners: ((change: Change | 'everything') => void)[] = [];
@@ -69,7 +69,7 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
         [missed, lookedAt] = [false, present().getTime()];
       } catch (error) {
         if (closed.signal.aborted) return;
-        // The outage may outlast the window of stored changes.
+        // The outage may last longer than the window of stored changes.
         missed = true;
         log.warn({ err: error }, 'could not poll for changes; trying again');
       }
@@ -90,7 +90,7 @@ export async function pollNotifications({ pool }: Database, log: Logger): Promis
   };
 }
 
-/** @returns the number of notices removed, at most `limit`: those that every process has seen */
+/** @returns the number of deleted notices, at most `limit`: those that every process has seen */
 export async function deleteOldNotices(executor: Executor, limit: number): Promise<number> {
   const old = executor('change_notices')
     .where('created', '<', new Date(present().getTime() - KEPT))

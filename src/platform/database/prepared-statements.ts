@@ -1,16 +1,16 @@
 /**
- * Prepares frequent statements: knex names none, and PostgreSQL parses and plans unnamed statements each time, which costs more than executing them.
- * Only a limited number, because prepared statements use memory in every connection.
+ * Prepares frequent statements: knex does not name any, and PostgreSQL parses and plans unnamed statements each time, which costs more than
+ * executing them. The number is limited, because prepared statements use memory in every connection.
  */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { WritableClient } from './writable-server.ts';
 
-/** Uses before a statement is prepared, and the number of candidates that are remembered. */
+/** Number of uses before a statement is prepared, and of remembered candidates. */
 const OFTEN = 20;
 const REMEMBERED = 1000;
 const MOST_PREPARED = 150;
-/** Characters of a statement at most: a longer one lists many values, each time another number of them. */
+/** Maximum characters of a prepared statement: longer ones list a varying number of values. */
 const LONGEST = 4000;
 
 /**
@@ -22,7 +22,7 @@ const UNFIT = /\bskip\s+locked\b|\blimit\s+\$\d+\s+for\s+update\b|\breturning\s+
 const asked = new LRUCache<string, number>({ max: REMEMBERED });
 const names = new Map<string, string>();
 
-/** @returns the name that a statement is prepared under; undefined: it is not frequent enough */
+/** @returns the name of the prepared statement; undefined: not frequent enough */
 function nameOf(text: string): string | undefined {
   if (text.length > LONGEST) return undefined;
   const name = names.get(text);
@@ -35,16 +35,16 @@ function nameOf(text: string): string | undefined {
   return names.get(text);
 }
 
-/** Answers whether the server knows it by the name that it was given here. */
+/** Checks whether the server has the statement under the name that was set here. */
 const SELF_KNOWLEDGE = 'SELECT 1 FROM pg_prepared_statements WHERE name = $1';
 
-/** A connection that prepares what is frequent. Without values a statement may be several, or one that cannot be prepared. */
+/** A connection that prepares frequent statements. A text without values may contain several statements, or one that cannot be prepared. */
 export class PreparingClient extends WritableClient {
   #prepares = true;
 
   /**
-   * Behind a pooler that hands each transaction to another connection a name leads nowhere, or to another one's statement, unless the pooler keeps
-   * account of them. One that does gives them names of its own on the server: that is how it is known (PgBouncer from 1.21 on, `max_prepared_statements`).
+   * Behind a pooler in transaction mode, a name may be unknown or belong to another statement, unless the pooler tracks prepared statements
+   * (PgBouncer from 1.21, `max_prepared_statements`). Such a pooler uses names of its own on the server, which this check detects.
    */
   async prepareOnlyWhereNamesLast(): Promise<void> {
     const name = `asked-${randomUUID()}`;

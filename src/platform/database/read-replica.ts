@@ -13,9 +13,9 @@ import { timings } from '../clock/timings.ts';
 import { type Database, type Executor, openDatabase, type ReadReplica } from './database.ts';
 import type { Connection } from './writable-server.ts';
 
-/** Milliseconds. Longer than any process counts in the row that it had before. */
+/** Milliseconds before a row is deleted. Longer than any process uses its former row. */
 const KEPT = 600_000;
-/** Counts to a bound, and milliseconds between two of them at least and at most. */
+/** Counts per bound, and minimum and maximum milliseconds between two counts. */
 const PACE = { perBound: 4, least: 25, most: 1000 };
 /** Milliseconds after the start during which an unused replica is not logged. */
 const FIRST_WHILE = 5000;
@@ -45,7 +45,7 @@ export const replicaLag = new Gauge({
   },
 });
 
-/** Time by both clocks: the monotonic one may stop with the machine, the other may be changed. */
+/** Time by both clocks: the monotonic one may stop while the machine sleeps, the other may be set. */
 interface Moment {
   readonly ticks: number;
   readonly time: number;
@@ -62,12 +62,12 @@ export interface ReplicaParts {
   readonly log: Logger;
 }
 
-/** Begins to measure. A replica that is away is used when it is back. */
+/** Starts the measurement. A replica that was down is used when it is back. */
 export async function openReplica({ connection, primary, maxLag, log }: ReplicaParts): Promise<ReadReplica & { close(): Promise<void> }> {
   const { pool, close } = await openDatabase({ connection, answerWithin: timings.replicaAnswer, onError: () => undefined });
   const id = randomUUID();
   const pause = Math.min(Math.max(maxLag / PACE.perBound, PACE.least), PACE.most);
-  /** When each count began: what was committed before is on every replica that shows the count. */
+  /** Start of each count: a replica that shows the count has everything that was committed before. */
   const begun = new Map<number, Moment>();
   const closed = new AbortController();
   let count = 0;
@@ -93,7 +93,7 @@ export async function openReplica({ connection, primary, maxLag, log }: ReplicaP
     }
   }
 
-  /** Once for each change. */
+  /** Logs each change once. */
   function report(err?: unknown): void {
     const fits = ageOf(shown) <= maxLag;
     if (fits === isUsed || (isUsed === undefined && !fits && ageOf(since) < FIRST_WHILE)) return;
@@ -117,10 +117,10 @@ export async function openReplica({ connection, primary, maxLag, log }: ReplicaP
     try {
       const answer = await question(pool, id);
       if (answer === undefined) return ['missing'];
-      // Behind one address there may be several replicas: this one proves itself.
+      // One address may have several replicas, so the one that answered is checked.
       return ageOf(begun.get(answer.beat ?? 0)) > maxLag ? ['stale'] : ['used', answer.value];
     } catch {
-      // No request after this one waits for it, until it is heard of again.
+      // Later requests do not wait for the replica until it responds again.
       shown = undefined;
       return ['failed'];
     }
@@ -141,7 +141,7 @@ export async function openReplica({ connection, primary, maxLag, log }: ReplicaP
   };
 }
 
-/** @returns the number of rows removed, at most `limit`: those of processes that are gone */
+/** @returns the number of deleted rows, at most `limit`: those of ended processes */
 export async function deleteOldHeartbeats(executor: Executor, limit: number): Promise<number> {
   const old = executor('read_heartbeats')
     .where('written', '<', new Date(present().getTime() - KEPT))
@@ -152,7 +152,7 @@ export async function deleteOldHeartbeats(executor: Executor, limit: number): Pr
   return executor('read_heartbeats').whereIn('id', old).delete();
 }
 
-/** For the doctor. @returns milliseconds until the replica shows what was just committed; undefined: not within `most` */
+/** For the doctor. @returns milliseconds until the replica shows a new commit; undefined: longer than `most` */
 export async function measureReplica(
   { pool }: Pick<Database, 'pool'>,
   replica: Pick<Database, 'pool'>,

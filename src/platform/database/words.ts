@@ -1,14 +1,15 @@
 /**
- * Search by words: each typed word must begin some word of a row's names. Case, accents and punctuation do not count. The rule itself is two functions in
- * the database (migrations/025-search-words.ts), so that rows and typed words are always folded the same way.
+ * Search by words: each typed word must be a prefix of a word in a row's names. Case, accents and punctuation are ignored. Two functions in
+ * the database (migrations/025-search-words.ts) fold rows and typed words in the same way.
  */
 import type { Knex } from 'knex';
 import { containing } from './filter.ts';
 
 /**
- * Keeps the rows that every typed word matches. Words of punctuation alone match nothing.
- * @param names SQL expressions; where the table is large, exactly those of its index
- * @param or also keeps the row whose ID was typed, or rows with the typed text anywhere in a name. No index serves parts: for small tables
+ * Adds the search to a query. Words of punctuation only match nothing.
+ * @param names SQL expressions; for large tables, exactly those of the index
+ * @param or also matches the row with the typed ID, or rows with the typed text anywhere in a name. No index supports parts: for small
+ * tables
  */
 export function applyWords(query: Knex.QueryBuilder, names: readonly string[], typed: string, or?: 'id' | 'part'): void {
   query.where((either) => {
@@ -18,16 +19,19 @@ export function applyWords(query: Knex.QueryBuilder, names: readonly string[], t
   });
 }
 
-/** An expression that sorts a text without regard to case and accents, alike on every server (migrations/093-sorted-names.ts). @param sql a text */
+/**
+ * An expression that sorts a text without regard to case and accents, the same on every server (migrations/093-sorted-names.ts). @param sql
+ * text expression
+ */
 export const inAlphabet = (sql: string): string => `sort_text(${sql}) COLLATE "C"`;
 
-/** The same rule for rows in memory. */
+/** The same search for rows in memory. */
 export function matchesWords(names: readonly string[], typed: string): boolean {
   const [wanted, there] = [folded(typed), folded(names.join(' '))];
   return wanted.length > 0 && wanted.every((word) => there.some((one) => one.startsWith(word)));
 }
 
-/** Letters that Unicode does not decompose, as the database spells them. */
+/** Letters that Unicode does not decompose, as the database writes them. */
 const SPELLED_OUT = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' } as const;
 
 const folded = (text: string): readonly string[] =>

@@ -10,20 +10,20 @@ import { tracedStatement } from '../telemetry/tracing.ts';
 import { isUnanswered, NoWritableServer, READ_ONLY_STATE } from './database-failures.ts';
 import { mayRepeat, pauseAfterAttempt } from './repetition.ts';
 
-/** Connection settings of the database. */
+/** Connection options of the database. */
 export interface Connection extends pg.ClientConfig {
-  /** Several servers, or one that has to take writes: a URL for each. Absent: `connectionString` or the other options name it. */
+  /** URLs of several servers, or of one that must accept writes. Absent: `connectionString` or the other options define the server. */
   readonly servers?: readonly string[];
   /** Can a pooler in transaction mode be used? */
   readonly pooler?: boolean;
 }
 
-/** Last writable server of each list. It is tried first: a replaced server that returns must not get writes. */
+/** Last writable server of each list. It is tried first, because a replaced server that returns must not get writes. */
 const preferred = new Map<string, string>();
 /** Concurrent connections share one lookup. */
 const looking = new Map<string, Promise<string>>();
 
-/** Why a server is not to be used; undefined where it takes writes. */
+/** Why a server is not used; undefined: it accepts writes. */
 type Refusal = string | undefined;
 
 async function refusalOf(server: string): Promise<Refusal> {
@@ -43,7 +43,7 @@ async function refusalOf(server: string): Promise<Refusal> {
   }
 }
 
-/** Tries a server when the previous one has refused or was silent too long. If that one accepts writes, no other is needed. */
+/** Tries a server if the previous one refused or did not respond in time. If the previous one accepts writes, no other is needed. */
 async function refusalAfter(before: Promise<Refusal>, wait: number, server: string): Promise<Refusal> {
   const refusal = await Promise.race([before, delay(wait, 'silent', { ref: false })]);
   return refusal === undefined ? undefined : refusalOf(server);
@@ -69,7 +69,10 @@ async function look(servers: readonly string[], list: string): Promise<string> {
   throw new NoWritableServer(reasons);
 }
 
-/** @returns the first in order that takes writes, the one found last before the others, no matter who answers sooner @throws {NoWritableServer} */
+/**
+ * @returns the first server in order that accepts writes, starting with the last writable one, regardless of which responds first @throws
+ * {NoWritableServer}
+ */
 function writableServer(servers: readonly string[]): Promise<string> {
   const list = servers.join(' ');
   const found = looking.get(list) ?? look(servers, list).finally(() => looking.delete(list));
@@ -77,17 +80,17 @@ function writableServer(servers: readonly string[]): Promise<string> {
   return found;
 }
 
-/** A connection that looks for its server when it is opened, notes where that one takes no writes any more, and ends where it does not answer. */
+/** A connection that finds its server when it opens, records whether that one stops accepting writes, and closes if it does not respond. */
 export class WritableClient extends pg.Client {
-  /** Was it refused to write? */
+  /** Was a write refused? */
   wasReadOnly = false;
   readonly #servers: readonly string[] | undefined;
 
   constructor(config?: Connection) {
     super(config);
     this.#servers = config?.servers;
-    // Statements report the error. A connection that breaks without a listener, e.g. before its first use or between two statements of a transaction,
-    // would end the process.
+    // Statements report the error. Without a listener, a connection that breaks before its first use or between two statements of a
+    // transaction would end the process.
     this.on('error', () => {});
     this.connection.on('errorMessage', ({ code }: { readonly code?: string }) => {
       if (code === READ_ONLY_STATE) this.wasReadOnly = true;
@@ -104,7 +107,7 @@ export class WritableClient extends pg.Client {
     connecting.then(() => callback(null, this), callback);
   }
 
-  /** A statement outside of any transaction that PostgreSQL undid is sent again. */
+  /** Repeats a statement outside of a transaction that PostgreSQL rolled back. */
   // biome-ignore lint/suspicious/noExplicitAny: pg's own overloads, handed on as they come
   override query(...args: any[]): any {
     // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -117,7 +120,7 @@ export class WritableClient extends pg.Client {
       const settle = (error: unknown, result: unknown): void => (error ? reject(error) : resolve(result));
       this.#ask(send, args, tracedStatement(args[0], settle));
     }).catch((error: Error) => {
-      // As in pg: the stack of the reader does not show the caller.
+      // As in pg: the stack of the socket reader does not show the caller.
       Error.captureStackTrace(error);
       throw error;
     });
@@ -130,12 +133,12 @@ export class WritableClient extends pg.Client {
     attempt = 1,
   ): void {
     send(...args, (error: unknown, result: unknown) => {
-      // State before the statement: the server sends the new one later. A refused commit must not be repeated.
+      // The transaction status before the statement: the server sends the new one later. A failed commit must not be repeated.
       if (error && this.getTransactionStatus() === 'I' && mayRepeat(error, attempt)) {
         setTimeout(() => this.#ask(send, args, callback, attempt + 1), pauseAfterAttempt(attempt));
         return;
       }
-      // It would answer nobody else either, a rollback first of all, and they would wait as long again.
+      // Later statements, such as a rollback, would also get no response, and their callers would wait as long again.
       if (isUnanswered(error)) this.end().catch(() => {});
       callback(error, result);
     });
@@ -143,18 +146,18 @@ export class WritableClient extends pg.Client {
 
   async #connectToOneOf(servers: readonly string[]): Promise<pg.Client> {
     const { host, port } = new pg.Client({ connectionString: await writableServer(servers) });
-    // pg reads both when it connects, and no earlier.
+    // pg reads both only when it connects.
     Object.assign(this, { host, port });
     return super.connect();
   }
 }
 
-// Splits a database URL that names several servers, of which one takes writes (PostgreSQL manual, "Specifying Multiple Hosts"): pg reads
-// only one. Hosts in the query are not supported.
+// Splits a database URL with several hosts (PostgreSQL manual, "Specifying Multiple Hosts"), of which pg supports only one. Hosts in the
+// query are not supported.
 
 const SEVERAL = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s;
 
-/** @returns a URL for each server, in their order */
+/** @returns a URL for each server, in the same order */
 export function serversIn(url: string): string[] {
   const [, before = '', hosts = '', after = ''] = SEVERAL.exec(url) ?? [];
   const servers = hosts.split(',').map((host) => `${before}${host}${after}`);
@@ -164,7 +167,7 @@ export function serversIn(url: string): string[] {
 /** Values of `target_session_attrs` that allow writes. */
 export const WRITING = ['read-write', 'primary'];
 
-/** @returns the requested value; default: the same */
+/** @returns the value of target_session_attrs; absent: the default */
 export const attributesIn = (url: string): string =>
   new URL(serversIn(url)[0] ?? url).searchParams.get('target_session_attrs') ?? 'read-write';
 

@@ -36,7 +36,10 @@ export function spellingsOf(name: string): readonly string[] {
 export const keepSpelling = <N extends string | null>(present: N, wanted: N): N =>
   present !== null && wanted === readableAddress(present) ? present : wanted;
 
-/** ASCII letters only: the lower case of some other letters is in ASCII (that of the Kelvin sign is k), and could lead to another user's address. */
+/**
+ * Lower-cases ASCII letters only: the lower case of some other letters is ASCII (that of the Kelvin sign is k), and could match another
+ * user's address.
+ */
 export const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** Is it the same address, apart from the case of ASCII letters and the spelling of the domain? The database may ignore the case of other letters too. */

@@ -1,6 +1,6 @@
 /**
- * Copies the embedded PostgreSQL while it runs (PostgreSQL's documentation, "Making a Base Backup Using the Low Level API"): the files as they are
- * being written, and the log (WAL) with which PostgreSQL makes them consistent at the first start of the copy. cluster.ts restores such a copy.
+ * Copies the embedded PostgreSQL while it runs (PostgreSQL manual, "Making a Base Backup Using the Low Level API"): the files as they are,
+ * and the log (WAL) that makes them consistent when the copy starts for the first time. cluster.ts restores such a copy.
  */
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import pg from 'pg';
 import { CLUSTER } from './cluster.ts';
 import type { EmbeddedPostgres } from './embedded-postgres.ts';
 
-/** Belong to the running server alone: their folders are copied, without what is in them. */
+/** Folders whose content belongs to the running server only; they are copied empty. */
 const EMPTIED = [
   'pg_wal',
   'pg_wal/archive_status',
@@ -22,21 +22,21 @@ const EMPTIED = [
   'pg_subtrans',
 ];
 const LEFT_OUT = /^(postmaster\.(pid|opts)|pgsql_tmp.*|pg_internal\.init.*)$/;
-/** Written last: it says from where the log is to be read. */
+/** Copied last: it contains the position from which the log is replayed. */
 const CONTROL = 'global/pg_control';
 
-/** A folder of the server that is not there, or a file that went while it was copied. */
+/** A missing folder of the server, or a file that was deleted during the copy. */
 const isGone = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** @param folder an empty folder, which becomes what `restoreCluster` takes */
+/** @param folder an empty folder, the target of the copy for `restoreCluster` */
 export async function copyCluster({ superuser, directory }: EmbeddedPostgres, folder: string): Promise<void> {
   const copy = path.join(folder, CLUSTER);
   await fs.mkdir(copy, { mode: 0o700 });
   await copyIfThere(path.join(directory, 'password'), path.join(copy, 'password'));
   const [from, to] = [path.join(directory, 'data'), path.join(copy, 'data')];
-  // One session for all: when it ends, so does the backup, and nothing of it stays at the server.
+  // One session for all: its end also ends the backup on the server.
   const client = new pg.Client({ ...superuser, application_name: 'gatehouse backup' });
-  // The connection is idle for minutes while files are copied. The next statement reports a break.
+  // The connection is idle for minutes while files are copied. The next statement reports a broken connection.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -74,7 +74,7 @@ async function copyFolder(from: string, to: string, inside: string): Promise<voi
   }
 }
 
-/** The copy is on the disk when it is done, as pg_basebackup leaves it. */
+/** Synced to disk, as by pg_basebackup. */
 async function copyIfThere(from: string, to: string): Promise<void> {
   try {
     await fs.copyFile(from, to);

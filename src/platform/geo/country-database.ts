@@ -1,24 +1,27 @@
-/** Countries of network addresses, from a file in the MaxMind DB format (version 2.0) that the operator keeps up to date. Nothing is downloaded. */
+/**
+ * Countries of network addresses, from a file in the MaxMind DB format (version 2.0) that the operator provides and updates. Nothing is
+ * downloaded.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import { Reader } from 'mmdb-lib';
 
-/** The parts of a record that name its country, in GeoLite2, GeoIP2 and databases made like them. */
+/** The parts of a record with its country, in GeoLite2, GeoIP2 and compatible databases. */
 interface CountryRecord {
   readonly country?: { readonly iso_code?: string };
   readonly registered_country?: { readonly iso_code?: string };
 }
 
 export interface CountryDatabase {
-  /** When its maker built it. */
+  /** Build time of the file. */
   readonly built: Date;
-  /** @returns the code of ISO 3166-1 (two letters); undefined: the file has none for the address */
+  /** @returns the country code (ISO 3166-1 alpha-2); undefined: the file has none for the address */
   countryOf(address: string): string | undefined;
 }
 
-/** @throws when the file cannot be read or is not such a database */
+/** @throws if the file cannot be read or is not such a database */
 export async function openCountryDatabase(file: string): Promise<CountryDatabase> {
-  // Its declarations know only the records of MaxMind's own products.
+  // The library's types have only the records of MaxMind's own products.
   const reader = new Reader<never>(await readFile(file)) as unknown as Pick<Reader<never>, 'metadata'> & { get(address: string): unknown };
   return {
     built: reader.metadata.buildEpoch,
@@ -32,12 +35,12 @@ export async function openCountryDatabase(file: string): Promise<CountryDatabase
   };
 }
 
-/** Milliseconds between two looks whether the file was replaced. */
+/** Interval in milliseconds of checking whether the file was replaced. */
 const LOOK_MS = 60_000;
 
 interface Opened {
   readonly lookedAt: number;
-  /** When the file was last changed, and its size; '': it could not be read. */
+  /** Modification time and size of the file; '': it could not be read. */
   readonly version: string;
   readonly database: CountryDatabase | undefined;
 }
@@ -45,9 +48,9 @@ interface Opened {
 const opened = new Map<string, Promise<Opened>>();
 
 /**
- * The database, opened once in a process and again when the file was replaced. A file that cannot be read leaves the former one in use.
+ * The database, opened once per process and again when the file is replaced. If the file cannot be read, the former one stays in use.
  * @param failed called with the error whenever the file cannot be read
- * @returns undefined: there has been none that could be read
+ * @returns undefined: the file could never be read
  */
 export async function currentCountryDatabase(file: string, failed: (error: unknown) => void): Promise<CountryDatabase | undefined> {
   const before = opened.get(file);

@@ -1,6 +1,6 @@
 /**
- * Client certificate from the proxy that terminates TLS (RFC 9440). It is sent in a header, which anyone can set: it is accepted only from addresses
- * of proxies, and the proxy must remove the header from client requests.
+ * Client certificate from the proxy that terminates TLS (RFC 9440). It is sent in a header, which anyone can set, so it is accepted only
+ * from addresses of proxies, and the proxy must remove the header from client requests.
  */
 
 import { X509Certificate } from 'node:crypto';
@@ -12,18 +12,18 @@ import { present } from '../clock/clock.ts';
 import type { Config } from '../config/config.ts';
 
 export interface ClientCertificates {
-  /** Is there a proxy that hands certificates over? */
+  /** Is a proxy configured that passes certificates on? */
   readonly offered: boolean;
-  /** @returns undefined where none came, or none that counts */
+  /** @returns undefined: no certificate, or an invalid one */
   of(req: IncomingMessage): X509Certificate | undefined;
-  /** Was it issued by one of the authorities of MTLS_CA_FILE, for now? */
+  /** Was it issued by a CA of MTLS_CA_FILE, and is it currently valid? */
   isTrusted(certificate: X509Certificate): boolean;
 }
 
 /** Milliseconds between log lines about ignored headers. */
 const LOGGED_EVERY = 60_000;
 
-/** @throws {Error} MTLS_CA_FILE cannot be read, or holds no certificate */
+/** @throws {Error} MTLS_CA_FILE cannot be read, or contains no certificate */
 export function clientCertificates({ mtls }: Pick<Config, 'mtls'>, log: Pick<Logger, 'warn'>): ClientCertificates {
   if (mtls === undefined) return { offered: false, of: () => undefined, isTrusted: () => false };
   const authorities = mtls.caFile === undefined ? [] : readAuthorities(mtls.caFile);
@@ -64,10 +64,10 @@ export function clientCertificates({ mtls }: Pick<Config, 'mtls'>, log: Pick<Log
   };
 }
 
-/** @returns the certificates of MTLS_CA_FILE @throws {Error} it cannot be read, or one of them cannot */
+/** @returns the certificates of MTLS_CA_FILE @throws {Error} the file or a certificate cannot be read */
 export const readAuthorities = (file: string): X509Certificate[] => certificatesIn(readFileSync(file, 'utf8'));
 
-/** @returns why nothing that the authority issued counts at that time; undefined: it does */
+/** @returns why certificates of the CA are invalid at that time; undefined: they are valid */
 export const authorityProblem = (authority: X509Certificate, now: Date): string | undefined =>
   authority.ca ? timeProblem(authority, now) : 'is not the certificate of an authority (basicConstraints)';
 
@@ -76,17 +76,17 @@ function timeProblem({ validFrom, validTo }: X509Certificate, now: Date): string
   return now < new Date(validTo) ? undefined : `has expired on ${validTo}`;
 }
 
-/** RFC 5280 section 4.2.1.12: clientAuth, or any purpose; one that names none is for all. */
+/** RFC 5280 section 4.2.1.12: clientAuth or any purpose; a certificate without the extension is valid for all. */
 const CLIENT_PURPOSES: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 
-/** Node calls the extended key usage by the name of the other one. */
+/** Node returns the extended key usage in a property called keyUsage. */
 const isForClients = ({ keyUsage }: X509Certificate): boolean =>
   keyUsage === undefined || keyUsage.some((purpose) => CLIENT_PURPOSES.includes(purpose));
 
 const certificatesIn = (pem: string): X509Certificate[] =>
   (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((one) => new X509Certificate(one));
 
-/** RFC 9440 section 2.2: DER in base64 between colons; or PEM with percent-encoding, as nginx writes it. */
+/** RFC 9440 section 2.2: DER in base64 between colons; or PEM with percent-encoding, as nginx sends it. */
 function parseHeader(value: string): X509Certificate | undefined {
   const [, der] = /^:([A-Za-z0-9+/]+={0,2}):$/.exec(value) ?? [];
   try {

@@ -6,9 +6,9 @@ import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Config } from '../config/config.ts';
 import { randomToken } from '../crypto/secrets.ts';
 
-// Names of cookies that no page of a sibling domain can write (RFC 6265bis section 4.1.3).
+// Names of cookies that pages of a sibling domain cannot set (RFC 6265bis section 4.1.3).
 
-/** @param path of the cookie: `__Host-` allows `/` alone */
+/** @param path of the cookie: `__Host-` requires `/` */
 export const prefixed = (name: string, secure: boolean, path: string): string =>
   secure ? `${path === '/' ? '__Host-' : '__Secure-'}${name}` : name;
 
@@ -16,12 +16,12 @@ export const prefixed = (name: string, secure: boolean, path: string): string =>
 export const cookieIn = (ctx: Koa.Context, name: string, secure: boolean, path: string): string | undefined =>
   ctx.cookies.get(prefixed(name, secure, path), { signed: false });
 
-// The cookie of a browser that users trust: a random token for each of them, the newest first. A token replaces a second factor for its
-// user alone, and is new each time, so that the user of a shared browser knows no token that another user gets later.
+// The cookie of a trusted browser: one random token per user, newest first. A token replaces the second factor of its user only, and is
+// renewed on each use, so that a user of a shared browser never has another user's later token.
 
 const TRUST_COOKIE = 'gatehouse-trusted';
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
-/** Users of one browser. */
+/** Maximum users of one browser. */
 const MOST_TOKENS = 5;
 const DAY_MS = 86_400_000;
 
@@ -33,48 +33,48 @@ export function trustTokensOf(ctx: Koa.Context, { secure }: Pick<Config, 'secure
     .slice(0, MOST_TOKENS);
 }
 
-/** Adds a token to those of the browser. @param days that the browser keeps it */
+/** Adds a token to those of the browser. @param days lifetime of the cookie */
 export function keepTrustToken(ctx: Koa.Context, config: Pick<Config, 'secure'>, token: string, days: number): void {
   const tokens = [token, ...trustTokensOf(ctx, config)].slice(0, MOST_TOKENS);
   keepCookie(ctx, config, { name: TRUST_COOKIE, value: tokens.join('.'), maxAge: days * DAY_MS });
 }
 
-// The device cookie marks a browser after a sign-in: random, for one year. It signs nobody in; wrong passwords from the browser are counted
-// separately. Stored as a digest (OWASP Blocking Brute Force Attacks, "Device Cookies").
+// The device cookie identifies a browser after a sign-in: random, for one year. It does not sign anyone in; wrong passwords from the
+// browser are counted separately. Stored as a digest (OWASP Blocking Brute Force Attacks, "Device Cookies").
 
 const DEVICE_COOKIE = 'gatehouse-device';
 
-/** @returns the browser's value; undefined when it has none */
+/** @returns the browser's value; undefined: it has none */
 export function deviceOf(ctx: Koa.Context, config: Config): string | undefined {
   const value = cookieIn(ctx, DEVICE_COOKIE, config.secure, '/');
   return value !== undefined && TOKEN.test(value) ? value : undefined;
 }
 
-/** A value for a browser that has none yet. */
+/** A value for a new browser. */
 export const newDevice = (): string => randomToken();
 
 const given = new WeakMap<IncomingMessage, string>();
 
-/** @returns the browser's value, or for one that has none the value that it is to be given: the same for the whole request */
+/** @returns the browser's value, or for a new browser the value that it will get: the same for the whole request */
 export function browserDevice(ctx: Koa.Context, config: Config): string {
   const device = deviceOf(ctx, config) ?? given.get(ctx.req) ?? newDevice();
   given.set(ctx.req, device);
   return device;
 }
 
-/** Gives the browser its value, for another year. */
+/** Sets the cookie for another year. */
 export const keepDevice = (ctx: Koa.Context, config: Config, value: string): void =>
   keepCookie(ctx, config, { name: DEVICE_COOKIE, value, maxAge: LIFETIMES.device * 1000 });
 
 interface KeptCookie {
   readonly name: string;
   readonly value: string;
-  /** In milliseconds. */
+  /** Milliseconds. */
   readonly maxAge: number;
 }
 
 function keepCookie(ctx: Koa.Context, { secure }: Pick<Config, 'secure'>, { name, value, maxAge }: KeptCookie): void {
-  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: '/', overwrite: true } as const;
   ctx.cookies.set(prefixed(name, secure, '/'), value, { ...attributes, maxAge });

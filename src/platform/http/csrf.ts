@@ -1,17 +1,17 @@
 /**
- * Refuses forms that another site posts in the user's name: by Origin and Fetch Metadata for all hosted pages, and by a token
- * bound to the browser where no interaction and no session binds a form yet (sign-in and logout; login CSRF, OAuth 2.0
- * Security BCP RFC 9700 section 4.7 and OpenID Connect RP-Initiated Logout 1.0 section 6).
+ * Refuses forms that another site posts in the user's name: by Origin and Fetch Metadata for all hosted pages, and by a token bound to the
+ * browser for forms without an interaction or session (sign-in and logout; login CSRF, OAuth 2.0 Security BCP RFC 9700 section 4.7 and
+ * OpenID Connect RP-Initiated Logout 1.0 section 6).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type Koa from 'koa';
 import type { Config } from '../config/config.ts';
 import { type Keyring, randomToken } from '../crypto/secrets.ts';
 
-/** A form was not posted from a page that this service gave to this browser. */
+/** The form does not come from a page that this service showed in this browser. */
 export class ForgedForm extends Error {
   override readonly name = 'ForgedForm';
-  /** `cross-site`: another site's page posted it. `token`: its token is missing, or not this browser's. */
+  /** `cross-site`: another site's page posted it. `token`: its token is missing or of another browser. */
   constructor(readonly reason: 'cross-site' | 'token') {
     super(`a form was refused: ${reason}`);
   }
@@ -20,15 +20,15 @@ export class ForgedForm extends Error {
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Did a page of `origin` send the request, according to the browser? Browsers have sent Origin with every post since 2020. Without it Fetch Metadata
- * decides. Without both, the caller is not a current browser and has no user's cookies.
+ * Did a page of `origin` send the request, according to the browser? Browsers have sent Origin with every post since 2020. Without it,
+ * Fetch Metadata decides. Without both, the caller is not a current browser and has no user's cookies.
  */
 export function fromOwnPage(origin: string, sent: { readonly origin: string; readonly secFetchSite: string }): boolean {
   if (sent.origin !== '') return sent.origin === origin;
   return ['', 'same-origin', 'none'].includes(sent.secFetchSite);
 }
 
-/** Refuses every changing request that another site's page made. @throws {ForgedForm} */
+/** Refuses changing requests from another site's pages. @throws {ForgedForm} */
 export function refuseCrossSite(config: Config): Koa.Middleware {
   return (ctx, next) => {
     const sent = { origin: ctx.get('Origin'), secFetchSite: ctx.get('Sec-Fetch-Site') };
@@ -43,26 +43,26 @@ export interface HiddenField {
   readonly value: string;
 }
 
-/** Tokens that bind a form to the browser it was shown in: a random cookie, and its HMAC in a hidden field. */
+/** Tokens that bind a form to its browser: a random cookie, and its HMAC in a hidden field. */
 export interface FormTokens {
   /**
-   * The hidden field for a form of this answer; gives the browser its cookie when it has none.
-   * @param owner the signed-in user that the form belongs to: it is nobody else's who signs in to the browser later
+   * The hidden field for a form of this response; sets the cookie if it is missing.
+   * @param owner the signed-in user of the form: other users of the browser cannot post it later
    */
   field(ctx: Koa.Context, owner?: string): HiddenField;
-  /** @throws {ForgedForm} when the posted form does not carry the token of this browser, and of this owner */
+  /** @throws {ForgedForm} the form has no valid token of this browser and owner */
   verify(ctx: Koa.Context, form: URLSearchParams, owner?: string): void;
 }
 
 const FIELD = 'csrf';
 const RANDOM_TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** @param keyring the same in all processes: a form may come back to another one */
+/** @param keyring the same in all processes, because a form may be posted to another one */
 export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
   const keys = keyring.keysOf('gatehouse form tokens');
   const cookie = config.secure ? '__Host-gatehouse-form' : 'gatehouse-form';
   const tokenOf = (key: Buffer, random: string, owner = ''): Buffer => createHmac('sha256', key).update(`${random}${owner}`).digest();
-  /** Given with this answer: a page may have several forms. */
+  /** Cookies set with this response: a page may have several forms. */
   const given = new WeakMap<Koa.Context, string>();
   const browsers = (ctx: Koa.Context): string | undefined => {
     const value = ctx.cookies.get(cookie, { signed: false });
@@ -73,9 +73,9 @@ export function createFormTokens(config: Config, keyring: Keyring): FormTokens {
     field(ctx, owner) {
       const random = browsers(ctx) ?? given.get(ctx) ?? randomToken();
       given.set(ctx, random);
-      // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+      // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
       ctx.cookies.secure = config.secure;
-      // Lax, not Strict: who follows a link to the sign-in page must keep the cookie that another tab's form relies on.
+      // Lax, not Strict: after a link to the sign-in page, the cookie must remain valid for a form in another tab.
       ctx.cookies.set(cookie, random, {
         signed: false,
         httpOnly: true,

@@ -1,6 +1,6 @@
 /**
- * Documentation site at /docs, built by `npm run docs` with VitePress. Its files are listed once at start, so that no path leads to other files, and
- * read on demand.
+ * Documentation site at /docs, built by `npm run docs` with VitePress. Its files are listed once at start, so that no path leads to other
+ * files, and are read on demand.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -24,7 +24,7 @@ const NOT_BUILT = 'The documentation is not built. Run "npm run docs" and restar
 
 const sha256 = (text: Buffer | string, encoding: 'base64' | 'base64url'): string => createHash('sha256').update(text).digest(encoding);
 
-/** @returns the addresses of a file, as links of the site name it: `how-to/deploy`, `decisions/` */
+/** @returns the URL paths of a file in links of the site: `how-to/deploy`, `decisions/` */
 function addressesOf(name: string): string[] {
   if (!name.endsWith('.html')) return [name];
   const page = name.slice(0, -'.html'.length);
@@ -39,7 +39,7 @@ function filesOf(folder: URL): ReadonlyMap<string, URL> {
   );
 }
 
-/** @param folder with the built site */
+/** @param folder of the built site */
 export function documentation(folder = BUILT): Koa.Middleware {
   const files = filesOf(folder);
   const missing = files.get(`${MOUNT}/404`);
@@ -58,7 +58,7 @@ export function documentation(folder = BUILT): Koa.Middleware {
     const body = await readFile(file);
     ctx.type = TYPES[path.extname(file.pathname)] ?? 'application/octet-stream';
     ctx.etag = sha256(body, 'base64url').slice(0, 16);
-    // VitePress names these by their content.
+    // VitePress names these files by their content.
     ctx.set('Cache-Control', ctx.path.startsWith(`${MOUNT}/assets/`) ? 'public, max-age=31536000, immutable' : 'no-cache');
     if (path.extname(file.pathname) === '.html') {
       const inline = [...body.toString('utf8').matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)];

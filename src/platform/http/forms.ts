@@ -1,4 +1,7 @@
-/** HTML forms: their bodies (`application/x-www-form-urlencoded`, WHATWG URL section 5: names with strings, nothing nested), and the redirect after them. */
+/**
+ * HTML forms: their bodies (`application/x-www-form-urlencoded`, WHATWG URL section 5: names and strings, nothing nested), and the redirect
+ * after them.
+ */
 import { isUtf8 } from 'node:buffer';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
@@ -6,7 +9,7 @@ import { bodyParser } from '@koa/bodyparser';
 import type Koa from 'koa';
 import { validation } from '../errors/errors.ts';
 
-/** The body is taken as text and split by URLSearchParams: the usual parser would build objects and arrays out of field names. */
+/** The body is read as text and parsed by URLSearchParams: the usual parser would create objects and arrays from field names. */
 const readText = bodyParser({
   enableTypes: ['text'],
   extendTypes: { text: ['application/x-www-form-urlencoded'] },
@@ -15,7 +18,7 @@ const readText = bodyParser({
 
 /**
  * Reads the posted form; a body of another type counts as an empty form.
- * @throws an HTTP error 413 when it is larger than 64 KiB
+ * @throws an HTTP error 413 if it is larger than 64 KiB
  */
 export async function readForm(ctx: Koa.Context): Promise<URLSearchParams> {
   await readText(ctx, async () => undefined);
@@ -23,8 +26,8 @@ export async function readForm(ctx: Koa.Context): Promise<URLSearchParams> {
 }
 
 /**
- * Reads a posted form with a file (RFC 7578); the file's text is the value of its field. Other types are read as `readForm` does.
- * @param most bytes of the file
+ * Reads a posted form with a file (RFC 7578); the file's text is the value of its field. Other types are read by `readForm`.
+ * @param most maximum bytes of the file
  * @throws {ApiError} validation of the file's field: too large, or not UTF-8
  */
 export async function readUpload(ctx: Koa.Context, most: number): Promise<URLSearchParams> {
@@ -52,7 +55,7 @@ export async function readUpload(ctx: Koa.Context, most: number): Promise<URLSea
   return form;
 }
 
-/** @param address a path of this service, or an absolute address that was validated before */
+/** @param address a path of this service, or an absolute URL that was validated before */
 export function seeOther(ctx: Koa.Context, address: string): void {
   ctx.status = 303;
   ctx.set('Cache-Control', 'no-store');

@@ -1,4 +1,4 @@
-/** For anyone who runs the service: is it alive, is it ready, how is it doing. `/metrics` is open to API tokens, and to this machine. */
+/** Endpoints for operators: liveness, readiness and metrics. `/metrics` is open to API tokens and to this machine. */
 import cluster from 'node:cluster';
 import type Koa from 'koa';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -7,9 +7,9 @@ import { isFromThisMachine } from './requests.ts';
 
 export interface HealthParts {
   readonly registry: Registry;
-  /** Are there exemplars to show, to those who take them? */
+  /** Are there exemplars, for scrapers that accept them? */
   readonly hasExemplars: boolean;
-  /** @throws while the database is away */
+  /** @throws while the database is down */
   ping(): Promise<void>;
   /** false after a stop signal. */
   accepting(): boolean;
@@ -49,7 +49,7 @@ export function health({ registry, hasExemplars, ping, accepting, mayReadMetrics
         ctx.body = await (withExemplars ? openMetrics(registry) : metrics());
         ctx.type = withExemplars ? Registry.OPENMETRICS_CONTENT_TYPE : registry.contentType;
       } catch {
-        // A worker that is just dying does not answer: the next scrape gets the numbers.
+        // A worker that is about to end does not respond: the next scrape gets the numbers.
         ctx.status = 503;
       }
     } else return next();

@@ -1,7 +1,9 @@
-/** The icons of the pages: outlines of the package heroicons, read once at start and inlined as SVG, so that no page loads another file. */
+/**
+ * The icons of the pages: outlines of the package heroicons, read once at start and inlined as SVG, so that pages load no further files.
+ */
 import { readFileSync } from 'node:fs';
 
-/** By what they are for, each with its file in the package. */
+/** File in the package, by purpose. */
 const FILES = {
   activate: 'play',
   add: 'plus',
@@ -56,7 +58,7 @@ export type IconName = keyof typeof FILES;
 
 const DIRECTORY = new URL('24/outline/', import.meta.resolve('heroicons/package.json'));
 
-/** The style sheet says how large it is. */
+/** The style sheet sets the size. */
 const drawing = (name: string, file: string): string =>
   readFileSync(new URL(`${file}.svg`, DIRECTORY), 'utf8')
     .replace(/\s*data-slot="icon"/, '')
@@ -67,8 +69,8 @@ const DRAWINGS = new Map<string, string>(Object.entries(FILES).map(([name, file]
 
 /**
  * @param name of an icon
- * @returns its SVG, hidden from those who listen: the word beside it says the same
- * @throws when there is no such icon: a page that names it is wrong
+ * @returns its SVG, hidden from screen readers, because a text beside it says the same
+ * @throws if there is no such icon
  */
 export function icon(name: string): string {
   const svg = DRAWINGS.get(name);

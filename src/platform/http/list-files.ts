@@ -4,18 +4,21 @@ import { stringify } from 'csv-stringify';
 
 export type FileFormat = 'csv' | 'ndjson';
 
-/** Values as NDJSON has them; a list is one cell. */
+/** Formats of values, the same as in NDJSON; a list is one cell. */
 const CAST = {
   boolean: (value: boolean) => String(value),
   date: (value: Date) => value.toISOString(),
   object: (value: unknown) => JSON.stringify(value),
 };
 
-/** An error of the records ends the file, which reports it to the response. Without `pipeline` nothing would catch it, and the process would end. */
+/**
+ * An error of the records ends the file, which reports it to the response. Without `pipeline` the error would be unhandled and end the
+ * process.
+ */
 const noError = () => {};
 
 /**
- * Cells that a spreadsheet would run as a formula begin with an apostrophe.
+ * Cells that a spreadsheet would run as a formula get a leading apostrophe.
  * @param name without extension
  * @param columns of the CSV file; NDJSON has all fields of a record
  */

@@ -1,7 +1,7 @@
 /**
- * Outbound requests to addresses chosen by others (a client's `jwks_uri`, a logout URI, an identity provider): public addresses only, no redirects,
- * bounded time and size (server-side request forgery: OWASP SSRF Prevention Cheat Sheet; RFC 7591 section 5). ALLOW_PRIVATE_NETWORK adds private
- * addresses, but never the metadata addresses of clouds.
+ * Outbound requests to URLs chosen by others (a client's `jwks_uri`, a logout URI, an identity provider): public addresses only, no
+ * redirects, limited time and size (server-side request forgery: OWASP SSRF Prevention Cheat Sheet; RFC 7591 section 5).
+ * ALLOW_PRIVATE_NETWORK adds private addresses, but never the metadata addresses of clouds.
  */
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import ipaddr from 'ipaddr.js';
@@ -11,31 +11,34 @@ import { timings } from '../clock/timings.ts';
 import type { Config } from '../config/config.ts';
 import { inSpan, outboundTraceHeaders, type SpanFacts } from '../telemetry/tracing.ts';
 
-/** The largest answer that is read, in bytes. */
+/** Maximum bytes of a response. */
 export const LARGEST_ANSWER = 256 * 1024;
 
-/** The request was not made, or was given up, for a reason of ours. */
+/** The service refused to make or complete the request. */
 export class OutboundRefused extends Error {
   override readonly name = 'OutboundRefused';
 }
 
-/** The address is of this machine or of a private network, and ALLOW_PRIVATE_NETWORK is off. */
+/** The address is a loopback or private address, and ALLOW_PRIVATE_NETWORK is off. */
 export class PrivateAddress extends OutboundRefused {}
 
 const GLOBAL_UNICAST = /^[23][0-9a-f]{3}:/;
-/** IPv4-compatible IPv6 addresses (RFC 4291 section 2.5.5.1, given up): the library would judge the IPv4 address, which is not what is connected to. */
+/**
+ * IPv4-compatible IPv6 addresses (RFC 4291 section 2.5.5.1, deprecated): the library would check the IPv4 address, but the connection would
+ * use the IPv6 address.
+ */
 const COMPATIBLE = /^::\d+\./;
 
 /** Is this an address of the public internet (IANA special-purpose registries, RFC 6890)? @param address IPv4 or IPv6, without brackets */
 export function isPublicAddress(address: string): boolean {
-  // `process` also takes the IPv4 address out of an IPv4-mapped one; the other ways to wrap one (NAT64, 6to4, Teredo) are ranges of their own.
+  // `process` also extracts the IPv4 address of an IPv4-mapped one. Other embeddings (NAT64, 6to4, Teredo) have ranges of their own.
   if (!ipaddr.isValid(address) || COMPATIBLE.test(address)) return false;
   const parsed = ipaddr.process(address);
   // Only 2000::/3 of IPv6 is assigned; `unicast` also includes unassigned addresses.
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || GLOBAL_UNICAST.test(parsed.toString()));
 }
 
-/** Beside the link-local range, where most clouds have them: Azure, Alibaba Cloud, Oracle Cloud, and Amazon by IPv6. */
+/** Metadata addresses outside the link-local range, where most clouds have them: Azure, Alibaba Cloud, Oracle Cloud, and Amazon by IPv6. */
 const CLOUD_METADATA = new Set(['168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254']);
 
 /** May the service connect to this address? @param address IPv4 or IPv6, without brackets */
@@ -52,7 +55,7 @@ type Lookup = (
   callback: (error: Error | null, addresses: LookupAddress[] | string, family?: number) => void,
 ) => void;
 
-/** Resolves a name for the connection itself, so that the address which was judged is the one that is connected to (DNS rebinding). */
+/** Resolves a name for the connection itself, so that the checked address is the one that is used (DNS rebinding). */
 export const guardedLookup =
   (config: Pick<Config, 'allowPrivateNetwork'>): Lookup =>
   (hostname, options, callback) => {
@@ -71,7 +74,7 @@ export type Outbound = (url: string | URL, init?: RequestInit) => Promise<Respon
 
 const shared = new WeakMap<object, Outbound>();
 
-/** The one of all callers that were given none of their own: it keeps its connections. */
+/** The default client, which keeps its connections. */
 export function sharedOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Outbound {
   const known = shared.get(config) ?? createOutbound(config);
   shared.set(config, known);
@@ -79,8 +82,8 @@ export function sharedOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
 }
 
 /**
- * @returns a `fetch` for such requests; it rejects with OutboundRefused, as the cause or itself, where the address is not public, where a redirect
- * comes, or where the answer is too large
+ * @returns a `fetch` for such requests; it rejects with OutboundRefused, as the error or its cause, for an address that is not public, a
+ * redirect, or a response that is too large
  */
 export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Outbound {
   const agent = new Agent({
@@ -94,7 +97,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
   const call: Outbound = async (url, init = {}) => {
     const { protocol, hostname } = new URL(url);
     if (protocol !== 'https:' && protocol !== 'http:') throw new OutboundRefused(`${protocol} is not a scheme to ask by`);
-    // An address in the URL is not looked up; the URL parser has brought every notation of it into one form.
+    // An address in the URL is not resolved; the URL parser has normalized its notation.
     const bare = hostname.replace(/^\[|\]$/g, '');
     if (ipaddr.isValid(bare) && !mayConnectTo(bare, config)) throw new PrivateAddress(`${hostname} is not a public address`);
 
@@ -103,7 +106,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     headers.set('accept-encoding', 'identity');
     for (const [name, value] of Object.entries(outboundTraceHeaders())) headers.set(name, value);
     const response = await request(url, { ...init, headers, signal, redirect: 'manual', dispatcher: agent });
-    // Compressed bodies are limited only before decompression.
+    // The size of compressed bodies is limited only before decompression.
     if ((response.headers.get('content-encoding') ?? 'identity') !== 'identity') {
       await response.body?.cancel();
       throw new OutboundRefused(`${new URL(url).origin} answered in an encoding`);
@@ -122,7 +125,7 @@ export function createOutbound(config: Pick<Config, 'allowPrivateNetwork'>): Out
     });
 }
 
-/** Host of the address only: paths and queries can contain secrets. */
+/** Only the host of the URL: paths and queries can contain secrets. */
 function describeCall(url: string | URL, init: RequestInit | undefined): SpanFacts {
   const method = init?.method?.toUpperCase() ?? 'GET';
   const { hostname, port } = URL.canParse(String(url)) ? new URL(url) : { hostname: '', port: '' };

@@ -13,7 +13,7 @@ export class ProtocolProblem extends Error {
   }
 }
 
-/** Runs a step of the protocol. @throws {ProtocolProblem} in place of what openid-client throws */
+/** Runs a protocol step. @throws {ProtocolProblem} instead of openid-client's errors */
 export async function inProtocolTerms<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
@@ -30,11 +30,11 @@ function asProblem(error: unknown): unknown {
     const challenge = error.cause[0]?.parameters;
     return new ProtocolProblem(challenge?.error ?? 'unauthorized', challenge?.error_description ?? `The server answered ${error.status}.`);
   }
-  // The sentence of the cause says more; what hangs on the cause may hold tokens and goes no further.
+  // The cause's message is more specific. The cause itself may contain tokens and is not passed on.
   if (error instanceof client.ClientError) {
     return new ProtocolProblem(error.code ?? 'invalid_response', error.cause instanceof Error ? error.cause.message : error.message);
   }
-  // fetch reports a network failure as a TypeError with its cause; a mistake of ours is a TypeError without one.
+  // fetch reports a network failure as a TypeError with a cause; a TypeError without one is a programming error.
   if (error instanceof TypeError && error.cause !== undefined) {
     return new ProtocolProblem('server_unreachable', 'The authorization server did not answer.');
   }

@@ -1,6 +1,6 @@
 /**
- * Every request from its first byte to its last: its id, its line in the log, its place in the metrics. Paths are logged without their
- * query, for a query may carry a secret (RFC 9700 section 4.2.4), and without the token of a one-time link.
+ * Tracks each request from first to last byte: ID, log line and metrics. Paths are logged without their query, which may contain a secret
+ * (RFC 9700 section 4.2.4), and without the token of a one-time link.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ import { type OpenSpan, openRequestSpan, sampledTraceId } from '../telemetry/tra
 const ACCEPTABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const ids = new WeakMap<IncomingMessage, string>();
 
-/** The id of a request; the same that its answer carries in X-Request-Id. */
+/** The ID of a request, also in the response's X-Request-Id. */
 export function requestId(req: IncomingMessage): string {
   const known = ids.get(req);
   if (known !== undefined) return known;
@@ -24,7 +24,7 @@ export function requestId(req: IncomingMessage): string {
 }
 
 /**
- * The address a request comes from: the last that a trusted proxy vouches for.
+ * The client address of a request: the last one that a trusted proxy has set.
  * @param proxies number of trusted proxies in front
  */
 export function clientAddress(req: IncomingMessage, proxies: Config['trustProxy']): string {
@@ -34,17 +34,17 @@ export function clientAddress(req: IncomingMessage, proxies: Config['trustProxy'
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  // Some proxies add the port, of which each connection has another.
+  // Some proxies add the port, which differs for each connection.
   return (forwarded.at(-proxies) ?? forwarded[0] ?? direct).replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 }
 
 /** Headers that proxies add: Forwarded (RFC 7239 section 4), Via (RFC 9110 section 7.6.3) and common variants. */
 const FORWARDING_HEADER = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/;
 
-/** Did the request come through a proxy, so that a loopback address says nothing about who sent it? */
+/** Did the request pass a proxy, so that a loopback address does not identify the sender? */
 export const isForwarded = (headers: IncomingHttpHeaders): boolean => Object.keys(headers).some((name) => FORWARDING_HEADER.test(name));
 
-/** Was the connection made on this machine, and by no proxy on it? Anyone who is elsewhere can name this machine in `Host` as well. */
+/** Was the connection made on this machine, and not by a proxy? Remote callers can also send a loopback `Host`. */
 export const isFromThisMachine = (req: IncomingMessage): boolean =>
   !isForwarded(req.headers) && isLoopbackHost((req.socket.remoteAddress ?? '').replace(/^::ffff:/, ''));
 
@@ -59,7 +59,7 @@ const PAGES = new Set([
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * The metrics label of a path, from a closed list: the caller chooses the path, and each label stays in memory.
+ * The metrics label of a path, from a closed list: callers choose the path, and each label stays in memory.
  * @param apiResources second segments of the management API's paths, such as `users`
  */
 function family(path: string, apiResources: ReadonlySet<string>): string {
@@ -70,21 +70,24 @@ function family(path: string, apiResources: ReadonlySet<string>): string {
   return PAGES.has(first) ? `/${first}` : 'other';
 }
 
-/** Everything after these is a secret or names a sign-in under way, in any spelling: the router is not strict either. */
+/**
+ * Removes everything after these segments, in any case: it is a secret or identifies a pending sign-in. The router is not case-sensitive
+ * either.
+ */
 const withoutToken = (path: string): string =>
   path.replace(/(\/(?:choose-password|verify-email|interaction|authorize|device)|^\/+(?:invitation|setup|code))\/.*/is, '$1/...');
 
-/** Why a request was refused, in the words of its answer. */
+/** Why a request was refused, in the response's words. */
 export interface Refusal {
   readonly error: string;
   readonly description: string;
 }
 
 const refusals = new WeakMap<IncomingMessage, Refusal>();
-/** Characters of a description in the log. */
+/** Maximum characters of a description in the log. */
 const LONGEST_REASON = 200;
 
-/** Adds the reason to the request's line of the log, where the request id finds it. */
+/** Adds the reason to the request's log line. */
 export const logRefusal = (req: IncomingMessage, refusal: Refusal): void => void refusals.set(req, refusal);
 
 function refusalOf(req: IncomingMessage): { readonly error?: string; readonly reason?: string } {
@@ -94,15 +97,15 @@ function refusalOf(req: IncomingMessage): { readonly error?: string; readonly re
 
 export interface RequestObserver {
   readonly registry: Registry;
-  /** Carries a request out, and watches it to its end. */
+  /** Handles a request and observes it to its end. */
   observe(req: IncomingMessage, res: ServerResponse, answer: () => Promise<void>): Promise<void>;
-  /** Counts an attempt to deliver something from the outbox. */
+  /** Counts a delivery attempt of the outbox. */
   countDelivery(kind: string, outcome: string): void;
-  /** Counts a look-up of a password among breached ones. */
+  /** Counts a lookup of a password among breached ones. */
   countBreachLookup(outcome: string): void;
 }
 
-/** The trace that a time was measured in. */
+/** The trace in which a time was measured. */
 function exemplar(): { readonly trace_id?: string } {
   const traceId = sampledTraceId();
   return traceId === undefined ? {} : { trace_id: traceId };

@@ -1,6 +1,6 @@
 /**
- * The security headers of every answer that a browser may show: values of the OWASP Secure Headers Project, Content Security
- * Policy level 3, RFC 6797 (HSTS). The answers of the OAuth endpoints set their own.
+ * Security headers of every response that a browser may show: OWASP Secure Headers Project, Content Security Policy level 3, RFC 6797
+ * (HSTS). OAuth endpoints set their own.
  */
 
 import type Koa from 'koa';
@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { atMost } from '../cache/cache.ts';
 import type { Config } from '../config/config.ts';
 
-/** Sources that one page needs beyond the shared strict policy; CSP level 3, section 2.3.1. */
+/** Sources that one page needs in addition to the shared strict policy; CSP level 3, section 2.3.1. */
 export interface PageSources {
   /**
    * Allowed targets of the page's form besides the service itself. Chromium applies `form-action` to all redirects after a post, so pages of a
@@ -17,26 +17,26 @@ export interface PageSources {
    * (`com.example.app:`).
    */
   readonly formAction?: readonly string[];
-  /** Origins of pictures, e.g. of an application's logo. */
+  /** Origins of images, e.g. of an application's logo. */
   readonly images?: readonly string[];
-  /** May its scripts ask this service? */
+  /** Can its scripts call this service? */
   readonly connects?: boolean;
 }
 
-/** Nothing of this is needed on any page; `publickey-credentials-get` stays open for passkeys. */
+/** No page needs these features; `publickey-credentials-get` stays allowed for passkeys. */
 const PERMISSIONS_POLICY = 'camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()';
 
 /**
- * A step of an authorization request. An application may have opened it in a popup, and the popup keeps its opener only where every page and
- * redirect on the way has the application's own policy, which is mostly none (HTML section 7.1.3). The last two are seen from an authorization
- * server's base.
+ * Paths of the steps of an authorization request. An application may have opened it in a popup, and the popup keeps its opener only if
+ * every page and redirect on the way has the application's own policy, usually none (HTML section 7.1.3). The last two are relative to an
+ * authorization server's base.
  */
 const AUTHORIZATION_STEP = /^\/(interaction|authorize|logout)(\/|$)/;
 
-/** Nothing follows these middlewares. */
+/** These middlewares have no successor. */
 const noNext = async (): Promise<void> => undefined;
 
-/** The headers that are the same everywhere, without the content security policy. */
+/** The headers of all responses, without the content security policy. */
 function commonHeaders(config: Config): Koa.Middleware {
   const apply = helmet({
     contentSecurityPolicy: false,
@@ -56,10 +56,10 @@ function commonHeaders(config: Config): Koa.Middleware {
   };
 }
 
-/** A host that the grammar of a policy has no room for, e.g. one with a semicolon, is left out, and the page stays. */
+/** A host that the policy's grammar does not allow, e.g. with a semicolon, is omitted; the page is still shown. */
 const isHostSource = (origin: string): boolean => /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin);
 
-/** CSP level 3 (section 2.3.1, host-source) does not allow IPv6 addresses, and browsers ignore them: use the scheme instead. */
+/** CSP level 3 (section 2.3.1, host-source) does not allow IPv6 addresses, and browsers ignore them: the scheme is used instead. */
 const formTarget = (origin: string): string => (origin.includes('//[') ? new URL(origin).protocol : origin);
 
 const isFormTarget = (source: string): boolean => isHostSource(source) || /^[a-z][a-z0-9+.-]*:$/i.test(source);
@@ -80,7 +80,7 @@ const policyFor = ({ formAction = [], images = [], connects = false }: PageSourc
     },
   });
 
-/** Built once for each set of sources: most pages of an application have the same ones. */
+/** Cached for each set of sources: most pages of an application have the same ones. */
 const policies = new LRUCache<string, Koa.Middleware>(atMost(200));
 
 function contentSecurityPolicy(sources: PageSources): Koa.Middleware {
@@ -92,8 +92,8 @@ function contentSecurityPolicy(sources: PageSources): Koa.Middleware {
 }
 
 /**
- * The policy of the documentation pages. VitePress writes small scripts and styles into them and fetches the search index.
- * @param scripts hashes of the page's own inline scripts, base64 of SHA-256 (CSP level 3, section 2.3.1)
+ * The policy of the documentation pages. VitePress adds small scripts and styles to them and fetches the search index.
+ * @param scripts hashes of the page's inline scripts, base64 of SHA-256 (CSP level 3, section 2.3.1)
  */
 export const documentationPolicy = (scripts: readonly string[]): string =>
   [
@@ -108,7 +108,7 @@ export const documentationPolicy = (scripts: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** For every answer that is not an OAuth endpoint's; a page replaces the content security policy by its own. */
+/** For all responses except those of OAuth endpoints; a page replaces the content security policy. */
 export function securityHeaders(config: Config): Koa.Middleware {
   const common = commonHeaders(config);
   const policy = contentSecurityPolicy({});
@@ -117,8 +117,8 @@ export function securityHeaders(config: Config): Koa.Middleware {
 
 /**
  * For one page.
- * @returns a function that sets all security headers of a page on its answer
- * @throws when a source is not fit for a policy, e.g. contains a semicolon
+ * @returns a function that sets all security headers of a page
+ * @throws if a source cannot be part of a policy, e.g. contains a semicolon
  */
 export function pageHeaders(config: Config): (ctx: Koa.Context, sources: PageSources) => Promise<void> {
   const common = commonHeaders(config);

@@ -1,7 +1,6 @@
 /**
- * The public files of the pages (`views/public`: styles, icon, small scripts; and scripts of packages), read once at start and served from a map of
- * known names, so that no path leads to any other file. Cached for ever under the hash of their content (RFC 8246, RFC 9110
- * section 8.8.3).
+ * The public files of the pages (`views/public`: styles, icon, small scripts; and scripts of packages), read once at start and served from
+ * a map, so that no path leads to another file. Cached forever under the hash of their content (RFC 8246, RFC 9110 section 8.8.3).
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +21,7 @@ interface PublicFile {
   readonly version: string;
 }
 
-/** Scripts of packages, as they come. */
+/** Scripts of packages, unchanged. */
 const OF_PACKAGES: readonly [string, URL][] = [
   ['simplewebauthn.js', new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser'))],
   ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map((name): [string, URL] => [
@@ -55,7 +54,7 @@ const FILES: ReadonlyMap<string, PublicFile> = new Map(
 /**
  * @param name of a file in `views/public`
  * @returns its path with the hash of its content
- * @throws when there is no such file: a page that names it is wrong
+ * @throws if there is no such file
  */
 export function publicPath(name: string): string {
   const file = FILES.get(name);
@@ -80,8 +79,8 @@ export const publicFiles: Koa.Middleware = async (ctx, next) => {
 };
 
 /**
- * Serves stylesheets with content in the address, by GET and HEAD; browsers cache them forever.
- * @param write stylesheet for an address; undefined: go to the next middleware
+ * Serves stylesheets whose content is in the URL, by GET and HEAD; browsers cache them forever.
+ * @param write stylesheet for a URL; undefined: go to the next middleware
  */
 export const generatedStylesheets =
   (write: (path: string, query: URLSearchParams) => string | undefined): Koa.Middleware =>

@@ -12,29 +12,29 @@ import { prefixed } from './cookies.ts';
 /** Lifetime of the browser's state of a sign-in, in seconds. */
 export const TRANSACTION_SECONDS = 600;
 
-/** Sign-ins begun and never finished: more than these would only make the Cookie header grow until Node refuses it. */
+/** Maximum pending sign-ins: more would make the Cookie header grow until Node refuses it. */
 const KEPT = 5;
 const STATE = /^[A-Za-z0-9_-]{43}$/;
 
 /** Fields of every transaction. */
 export const transactionFields = { state: z.string().regex(STATE), nonce: z.string(), codeVerifier: z.string() };
 
-/** The sign-ins under way in one browser. */
+/** The pending sign-ins of one browser. */
 export interface Transactions<T> {
-  /** Gives the browser a transaction to keep, and takes the oldest away when it keeps too many. */
+  /** Stores a transaction in the browser, and removes the oldest if there are too many. */
   remember(ctx: Koa.Context, content: T): Promise<void>;
-  /** Takes back the transaction of a state; it is not there a second time. */
+  /** Returns and removes the transaction of a state. */
   take(ctx: Koa.Context, state: string | null): Promise<T | undefined>;
-  /** The sign-in begun last, left where it is. */
+  /** The newest transaction, without removing it. */
   latest(ctx: Koa.Context): Promise<T | undefined>;
 }
 
 export interface TransactionOptions<T> extends Omit<SealOptions<T>, 'seconds'> {
-  /** Cookies are named by it and the state: letters, digits, hyphen, underscore. */
+  /** Start of the cookies' names, before the state: letters, digits, hyphen, underscore. */
   readonly prefix: string;
   /** Path of the application. */
   readonly path: string;
-  /** Is the service reached by https? */
+  /** Is the service accessed by https? */
   readonly secure: boolean;
 }
 
@@ -43,7 +43,7 @@ export function transactionCookies<T extends { readonly state: string }>(options
   const prefix = prefixed(options.prefix, secure, path);
   const sealed = sealing({ ...options, seconds: TRANSACTION_SECONDS });
   const names = new RegExp(`(?<![^;\\s])${prefix}([A-Za-z0-9_-]+)(?==)`, 'g');
-  // The value authenticates itself; a signature cookie beside it would say nothing more.
+  // The value is authenticated; a signature cookie would be redundant.
   const attributes = { path, httpOnly: true, sameSite: 'lax', secure, signed: false, overwrite: true } as const;
   const write = (ctx: Koa.Context, name: string, value: string | null): void => {
     ctx.cookies.secure = secure;

@@ -1,6 +1,6 @@
 /**
- * Renders the pages of the service: `views/<name>.ejs` inside `views/layout.ejs`, with the headers that every page carries. Views
- * escape all they print (`<%= %>`); only the finished body, in the layout and in a frame, and icons are printed as they are.
+ * Renders the pages of the service: `views/<name>.ejs` inside `views/layout.ejs`, with the headers of every page. Views escape all values
+ * (`<%= %>`); only the rendered body, in the layout and in a frame, and icons are inserted as HTML.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,9 +19,9 @@ const VIEWS = new URL('../../../../views/', import.meta.url);
 export interface PageOptions extends PageSources {
   /** HTTP status; 200 when absent. */
   readonly status?: number;
-  /** A view around the page's own, in the place of what the layout puts around the body. */
+  /** A view around the page's own, instead of the layout's frame. */
   readonly frame?: string;
-  /** The view's own part is the same for everybody, and drawn once. */
+  /** Is the view the same for everyone, so that it can be rendered once? */
   readonly fixed?: boolean;
 }
 
@@ -33,37 +33,37 @@ interface Brand {
   readonly backgroundUrl: string | null;
   /** Footer links of the pages for end users. */
   links?(lang: string, words: Language['text']): readonly { readonly href: string; readonly label: string }[];
-  /** @param own `#rrggbb`, of the application that a page is about @returns the address of a stylesheet with the colours; undefined: the pages' own */
+  /** @param own `#rrggbb`, of the page's application @returns the URL of a stylesheet with the colors; undefined: the default colors */
   stylesheet?(own: string | undefined): string | undefined;
 }
 
 export interface PagesOptions {
   readonly config: Config;
-  /** Asked for every page, and never fails; absent: the service's own name and no links. @param state of the request */
+  /** Called for every page; must not fail. Absent: the service's name and no links. @param state of the request */
   brand?(state: Koa.DefaultState): Promise<Brand>;
 }
 
-/** Variables of every view, besides its own. */
+/** Variables of every view. */
 interface PageLocals extends Record<string, unknown> {
   readonly lang: string;
 }
 
 export interface Pages {
   /**
-   * Answers with a page; in the colour of `ctx.state.brandColor` (`#rrggbb`), the application's that it is about, where it has one. Of the locals the layout itself reads: `title` (text, required), `lang` and `dir` (default: English),
-   * `wide` (more room than a card), `stylesheets` and `scripts` (names in views/public), `languages` (links to the same page in each), `text` (of a
-   * page for end users, which has the brand's logo, colours and links).
-   * @throws when there is no such view
+   * Responds with a page, in the color `ctx.state.brandColor` (`#rrggbb`) of its application, if set. The layout uses the locals `title`
+   * (text, required), `lang` and `dir` (default: English), `wide` (wider than a card), `stylesheets` and `scripts` (names in views/public),
+   * `languages` (links to the same page in each), `text` (for end users' pages, which have the brand's logo, colors and links).
+   * @throws if there is no such view
    */
   render(ctx: Koa.Context, view: string, locals: Record<string, unknown>, options?: PageOptions): Promise<void>;
 }
 
-/** All views by their names, compiled once: a view that does not compile stops the start, not a user. */
+/** All views by name, compiled once: an invalid view stops the start. */
 const TEMPLATES: ReadonlyMap<string, ejs.TemplateFunction> = compileViews();
 
 function compileViews(): ReadonlyMap<string, ejs.TemplateFunction> {
   const files = readdirSync(VIEWS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ejs'));
-  // `include('partials/…')` finds its file, once.
+  // `include('partials/…')` resolves its file only once.
   const options = { root: fileURLToPath(VIEWS), views: [fileURLToPath(VIEWS)], cache: true };
   return new Map(
     files.map((file) => {

@@ -1,4 +1,4 @@
-/** The texts of pages and e-mails by key and language: views/locales. page-language.ts decides which language a visitor gets. */
+/** The texts of pages and e-mails by key and language: views/locales. page-language.ts selects the language. */
 import de from '../../../views/locales/de.json' with { type: 'json' };
 import en from '../../../views/locales/en.json' with { type: 'json' };
 import es from '../../../views/locales/es.json' with { type: 'json' };
@@ -6,7 +6,7 @@ import zh from '../../../views/locales/zh.json' with { type: 'json' };
 
 export type MessageKey = keyof typeof en;
 
-/** A language that misses a key does not compile. */
+/** A language without a key does not compile. */
 type Messages = Readonly<Record<MessageKey, string>>;
 
 export interface Language {
@@ -19,10 +19,10 @@ export interface Language {
   text(key: MessageKey, values?: Readonly<Record<string, string>>): string;
 }
 
-/** Texts that the operator has changed, by the language's tag and the key. */
+/** Texts that the operator has changed, by language tag and key. */
 export type ChangedTexts = Readonly<Record<string, Readonly<Partial<Record<MessageKey, string>>>>>;
 
-/** @returns the text with its placeholders filled; a placeholder without a value stays as it is */
+/** @returns the text with its placeholders filled; placeholders without a value are unchanged */
 const filled = (message: string, values: Readonly<Record<string, string>> = {}): string =>
   message.replace(/\{(\w+)\}/g, (placeholder, field: string) => (Object.hasOwn(values, field) ? values[field] : undefined) ?? placeholder);
 
@@ -35,13 +35,13 @@ const language = (lang: string, name: string, messages: Messages): Language => (
   text: (key, values) => filled(messages[key], values),
 });
 
-/** @returns the product's text with placeholders @param lang of `LANGUAGES` */
+/** @returns the original text with placeholders @param lang of `LANGUAGES` */
 export const originalText = (lang: string, key: MessageKey): string => (ORIGINALS[lang] ?? en)[key];
 
 /** All keys, in the order of views/locales. */
 export const MESSAGE_KEYS = Object.keys(en) as readonly MessageKey[];
 
-/** @returns the language with the operator's words where there are some */
+/** @returns the language with the operator's changed texts */
 export function withChangedTexts<L extends Language>(original: L, texts: ChangedTexts | undefined): L {
   const changed = texts?.[original.lang];
   if (changed === undefined) return original;
@@ -56,7 +56,7 @@ export function withChangedTexts<L extends Language>(original: L, texts: Changed
 
 export const ENGLISH: Language = language('en', 'English', en);
 
-/** In the order in which pages offer them. */
+/** In the order in which pages list them. */
 export const LANGUAGES: readonly Language[] = [
   ENGLISH,
   language('zh-Hans', '简体中文', zh),

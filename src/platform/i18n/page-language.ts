@@ -1,6 +1,6 @@
 /**
- * The language of a hosted page: the visitor's choice at the foot of the page, what the application asks for (`ui_locales`, OpenID
- * Connect Core 1.0 section 3.1.2.1), an earlier choice, the browser's settings (Accept-Language, RFC 9110 section 12.5.4), English.
+ * The language of a hosted page, in order of precedence: the choice on this page, the application's request (`ui_locales`, OpenID Connect
+ * Core 1.0 section 3.1.2.1), an earlier choice, the browser's settings (Accept-Language, RFC 9110 section 12.5.4), English.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -8,13 +8,13 @@ import type Koa from 'koa';
 import { cookieIn, prefixed } from '../http/cookies.ts';
 import { type ChangedTexts, ENGLISH, LANGUAGES, type Language, withChangedTexts } from './messages.ts';
 
-/** Language preferences of a visitor; BCP 47 tags throughout. */
+/** A user's language preferences; BCP 47 tags. */
 export interface LanguagePreferences {
-  /** Chosen in this tab, on this page or one before it. */
+  /** Chosen in this tab, on this page or an earlier one. */
   readonly chosen?: string | undefined;
-  /** The parameter `ui_locales`: tags with spaces between them, the best first. */
+  /** The parameter `ui_locales`: space-separated tags, best first. */
   readonly uiLocales?: string | undefined;
-  /** Chosen earlier, in this browser. */
+  /** Chosen earlier in this browser. */
   readonly remembered?: string | undefined;
   /** Languages accepted by the browser, best first. */
   readonly accepted?: readonly string[];
@@ -22,21 +22,21 @@ export interface LanguagePreferences {
 
 const primary = (tag: string): string | undefined => tag.toLowerCase().split('-', 1)[0];
 
-/** The first subtag decides: who wants `de-AT` reads German, and who wants `zh-TW` rather reads simplified characters than English. */
+/** The first subtag decides: `de-AT` gets German, and `zh-TW` simplified Chinese rather than English. */
 const ofTag = (tag: string): Language | undefined => LANGUAGES.find(({ lang }) => primary(lang) === primary(tag));
 
-/** @returns the language of the first wish that can be met */
+/** @returns the language of the first preference that is supported */
 export function negotiateLanguage({ chosen, uiLocales, remembered, accepted = [] }: LanguagePreferences): Language {
   const wishes = [chosen, ...(uiLocales?.split(' ') ?? []), remembered, ...accepted];
   return wishes.map((tag) => (tag === undefined ? undefined : ofTag(tag))).find((language) => language !== undefined) ?? ENGLISH;
 }
 
-/** The parameter of a page's address that names the chosen language. */
+/** The URL parameter of the chosen language. */
 export const LANGUAGE_PARAMETER = 'language';
 const COOKIE = 'gatehouse-language';
 const ONE_YEAR = 365 * 86_400 * 1000;
 
-/** A link of the switcher. */
+/** A link of the language menu. */
 interface LanguageLink extends Pick<Language, 'lang' | 'dir' | 'name'> {
   readonly href: string;
   readonly current: boolean;
@@ -47,13 +47,13 @@ export interface PageLanguage extends Language {
   readonly languages: readonly LanguageLink[];
 }
 
-/** @returns the language that the page's address asks for, where the pages speak it */
+/** @returns the supported language of the URL's parameter */
 export function askedLanguage(ctx: Koa.Context): Language | undefined {
   const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
   return typeof parameter === 'string' ? ofTag(parameter) : undefined;
 }
 
-/** The same page in each language. A query alone, relative to the page: it cannot lead elsewhere. */
+/** The same page in each language. Links have only a query, relative to the page, so they cannot lead elsewhere. */
 function switcher(ctx: Koa.Context, current: Language): readonly LanguageLink[] {
   return LANGUAGES.map(({ lang, dir, name }) => {
     const query = new URLSearchParams(ctx.querystring);
@@ -62,7 +62,7 @@ function switcher(ctx: Koa.Context, current: Language): readonly LanguageLink[] 
   });
 }
 
-/** @returns the language of a user's profile, where the pages speak it; BCP 47, also as Okta writes it (`de_AT`) */
+/** @returns the supported language of a user's profile; BCP 47, also in Okta's form (`de_AT`) */
 interface LanguageChoice {
   readonly preferredLanguage?: string;
   readonly locale?: string;
@@ -75,10 +75,10 @@ export const languageOfProfile = ({ preferredLanguage, locale }: LanguageChoice)
 
 const keptIn = (ctx: Koa.Context): string | undefined => cookieIn(ctx, COOKIE, ctx.secure, '/');
 
-/** Has this browser kept a choice? */
+/** Does this browser have an earlier choice? */
 export const hasKeptLanguage = (ctx: Koa.Context): boolean => keptIn(ctx) !== undefined;
 
-/** Keeps a language in the browser. @param language undefined: takes the choice away */
+/** Stores a language in the browser. @param language undefined: removes the choice */
 export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> | undefined): void {
   ctx.cookies.set(prefixed(COOKIE, ctx.secure, '/'), language?.lang ?? '', {
     signed: false,
@@ -91,14 +91,14 @@ export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> 
   });
 }
 
-/** Remembers the language that the page's address asks for, so that the page after a redirect has it, too. @returns that language */
+/** Stores the language of the URL's parameter, so that the page after a redirect uses it. @returns that language */
 export function rememberAskedLanguage(ctx: Koa.Context): Language | undefined {
   const asked = askedLanguage(ctx);
   if (asked !== undefined && asked.lang !== keptIn(ctx)) keepLanguage(ctx, asked);
   return asked;
 }
 
-/** @returns the language that a page would have for this visitor, where none is shown */
+/** @returns the language of a page for this request, without rendering one */
 export function languageForPage(ctx: Koa.Context): Language {
   const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
   const chosen = typeof parameter === 'string' ? parameter : undefined;
@@ -107,13 +107,13 @@ export function languageForPage(ctx: Koa.Context): Language {
 
 const changedTexts = new WeakMap<IncomingMessage, ChangedTexts>();
 
-/** The pages that answer this request have these words where they differ from the product's. */
+/** Uses these texts on the pages of this request, where they differ from the original ones. */
 export function useChangedTexts(req: IncomingMessage, texts: ChangedTexts): void {
   changedTexts.set(req, texts);
 }
 
 /**
- * The language of a page of the console: the kept choice, the user's profile, the browser.
+ * The language of a console page: the stored choice, the user's profile, the browser.
  * @param ofProfile BCP 47; undefined: the profile has none, or nobody is signed in
  */
 export function consoleLanguage(ctx: Koa.Context, ofProfile: string | undefined): PageLanguage {
@@ -124,8 +124,8 @@ export function consoleLanguage(ctx: Koa.Context, ofProfile: string | undefined)
 }
 
 /**
- * Decides the language of a page, and keeps a choice that the page's address names.
- * @param uiLocales of the authorization or logout request that the page belongs to
+ * Selects the language of a page, and stores the choice of the URL's parameter.
+ * @param uiLocales of the page's authorization or logout request
  */
 export function pageLanguage(ctx: Koa.Context, uiLocales?: string): PageLanguage {
   const remembered = keptIn(ctx);

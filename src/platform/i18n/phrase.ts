@@ -16,7 +16,7 @@ export class Phrase {
   readonly template: string;
   readonly values: Readonly<Record<string, Value>>;
   readonly lookup: Lookup;
-  /** The English singular, of a text that counts; `values.count` decides. */
+  /** The English singular of a text with a count; `values.count` selects the form. */
   readonly singular: string | undefined;
 
   constructor(template: string, values: Readonly<Record<string, Value>> = {}, lookup: Lookup = 'page', singular?: string) {
@@ -27,29 +27,29 @@ export class Phrase {
   }
 }
 
-/** @param template English, with `{name}` for each value */
+/** @param template English, with placeholders `{name}` */
 export const phrase = (template: string, values: Readonly<Record<string, Value>> = {}): Phrase => new Phrase(template, values);
 
-/** A text that counts: `counted(3, '{count} user', '{count} users')`. The plural is the key; languages have the forms they need. */
+/** A text with a count: `counted(3, '{count} user', '{count} users')`. The plural is the key; each language has the forms it needs. */
 export const counted = (count: number, singular: string, plural: string, values: Readonly<Record<string, Value>> = {}): Phrase =>
   new Phrase(plural, { ...values, count }, 'page', singular);
 
-/** Data where a text is expected, e.g. a user's name as the title of a page: never translated. */
+/** Data in place of a text, e.g. a user's name as a page title: never translated. */
 export const verbatim = (text: string): Phrase => new Phrase(text, {}, 'none');
 
 const asValue = (value: Value = ''): Phrase => (value instanceof Phrase ? value : phrase('{value}', { value }));
 
-/** A text as the value of another one. */
+/** Converts a text to a phrase, for use as a value of another phrase. */
 export const asPhrase = (text: Text): Phrase => (typeof text === 'string' ? phrase(text) : text);
 
-/** Values with commas between them. */
+/** Comma-separated values. */
 export const series = (values: readonly Value[]): Phrase =>
   values.length === 0
     ? verbatim('')
     : values.slice(1).reduce<Phrase>((first, next) => phrase('{first}, {next}', { first, next }), asValue(values[0]));
 
-/** “{name}”, in the quotation marks of the language. */
+/** “{name}”, in the language's quotation marks. */
 export const quoted = (name: string): Phrase => phrase('“{name}”', { name });
 
-/** Refusal of a service, in the words of the API. */
+/** Refusal of a service, in the API's words. */
 export const refusalText = (message: string): Phrase => new Phrase(message, {}, 'error');

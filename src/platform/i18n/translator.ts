@@ -1,6 +1,6 @@
 /**
- * Draws the texts of the admin console in a language: strings by their English text, values by the language's rules (ECMA-402 `Intl`). A text without a
- * translation is drawn in English.
+ * Renders the texts of the admin console in a language: strings by their English text, values by the language's rules (ECMA-402 `Intl`). A
+ * text without a translation is English.
  */
 import type { Logger } from 'pino';
 import de from '../../../views/locales/console.de.json' with { type: 'json' };
@@ -9,7 +9,7 @@ import zh from '../../../views/locales/console.zh.json' with { type: 'json' };
 import type { Language } from './messages.ts';
 import { Phrase, type Text, type Value } from './phrase.ts';
 
-/** A text that counts has a form for each category of the language (CLDR plural rules). */
+/** A text with a count has a form for each category of the language (CLDR plural rules). */
 type Translation = string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
 
 interface Catalog {
@@ -20,26 +20,26 @@ interface Catalog {
 
 const CATALOGS: Readonly<Record<string, Catalog>> = { de, es, 'zh-Hans': zh };
 
-/** The language in which dates and numbers are written; English is British. */
+/** The locale of dates and numbers; English is British. */
 const localeOf = (lang: string): string => (lang === 'en' ? 'en-GB' : lang);
 
 export interface Translator {
-  /** A text of a page: a string is looked up. */
+  /** A text of a page: strings are translated. */
   t(text: Text | undefined): string;
-  /** A value on a page: a string is data. */
+  /** A value on a page: strings are data. */
   v(value: Value): string;
-  /** The same as `t`, begun with a capital letter. */
+  /** The same as `t`, with a capital first letter. */
   sentence(text: Text): string;
   /** @returns e.g. “21 Nov”, in UTC */
   shortDate(date: Date): string;
   /** @returns e.g. “09:00”, in UTC */
   clock(date: Date): string;
-  /** A moment in UTC; the browser shows it in its own time zone. @param moment.iso ISO 8601 @param moment.isExact with milliseconds */
+  /** A time in UTC; the browser shows it in its own time zone. @param moment.iso ISO 8601 @param moment.isExact with milliseconds */
   when(moment: { readonly iso: string; readonly isExact?: boolean }): string;
 }
 
 const PLACEHOLDER = /\{(\w+)\}/g;
-/** Placeholders of refusals whose values are words, not data. Each word is looked up. */
+/** Placeholders of refusals whose values are words, not data. Each word is translated. */
 export const WORDED_VALUES: ReadonlySet<string> = new Set([
   'needed',
   'parts',
@@ -57,7 +57,7 @@ const ALTERNATIVES: ReadonlySet<string> = new Set(['needed', 'values']);
 const ENUMERATIONS: ReadonlySet<string> = new Set(['algorithms', 'columns', 'names', 'settings', 'uses']);
 const NUMBERS: ReadonlySet<string> = new Set(['bytes', 'count', 'least', 'most', 'needed', 'ratio']);
 const WRITTEN_NUMBER = /^\d{1,3}(,\d{3})+$|^\d+(\.\d+)?$/;
-/** Glue such as `{a}: {b}` needs no translation. */
+/** Templates without words, such as `{a}: {b}`, need no translation. */
 const hasWords = (template: string): boolean => /\p{L}/u.test(template.replace(PLACEHOLDER, ''));
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
@@ -69,7 +69,7 @@ interface Pattern {
   readonly translation: string;
 }
 
-/** `has at most {most} characters`, as a pattern for what a service says. */
+/** `has at most {most} characters`, as a pattern that matches a service's refusals. */
 function patternOf([template, translation]: [string, string]): Pattern {
   const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
   const pattern = new RegExp(
@@ -96,7 +96,7 @@ function refusalPatterns(lang: string): readonly Pattern[] {
 }
 
 /**
- * One translator per language of the pages, created on demand.
+ * One translator per language, created on demand.
  * @param log gets missing translations at level debug
  * @param place owner of the texts
  */

@@ -43,13 +43,13 @@ export const MOST_CONNECTIONS = 5;
 /** Seconds after which a mail that a process took is another's: longer than any attempt. */
 export const MAIL_LEASE_SECONDS = 90;
 
-/** A mail server, and what mail says of its sender. */
+/** A mail server and the sender of its e-mails. */
 export interface SmtpServer {
-  /** `smtp://` or `smtps://`, with user and password where the server asks for them. */
+  /** `smtp://` or `smtps://`, with user and password if the server requires them. */
   readonly url: string;
   /** An address, or a name and an address in angle brackets. */
   readonly from: string;
-  /** The address that replies go to; absent: to the sender. */
+  /** Reply-To address; absent: replies go to the sender. */
   readonly replyTo?: string;
 }
 
@@ -59,7 +59,7 @@ export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailTim
     getSocket: guardedSocket(patience.connection),
     pool: true as const,
     maxConnections: MOST_CONNECTIONS,
-    // Another attempt is the outbox's: of two hands that try again, one would send what the other one has sent.
+    // Only the outbox retries: with two retries, one could repeat an e-mail that the other has sent.
     maxRequeues: 0,
     connectionTimeout: patience.connection,
     greetingTimeout: patience.connection,
@@ -77,16 +77,16 @@ export function smtpMailer({ url, from, replyTo }: SmtpServer, patience: MailTim
     async send({ to, subject, text, html, messageId, senderName, language }) {
       const mail = {
         from: { name: sender.name || senderName, address: sender.address },
-        // The address alone: a name would be one more thing that others write into a header.
+        // The address alone: a name would be user input in a header.
         to: { name: '', address: to },
         ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
         subject,
         text,
         html,
         messageId: `<${messageId}>`,
-        // RFC 3834 section 5: no answering machine answers.
+        // RFC 3834 section 5: suppresses automatic replies.
         headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language, 'X-Auto-Response-Suppress': 'All' },
-        // Ends the connection, too: one that hangs would take the place of another mail, and might send this one after all.
+        // Also ends the connection: a hanging one would block another e-mail, and might still send this one.
         signal: AbortSignal.timeout(patience.mail),
       };
       try {
@@ -116,7 +116,7 @@ const REACHABLE = { allowPrivateNetwork: true };
 const lookup = guardedLookup(REACHABLE);
 
 /**
- * Opens the connection itself, so that the address which is judged is the one that is connected to (http/outbound.ts).
+ * Opens the connection itself, so that the checked address is the one that is used (http/outbound.ts).
  * @param patience milliseconds
  */
 const guardedSocket =
@@ -139,7 +139,10 @@ const guardedSocket =
     connection.once('error', end).once('connect', opened);
   };
 
-/** A password goes to a server elsewhere by TLS alone, or anyone who is on the way strips STARTTLS and reads it (RFC 8314 section 3); `?requireTLS=false` says otherwise. */
+/**
+ * A password is sent to a remote server only by TLS. Otherwise an attacker on the network could strip STARTTLS and read it (RFC 8314
+ * section 3). `?requireTLS=false` disables this.
+ */
 function needsEncryption(smtpUrl: string): boolean {
   const { username, password, hostname } = new URL(smtpUrl);
   return (username !== '' || password !== '') && !isLoopbackHost(hostname);
@@ -160,7 +163,7 @@ export interface MailFailure {
 
 const LONGEST_WORDS = 300;
 
-/** @param error what `send` or `verify` threw */
+/** @param error of `send` or `verify` */
 export function failureOf(error: unknown): MailFailure {
   const { code, command, response, message } = (error instanceof MailRefused ? error.cause : error) as Readonly<Record<string, unknown>>;
   const words = String(response ?? message)
@@ -197,7 +200,7 @@ async function inTime<T>(attempt: Promise<T>, milliseconds: number): Promise<T> 
   }
 }
 
-/** A 5xx answer to the recipient or to the mail itself. */
+/** A 5xx response to the recipient or to the e-mail itself. */
 function isFinal(error: unknown): boolean {
   const { responseCode, command } = error as { readonly responseCode?: unknown; readonly command?: unknown };
   return typeof responseCode === 'number' && responseCode >= 500 && (command === 'RCPT TO' || command === 'DATA');

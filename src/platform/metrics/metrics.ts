@@ -1,4 +1,4 @@
-/** Metrics of all workers, from any of them: it asks the primary, which collects them (prom-client). Metrics are defined where they are measured. */
+/** Metrics of all workers: any worker asks the primary, which collects them (prom-client). Metrics are defined where they are measured. */
 import cluster from 'node:cluster';
 import { AggregatorRegistry, Histogram, type Metric, Registry } from 'prom-client';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ const QUESTION = 'gatehouse:metrics?';
 const answer = z.object({ type: z.literal('gatehouse:metrics'), text: z.string().nullable() });
 type Answer = z.infer<typeof answer>;
 
-/** The primary's part: answers every worker that asks. */
+/** The primary's part: responds to workers. */
 export function gatherMetrics(): void {
   const everybody = new AggregatorRegistry();
   cluster.on('message', (worker, message: unknown) => {
@@ -27,12 +27,12 @@ export function gatherMetrics(): void {
 }
 
 /**
- * @param own what this process measures
- * @returns a way to read the metrics of all processes, which fails while a worker does not answer
+ * @param own metrics of this process
+ * @returns a function that reads the metrics of all processes; it fails while a worker does not respond
  */
 export function metricsOfAll(own: Registry): () => Promise<string> {
   if (!cluster.isWorker) return () => own.metrics();
-  new AggregatorRegistry(); // it listens to the primary from here on
+  new AggregatorRegistry(); // starts listening to the primary
   AggregatorRegistry.setRegistries(own);
   let asked: Promise<string> | undefined;
   return () => {
@@ -44,7 +44,8 @@ export function metricsOfAll(own: Registry): () => Promise<string> {
 }
 
 /**
- * The metrics in the format that has exemplars (OpenMetrics 1.0). From a copy: prom-client takes the ending of counters' names away in the registry that it writes.
+ * The metrics in OpenMetrics 1.0, which has exemplars. Uses a copy, because prom-client removes the suffix of counters' names in the
+ * registry that it writes.
  */
 export async function openMetrics(own: Registry): Promise<string> {
   const copy = new Registry<typeof Registry.OPENMETRICS_CONTENT_TYPE>();

@@ -1,4 +1,4 @@
-/** Failures counted by address, so that all processes see them: rate-limiter-flexible's store over the pool, one statement a look or a count. */
+/** Failures counted by address, for all processes: rate-limiter-flexible's store over the pool, one statement for each read or count. */
 import type pg from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { present } from '../clock/clock.ts';
@@ -8,7 +8,7 @@ const TABLE = 'failures_by_address';
 
 /** Maximum number of failures within a number of seconds from the first. */
 export interface FailureLimit {
-  /** Tells the counts of different things apart. */
+  /** Separates different kinds of counts. */
   readonly prefix: string;
   readonly most: number;
   readonly seconds: number;
@@ -37,13 +37,13 @@ export async function failuresOf(pool: pg.Pool, limit: FailureLimit, key: string
 }
 
 export interface CountedFailure {
-  /** Seconds until the next attempt, when it was one too many. */
+  /** Seconds until the next attempt, if this one exceeded the limit. */
   readonly barred: number | undefined;
-  /** Seconds for which nothing is let pass from now on, when it was the last one that is; of many at once, one is. */
+  /** Seconds for which further attempts are blocked, if this was the last allowed one; of many concurrent attempts, exactly one is. */
   readonly bars: number | undefined;
 }
 
-/** Counts one failure; of many at once, each counts. @param failures that are counted together */
+/** Counts one failure; of many concurrent ones, each is counted. @param failures the limit and its count */
 export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: string, failures = 1): Promise<CountedFailure> {
   try {
     const state = await limiter(pool, limit).consume(key, failures);
@@ -54,7 +54,7 @@ export async function countFailure(pool: pg.Pool, limit: FailureLimit, key: stri
   }
 }
 
-/** Takes back one that was counted before it was known to be none. */
+/** Removes an attempt from the count that turned out not to be a failure. */
 export async function forgetFailure(pool: pg.Pool, limit: FailureLimit, key: string): Promise<void> {
   await pool.query({
     name: 'forget-failure',
@@ -63,7 +63,7 @@ export async function forgetFailure(pool: pg.Pool, limit: FailureLimit, key: str
   });
 }
 
-/** @param now epoch milliseconds @returns the number of counts forgotten, at most `limit` */
+/** @param now epoch milliseconds @returns the number of deleted counts, at most `limit` */
 export async function deleteExpiredFailures(executor: Executor, now: number, limit: number): Promise<number> {
   const expired = executor(TABLE).where('expire', '<=', now).limit(limit).forUpdate().skipLocked().select('key');
   return executor(TABLE).whereIn('key', expired).delete();
@@ -71,10 +71,10 @@ export async function deleteExpiredFailures(executor: Executor, now: number, lim
 
 const seconds = ({ msBeforeNext }: RateLimiterRes): number => Math.max(1, Math.ceil(msBeforeNext / 1000));
 
-/** Key of a counter, as named by the library, for statements that read it together with other data. */
+/** Key of a counter in the library's format, for statements that read it together with other data. */
 export const countedUnder = ({ prefix }: FailureLimit, key: string): string => `${prefix}:${key}`;
 
-/** It holds no state: what it counts is in the table, which migrations make and the sweep of expired rows clears. */
+/** Stateless: counts are in a table that migrations create and the cleanup of expired rows empties. */
 const limiter = (pool: pg.Pool, { prefix, most, seconds: duration }: FailureLimit): RateLimiterPostgres =>
   new RateLimiterPostgres({
     storeClient: pool,

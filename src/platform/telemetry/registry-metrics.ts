@@ -1,4 +1,4 @@
-/** The metrics of the registry as OpenTelemetry has them: what `/metrics` shows, read at each export, under the same names. */
+/** Exports the metrics of the registry to OpenTelemetry: the same as in `/metrics`, read at each export, under the same names. */
 import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api';
 import { hrTime, millisToHrTime } from '@opentelemetry/core';
 import { emptyResource } from '@opentelemetry/resources';
@@ -25,10 +25,10 @@ interface Interval {
   readonly endTime: HrTime;
 }
 
-/** prom-client's type is a string, though its own declaration says a number. */
+/** prom-client's type is a string, although its declaration says a number. */
 type CollectedMetric = { readonly name: string; readonly help: string; readonly type: unknown; readonly values: readonly Sample[] };
 
-/** @returns what a reader of metrics collects */
+/** @returns the metrics for a metric reader */
 export function registryMetrics(registry: Registry, scope: { readonly name: string; readonly version: string }): MetricProducer {
   const startTime = millisToHrTime(performance.timeOrigin);
   return {
@@ -41,7 +41,7 @@ export function registryMetrics(registry: Registry, scope: { readonly name: stri
   };
 }
 
-/** @returns undefined for a summary, of which there is none */
+/** @returns undefined for a summary; there are none */
 function describe({ name, help, type, values }: CollectedMetric, interval: Interval): MetricData | undefined {
   const common = {
     descriptor: { name, description: help, unit: '', valueType: ValueType.DOUBLE },
@@ -56,7 +56,7 @@ function describe({ name, help, type, values }: CollectedMetric, interval: Inter
 
 type HistogramPoint = HistogramMetricData['dataPoints'][number];
 
-/** Prometheus counts in a bucket all that is smaller, too; OpenTelemetry only what is in it. */
+/** Prometheus buckets are cumulative, those of OpenTelemetry are not. */
 function histograms(values: readonly Sample[], interval: Interval): HistogramPoint[] {
   const series = new Map<string, { attributes: Attributes; boundaries: number[]; upTo: number[]; sum: number; count: number }>();
   for (const { labels, value, metricName = '' } of values) {

@@ -1,4 +1,4 @@
-/** The tracer on OpenTelemetry's SDK. Loaded only where traces are exported. */
+/** The tracer on OpenTelemetry's SDK. Loaded only if traces are exported. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
@@ -22,7 +22,7 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: Span
 
 const live = (span: Span): LiveSpan => ({ set: (attributes) => void span.setAttributes({ ...attributes }) });
 
-/** A code or a class: a message may hold what the other side has said. */
+/** A code or a class: a message may contain data of the other side. */
 function classOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as NodeJS.ErrnoException) : { code: undefined, name: 'unknown' };
   return typeof code === 'string' && /^[\w.-]{1,40}$/.test(code) ? code : name;
@@ -33,7 +33,7 @@ function fail(span: Span, error: unknown): void {
   span.setAttribute('error.type', classOf(error));
 }
 
-/** `traceparent` alone: neither `tracestate` nor baggage leaves the service. */
+/** Only `traceparent`: neither `tracestate` nor baggage is sent. */
 function traceParent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 0 ? '00' : '01'}`;
 }
@@ -65,7 +65,7 @@ export function sdkTracer(tracer: ApiTracer, { continuesTraces, propagates }: Sd
     }
   }
 
-  /** The caller's span, where its word counts. */
+  /** The caller's span, if its header is trusted. */
   function remoteParent(headers: IncomingHttpHeaders): Context {
     const given = continuesTraces ? headers[TRACE_PARENT_HEADER] : undefined;
     const read = typeof given === 'string' ? parseTraceParent(given) : null;
@@ -117,7 +117,7 @@ export function sdkTracer(tracer: ApiTracer, { continuesTraces, propagates }: Sd
     withContext: (context, work) => storage.run((context as Parents | undefined) ?? [], work),
     join(contexts: readonly (TraceContext | undefined)[]) {
       const all = (contexts as readonly (Parents | undefined)[]).flatMap((parents) => parents ?? []);
-      // Several questions of one request are one parent.
+      // Several queries of one request have one parent.
       return [...new Set(all)];
     },
 

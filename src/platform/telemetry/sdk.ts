@@ -1,6 +1,6 @@
 /**
- * Exports traces and metrics by OTLP over HTTP. Loaded only where a collector is configured. One that is away costs no request anything: spans wait in a
- * bounded queue, and what has no room there is dropped.
+ * Exports traces and metrics by OTLP over HTTP. Loaded only if a collector is configured. An unavailable collector does not delay requests:
+ * spans wait in a bounded queue, and are dropped if it is full.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -36,11 +36,11 @@ import { registryMetrics } from './registry-metrics.ts';
 import { sdkTracer } from './sdk-tracer.ts';
 import { useTracer } from './tracing.ts';
 
-/** Milliseconds that the last exports are given when the process ends. */
+/** Milliseconds for the last exports at shutdown. */
 const FLUSH = 3000;
-/** Batches under way at once. */
+/** Maximum concurrent batches. */
 const MOST_AT_ONCE = 4;
-/** Spans that wait, and that go together. */
+/** Maximum queued spans, and spans per batch. */
 const QUEUE = { maxQueueSize: 2048, maxExportBatchSize: 512 };
 
 export interface TelemetryParts {
@@ -48,11 +48,11 @@ export interface TelemetryParts {
   readonly log: Logger;
   readonly registry: Registry;
   readonly version: string;
-  /** Are there proxies in front, whose `traceparent` counts? */
+  /** Are there trusted proxies, whose `traceparent` is accepted? */
   readonly isBehindProxy: boolean;
 }
 
-/** Begins to export. @returns a way to end it: what is left is exported, if that takes no longer than three seconds */
+/** Starts the export. @returns a function that stops it and exports the rest within three seconds */
 export function startTelemetry({ telemetry, log, registry, version, isBehindProxy }: TelemetryParts): { stop(): Promise<void> } {
   const scope = { name: 'gatehouse', version };
   const resource = resourceFromAttributes({
@@ -122,7 +122,7 @@ const METRICS: Signal<ResourceMetrics, unknown> = {
   helper: MetricsExporterMetricsHelper,
 };
 
-/** Says once that the collector is away, and once that it is back. */
+/** Logs once that the collector is unavailable, and once that it is back. */
 class NotingExporter<Items> extends OTLPExporterBase<Items> {
   note: (result: ExportResult) => void = () => undefined;
 

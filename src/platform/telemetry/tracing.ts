@@ -1,13 +1,13 @@
 /**
- * Creates spans without the OpenTelemetry SDK: it is not loaded, and each function costs one comparison, until `useTracer` is called
- * (telemetry/sdk.ts). Spans have only these attributes; none contains a parameter, path, query or user input.
+ * Creates spans without the OpenTelemetry SDK: until `useTracer` is called (telemetry/sdk.ts), it is not loaded, and each function costs
+ * one comparison. Spans have only these attributes; none contains a parameter, path, query or user input.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The only attributes (OpenTelemetry semantic conventions, but for those of the service itself). */
+/** The only attributes (OpenTelemetry semantic conventions, and some of the service). */
 export interface SpanAttributes {
   readonly 'http.request.method'?: string;
-  /** From the closed list of the metrics. */
+  /** From the metrics' closed list. */
   readonly 'http.route'?: string;
   readonly 'http.response.status_code'?: number;
   readonly 'server.address'?: string;
@@ -15,11 +15,11 @@ export interface SpanAttributes {
   readonly 'db.system.name'?: 'postgresql';
   /** The name of a statement, or its verb and first table. */
   readonly 'db.query.summary'?: string;
-  /** Requests whose questions went together in one statement. */
+  /** Number of requests whose queries share the statement. */
   readonly 'db.operation.batch.size'?: number;
   /** A code or a class, never a message. */
   readonly 'error.type'?: string;
-  /** Milliseconds until it was its turn. */
+  /** Milliseconds in the queue. */
   readonly 'gatehouse.queue.wait'?: number;
   readonly 'gatehouse.outbox.kind'?: string;
   readonly 'gatehouse.outbox.outcome'?: string;
@@ -35,11 +35,11 @@ export interface LiveSpan {
   set(attributes: SpanAttributes): void;
 }
 
-/** A span that is ended by hand. */
+/** A span that is ended explicitly. */
 export interface OpenSpan extends LiveSpan {
-  /** Makes it the parent of what `work` does. */
+  /** Makes it the parent of the spans of `work`. */
   within<T>(work: () => T): T;
-  /** @param name what it turned out to be */
+  /** @param name the final name */
   end(name?: string): void;
 }
 
@@ -48,40 +48,40 @@ export type TraceContext = object;
 
 /** Interface for exporters. */
 export interface Tracer {
-  /** A new span, child of the current one. */
+  /** Runs work in a new span, a child of the current one. */
   inSpan<T>(facts: SpanFacts, work: (span: LiveSpan) => Promise<T>): Promise<T>;
-  /** A span that begins a trace. */
+  /** Runs work in a span that starts a trace. */
   inTrace<T>(facts: SpanFacts, work: (span: LiveSpan) => Promise<T>): Promise<T>;
-  /** The span of a request, by its headers. */
+  /** Starts the span of a request, by its headers. */
   openRequest(headers: IncomingHttpHeaders): OpenSpan;
-  /** A span for each parent of the current context; undefined where there is none. */
+  /** Starts a span for each parent of the current context; undefined if there is none. */
   openStatement(summary: string): { end(error: unknown): void } | undefined;
   context(): TraceContext | undefined;
   withContext<T>(context: TraceContext | undefined, work: () => T): T;
-  /** Both contexts' spans are parents. */
+  /** Makes the spans of both contexts parents. */
   join(contexts: readonly (TraceContext | undefined)[]): TraceContext | undefined;
   /** Headers of an outbound call. */
   outboundHeaders(): Readonly<Record<string, string>>;
-  /** IDs of the current span for the log; undefined outside a span. */
+  /** IDs of the current span for the log; empty outside a span. */
   ids(): { readonly trace_id: string; readonly span_id: string } | undefined;
-  /** ID of the current trace if it is exported. */
+  /** ID of the current trace, if it is exported. */
   sampledTrace(): string | undefined;
 }
 
 let tracer: Tracer | undefined;
 
-/** @param used undefined: no spans from now on */
+/** @param used undefined: no further spans */
 export function useTracer(used: Tracer | undefined): void {
   tracer = used;
 }
 
 const NO_SPAN: LiveSpan = { set: () => undefined };
 
-/** Does the work in a span of its own. */
+/** Runs work in a span of its own. */
 export const inSpan = <T>(facts: SpanFacts, work: (span: LiveSpan) => Promise<T>): Promise<T> =>
   tracer === undefined ? work(NO_SPAN) : tracer.inSpan(facts, work);
 
-/** Does what no request waits for, in a trace of its own. */
+/** Runs background work in a trace of its own. */
 export const inTrace = <T>(facts: SpanFacts, work: (span: LiveSpan) => Promise<T>): Promise<T> =>
   tracer === undefined ? work(NO_SPAN) : tracer.inTrace(facts, work);
 
@@ -100,7 +100,7 @@ export function tracedStatement<Callback extends (error: unknown, result: unknow
   };
 }
 
-/** @returns the callback, which makes spans where this one would: others call it from theirs */
+/** @returns the callback bound to the current context, for callers in another one */
 export function keepContext<Arguments extends unknown[], T>(callback: (...args: Arguments) => T): (...args: Arguments) => T {
   const current = tracer;
   if (current === undefined) return callback;
@@ -116,7 +116,7 @@ export const withContexts = <T>(asking: readonly { readonly trace: TraceContext 
 
 export const outboundTraceHeaders = (): Readonly<Record<string, string>> => tracer?.outboundHeaders() ?? {};
 
-/** The fields that each line of the log has within a span (OpenTelemetry, "Trace Context in non-OTLP Log Formats"). */
+/** The fields of log lines within a span (OpenTelemetry, "Trace Context in non-OTLP Log Formats"). */
 export const traceIds = (): object => tracer?.ids() ?? {};
 
 /** For an exemplar. */
@@ -125,10 +125,10 @@ export const sampledTraceId = (): string | undefined => tracer?.sampledTrace();
 const VERB = /^\s*([a-z]+)/i;
 const TABLE = /\b(?:from|into|update|join)\s+"?([a-z_][a-z0-9_]{0,62})"?/i;
 
-/** Statements have their values beside them; of the text nothing goes out but its verb and a table. */
+/** The values of a statement are separate from its text. Only the text's verb and table are exported. */
 function summaryOf(statement: unknown): string {
   const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : (statement as Record<string, unknown>);
-  // One that ends with a number was made up for a statement that comes often (prepared-statements.ts).
+  // Names that end with a number were generated for frequent statements (prepared-statements.ts).
   if (typeof name === 'string' && !/-\d+$/.test(name)) return name;
   const words = String(text ?? '');
   const [verb, table] = [VERB.exec(words)?.[1]?.toUpperCase() ?? 'statement', TABLE.exec(words)?.[1]];

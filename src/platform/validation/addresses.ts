@@ -1,22 +1,22 @@
-/** Addresses of web pages, and the networks that contain an IP address (RFC 4632, RFC 4291 section 2.3). */
+/** Web addresses, and the networks that contain an IP address (RFC 4632, RFC 4291 section 2.3). */
 
 import ipaddr from 'ipaddr.js';
 
-/** Is this the address of something on the web, without a user or password in it? */
+/** Is this an https URL without user and password? */
 export function isHttpsAddress(value: string): boolean {
   if (!/^https:\/\//i.test(value) || !URL.canParse(value)) return false;
   const { username, password } = new URL(value);
   return username === '' && password === '';
 }
 
-/** The same by http, on this machine alone. */
+/** The same by http, for loopback hosts only. */
 export function isLocalAddress(value: string): boolean {
   if (!/^http:\/\//i.test(value) || !URL.canParse(value)) return false;
   const { hostname, username, password } = new URL(value);
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) && username === '' && password === '';
 }
 
-/** @returns whether it is a network in CIDR notation, without bits behind its prefix */
+/** @returns whether it is a network in CIDR notation, without host bits */
 export function isNetwork(value: string): boolean {
   if (!ipaddr.isValidCIDR(value)) return false;
   const [address] = ipaddr.parseCIDR(value);
@@ -24,7 +24,7 @@ export function isNetwork(value: string): boolean {
   return first.toNormalizedString() === address.toNormalizedString();
 }
 
-/** @param address of the client; IPv4 in its IPv6 form counts as IPv4. undefined: not known, and in none of them */
+/** @param address of the client; IPv4-mapped IPv6 counts as IPv4. undefined: unknown, and in none of them */
 export function isInNetworks(networks: readonly string[], address: string | undefined): boolean {
   if (address === undefined) return false;
   const bare = address.replace(/%.*/, '');

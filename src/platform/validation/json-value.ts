@@ -1,10 +1,10 @@
-/** JSON that others write and that is stored as it is: what PostgreSQL, and readers in other languages, can hold. */
+/** JSON values of callers that are stored unchanged: limits them to what PostgreSQL and readers in other languages can represent. */
 import { isPrintable } from './text.ts';
 
-/** A member of this name is no data to a JavaScript reader. */
+/** JavaScript does not handle a property of this name as data. */
 const UNSAFE = '__proto__';
 
-/** @param depth levels of objects and lists that there may be @returns what is wrong with a parsed value; undefined: nothing */
+/** @param depth maximum nesting of objects and lists @returns the problem of a parsed value; undefined: none */
 export function jsonProblem(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return isPrintable(value) ? undefined : 'contains control characters';
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'contains a number that is too large';

@@ -1,4 +1,4 @@
-/** Checks what is sent against a zod schema and names every mistake in plain words, one cause per field. */
+/** Validates input against a zod schema and reports every problem in plain words, one cause per field. */
 import type { z } from 'zod';
 import { type FieldProblem, validation } from '../errors/errors.ts';
 
@@ -18,7 +18,7 @@ function problems(issue: z.core.$ZodIssue): FieldProblem[] {
   return [{ field: issue.path.join('.') || 'body', message: issue.message }];
 }
 
-/** @param path from the body to a field that there is not */
+/** @param path from the body to an unknown field */
 export const unknownField = (path: readonly PropertyKey[]): FieldProblem => ({
   field: path.join('.'),
   message: 'is not a field of this resource',

@@ -1,13 +1,13 @@
 /** Regular expressions from administrators run on RE2: matching time depends only on the length of the text. */
 import { RE2JS, RE2JSException } from 're2js';
 
-/** Compiled expressions; a service has a few, and recompiles what it has forgotten. */
+/** Cache of compiled expressions; evicted ones are compiled again. */
 const compiled = new Map<string, RE2JS>();
 const MOST_COMPILED = 500;
-/** Steps of a compiled expression, RE2's own measure: repetitions of repetitions would take memory. */
+/** Maximum size of a compiled expression in RE2's steps: nested repetitions would use much memory. */
 const LARGEST_PROGRAM = 5000;
 
-/** @returns what is wrong with an expression; undefined for a good one */
+/** @returns the problem of an expression; undefined: none */
 export function regularExpressionProblem(expression: string): string | undefined {
   try {
     return compile(expression).programSize() > LARGEST_PROGRAM ? 'is too large. Use fewer or smaller repetitions' : undefined;

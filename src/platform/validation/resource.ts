@@ -1,6 +1,6 @@
 /**
- * The settings of a resource, declared once: `<noun>.resource.ts` says what a value may be, where it is stored, and what the API and the console
- * call it. From that come the column map, the API's body and response, and the console's form.
+ * The settings of a resource, declared once: `<noun>.resource.ts` has each value's schema, column, and name in the API and the console. The
+ * column map, the API's body and response, and the console's form are derived from it.
  */
 import { z } from 'zod';
 import type { Columns } from '../database/columns.ts';
@@ -16,12 +16,12 @@ export interface Setting<T extends z.ZodType = z.ZodType> {
   readonly column: string;
   /** The name in the API, if it differs. */
   readonly apiName?: string;
-  /** The value when a body leaves the setting out. A setting without one is required. */
+  /** The value if a body omits the setting. A setting without one is required. */
   readonly initial?: z.output<T>;
   /** In the console. */
   readonly label: string;
   readonly hint?: string;
-  /** `own`: its page makes the fields. */
+  /** `own`: its page renders the fields. */
   readonly input: 'line' | 'description' | 'check' | 'radios' | 'own';
   readonly options?: readonly Choice[];
   /** A choice of two values that the console shows as a check box: the checked value first. */
@@ -47,11 +47,11 @@ export const bodyShape = (settings: SettingList): z.ZodRawShape =>
     ]),
   );
 
-/** @returns the settings that a checked body asks for */
+/** @returns the settings in a validated body */
 export const valuesIn = <S extends SettingList>(settings: S, body: Readonly<Record<string, unknown>>): ValuesOf<S> =>
   Object.fromEntries(entriesOf(settings).map(({ name, apiName, initial }) => [name, body[apiName] ?? initial])) as ValuesOf<S>;
 
-/** @returns the fields of an API response; an empty description is left out, because Okta's SDKs refuse it */
+/** @returns the fields of an API response; an empty description is omitted, because Okta's SDKs refuse it */
 export const responseShape = (settings: SettingList): z.ZodRawShape =>
   Object.fromEntries(
     entriesOf(settings).map(({ apiName, input, schema }) => {
@@ -60,7 +60,7 @@ export const responseShape = (settings: SettingList): z.ZodRawShape =>
     }),
   );
 
-/** @returns the settings as the API shows them */
+/** @returns the settings in the API's form */
 export const presentValues = (settings: SettingList, values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     entriesOf(settings).map(({ name, apiName, input }) => [
