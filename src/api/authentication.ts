@@ -13,12 +13,12 @@ import { clientAddress, isForwarded } from '../platform/http/requests.ts';
 
 /** Set as `ctx.state.caller`. */
 export interface Caller {
-  /** The key for rate limits: the API token, or the caller's address without one. */
+  /** The key for rate limits: the API token, or without one the caller's address. */
   readonly countedAs: string;
   readonly request: RequestContext & { readonly roles: readonly Role[] };
 }
 
-/** Okta's SDK for Python writes no space. */
+/** Okta's SDK for Python sends no space. */
 const SSWS = /^SSWS ?([\x21-\x7e]+)$/i;
 
 /** @throws {ApiError} invalid token */
@@ -47,8 +47,8 @@ export const asVisitor =
   };
 
 /**
- * Okta's SDKs but the one for Node.js have closed lists of values. The one for Python names itself as every generated client does, but it alone writes no
- * space after SSWS.
+ * Okta's SDKs except the one for Node.js have closed lists of values. The SDK for Python has the user agent of every generated client, but
+ * is the only one that sends no space after SSWS.
  */
 const knowsOktaValuesOnly = (ctx: Context): boolean =>
   /^okta-sdk-(?!nodejs)/.test(ctx.get('User-Agent')) || /^SSWS\S/i.test(ctx.get('Authorization'));
@@ -61,7 +61,7 @@ export const callOrigin = (ctx: Context, { config }: Services) => ({
   isForwarded: isForwarded(ctx.headers),
 });
 
-/** By which calls without a token are counted: one subscriber has many IPv6 addresses. */
+/** The key for counting calls without a token: a network, because one subscriber has many IPv6 addresses. */
 export const networkOfCaller = (ctx: Context, { config }: Services): string => networkOf(clientAddress(ctx.req, config.trustProxy));
 
 /** @throws {ApiError} forbidden */

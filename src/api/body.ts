@@ -1,10 +1,10 @@
-/** Reads a request's body: JSON (RFC 8259) of a bounded size, and nothing else. */
+/** Reads a request's body: JSON (RFC 8259) of limited size. */
 import { bodyParser } from '@koa/bodyparser';
 import type { Middleware } from 'koa';
 import { malformedBody } from '../platform/errors/errors.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** KiB. Parsing blocks all other requests, so callers without a token can send only as much as a sign-in needs. */
+/** Maximum size in KiB. Parsing blocks all other requests, so callers without a token can send only as much as a sign-in needs. */
 const MOST = { withoutToken: 16, ordinary: 64 };
 
 const reader = (kibibytes: number): Middleware =>
@@ -17,16 +17,16 @@ const reader = (kibibytes: number): Middleware =>
     },
   });
 
-/** @throws {ApiError} malformed body, saying why */
+/** @throws {ApiError} malformed body, with the reason */
 export const readBody = ({ access, bodyOptional, bodyLimit = MOST.ordinary }: Endpoint): Middleware => {
   const readJson = reader(access === 'anyone' ? MOST.withoutToken : bodyLimit);
   return async (ctx, next) => {
     const type = ctx.is('application/json');
-    // Clients post nothing in two ways: no body at all, for which `is` answers null, or one of no bytes.
+    // Clients send an empty body in two ways: none at all (`is` returns null), or one of no bytes.
     if (bodyOptional && (type === null || ctx.request.length === 0)) return next();
     if (!type) throw malformedBody('the Content-Type must be application/json');
     await readJson(ctx, async () => {
-      // U+FFFD stands for bytes that are not valid UTF-8 (RFC 8259 section 8.1).
+      // U+FFFD replaces bytes that are not valid UTF-8 (RFC 8259 section 8.1).
       if (ctx.request.rawBody?.includes('\ufffd')) throw malformedBody('it is not in UTF-8');
       await next();
     });

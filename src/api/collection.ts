@@ -1,4 +1,4 @@
-/** The five endpoints of resources that belong to something: create, list, read, replace and delete, declared once. */
+/** The five endpoints of resources that belong to another resource: create, list, read, replace and delete. */
 import { z } from 'zod';
 import type { Access } from '../features/administrators/administration.policy.ts';
 import type { Page, Window } from '../platform/database/paging.ts';
@@ -8,7 +8,7 @@ type Step = 'create' | 'list' | 'read' | 'replace' | 'remove';
 
 interface Collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B extends z.ZodType, C extends z.ZodType, R extends z.ZodType, Found>
   extends Pick<Endpoint, 'bodyLimit' | 'examples'> {
-  /** Path of the list. One resource is below it by its ID. */
+  /** Path of the list; single resources are below it by ID. */
   readonly path: string;
   /** Path parameters of the list. */
   readonly params?: z.ZodObject<P>;
@@ -18,10 +18,10 @@ interface Collection<P extends z.ZodRawShape, Q extends z.ZodRawShape, B extends
   /** Status for a created resource; default 201. */
   readonly status?: number;
   readonly summaries: Readonly<Record<Step, string>>;
-  /** Parameters of the list beside those of the page. */
+  /** Further query parameters of the list. */
   readonly query?: Q;
   readonly body: B;
-  /** Body of a replacement, if it differs. */
+  /** Body of a replacement, if it differs from that of the creation. */
   readonly replacement?: C;
   readonly response: R;
   create(call: CallOf<P>, body: z.output<B>): Promise<Found>;
@@ -46,7 +46,7 @@ export function collection<
   const itemPath = `${path}/:${idParam}`;
   const itemParams = z.object({ ...params?.shape, [idParam]: z.string().min(1) });
   const written = { response, ...(bodyLimit !== undefined && { bodyLimit }) };
-  // The schemas above check what the types below say.
+  // The schemas above validate what the types below declare.
   const callOf = (call: unknown) => call as CallOf<P> & { readonly body: never };
   const idOf = (call: { readonly params: unknown }): string => (call.params as Readonly<Record<string, string>>)[idParam] ?? '';
   const shown = async (found: Promise<Found>, call: unknown) => present(await found, callOf(call)) as never;
@@ -105,7 +105,7 @@ export function collection<
   ];
 }
 
-/** The steps that make a resource active and inactive. @param noun with its article */
+/** The endpoints that activate and deactivate a resource. @param noun with its article */
 export const lifecycleSteps = <P extends z.ZodType, R extends z.ZodType = z.ZodUndefined>({
   path,
   noun,

@@ -1,4 +1,7 @@
-/** Schemas of the API's description in words: what a field is, what it may hold, and an example of it. The part of JSON Schema that zod writes. */
+/**
+ * Describes schemas of the API in words: type, constraints and an example of each field. Supports the part of JSON Schema that zod
+ * generates.
+ */
 
 export interface Schema {
   readonly $ref?: string;
@@ -29,7 +32,7 @@ export interface DocumentedField {
   readonly name: string;
   /** Short description of the type, e.g. `list of text`. */
   readonly type: string;
-  /** The named schema it is, or a list of it. */
+  /** The named schema of the field or of the list's elements. */
   readonly schema: string | undefined;
   readonly constraints: readonly string[];
   readonly required: boolean;
@@ -38,7 +41,7 @@ export interface DocumentedField {
 
 const nameIn = ($ref: string): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
-/** The schema without its alternative of null. */
+/** The schema without its null alternative. */
 function unwrapped(schema: Schema): { readonly schema: Schema; readonly nullable: boolean } {
   const types: readonly string[] = [schema.type ?? []].flat();
   const [kind = '', ...more] = types.filter((type) => type !== 'null');
@@ -65,7 +68,7 @@ export function typeOf(given: Schema): string {
   return FORMATS[schema.format ?? ''] ?? TYPES[schema.type ?? ''] ?? schema.type ?? 'anything';
 }
 
-/** The named schema that this is, or is a list of. */
+/** The named schema of a value or of a list's elements. */
 export function schemaOf({ $ref, items }: Schema): string | undefined {
   const ref = $ref ?? items?.$ref;
   return ref && nameIn(ref);
@@ -93,7 +96,7 @@ export function constraintsOf(given: Schema): string[] {
   ];
 }
 
-/** @returns the fields of an object, those of the objects in them after each */
+/** @returns the fields of an object, each followed by those of the object in it */
 export function fieldsOf(given: Schema, within = ''): DocumentedField[] {
   const { schema } = unwrapped(given);
   return Object.entries(schema.properties ?? {}).flatMap(([key, field]) => {
@@ -118,7 +121,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   email: 'ada@example.com',
 };
 
-/** @returns a value that fits: what is required, or where nothing is, the first field */
+/** @returns a valid value with the required fields, or if there are none, the first field */
 export function exampleOf(given: Schema): unknown {
   const { schema } = unwrapped(given);
   if (schema.examples?.[0] !== undefined) return schema.examples[0];

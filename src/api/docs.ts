@@ -1,4 +1,4 @@
-/** The readable page of the API's description, put together from the OpenAPI document alone as the locals of `views/api-docs.ejs`. */
+/** The readable page of the API's description, created from the OpenAPI document as the locals of `views/api-docs.ejs`. */
 import { constraintsOf, type DocumentedField, exampleOf, fieldsOf, type Schema, schemaOf, typeOf } from './docs-schemas.ts';
 
 /** Path of the page below `/api/v1`. Like the document, it is public. */
@@ -48,7 +48,7 @@ export interface ApiDescription {
   };
 }
 
-/** @param base address of the API, for the examples */
+/** @param base URL of the API, for the examples */
 export function docsPage(document: ApiDescription, base: string) {
   const { info, tags = [], components } = document;
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -114,7 +114,7 @@ const asField = ({ name, in: place, required = false, description = '', schema }
   description,
 });
 
-/** A call by curl, with variables of the shell for what it names: `{userId}` is $USER_ID. */
+/** A curl call with shell variables for path parameters: `{userId}` is $USER_ID. */
 function exampleCall(base: string, method: string, path: string, { security, requestBody, parameters = [] }: Operation): string {
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.required === true)
@@ -130,7 +130,7 @@ function exampleCall(base: string, method: string, path: string, { security, req
   return lines.join(' \\\n  ');
 }
 
-/** A text with `code` in it, as pieces. */
+/** Splits a text with `code` in it into parts. */
 const prose = (text: string) => text.split('`').map((piece, turn) => ({ text: piece, isCode: turn % 2 === 1 }));
 
 const paragraphs = (text: string) => text.split('\n\n').map(prose);

@@ -1,5 +1,5 @@
 /**
- * An endpoint of the management API, declared in one place: address, access, input, output and purpose. The schemas are type, validation and
+ * Declares an endpoint of the management API: path, access, input, output and purpose. The schemas are the types, the validation, the
  * whitelist of the output, and the source of the OpenAPI document.
  */
 
@@ -18,14 +18,14 @@ import { wholeNumber } from './fields.ts';
 import { type Answered, carryOutOnce } from './idempotency.ts';
 import { parseBody } from './validation.ts';
 
-/** One call, checked. */
+/** A validated call. */
 export interface Call<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly services: Services;
   readonly request: RequestContext;
-  /** The browser that calls, for operations that know their caller by its session. */
+  /** The calling browser, for operations that identify their caller by the session. */
   readonly browser: CallingBrowser;
   /** Sets the link to the next page (`Link`, RFC 8288). */
   continueAt(cursor: string): void;
@@ -40,26 +40,29 @@ export interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below `/api/v1`, with `:name` for a parameter. */
   readonly path: string;
-  /** `anyone`: without an API token. */
+  /** `anyone`: no API token is needed. */
   readonly access: Access | 'anyone';
   /** Short summary of the operation. */
   readonly summary: string;
   readonly params?: P;
-  /** Parameters that it does not name are ignored. */
+  /** Undeclared parameters are ignored. */
   readonly query?: Q;
-  /** A strict object: fields that it does not name are refused, unless the response names them. */
+  /** A strict object: undeclared fields are refused, unless the response has them. */
   readonly body?: B;
-  /** Bodies that are valid, by what each is for. */
+  /** Valid bodies by purpose. */
   readonly examples?: Readonly<Record<string, object>>;
-  /** Schema of a resource that a caller may have read before and may send back; fields that cannot be changed are ignored. Default: the response. */
+  /**
+   * Schema of the resource that a caller may have read before and send back; fields that cannot be changed are ignored. Default: the
+   * response.
+   */
   readonly readBefore?: z.ZodType;
-  /** KiB, where a valid body may be larger than most (body.ts). */
+  /** Maximum size in KiB, if it is larger than usual (body.ts). */
   readonly bodyLimit?: number;
   /** The body may be left out; it then counts as an empty object. */
   readonly bodyOptional?: boolean;
-  /** Whitelist of what leaves; absent: 204 and no body. */
+  /** Whitelist of the response; absent: 204 without a body. */
   readonly response?: R;
-  /** Why it is refused, by status, where that is not what it is for all: by the token, or for want of what the path names. */
+  /** Descriptions of errors by status, if they differ from the general ones (invalid token, path not found). */
   readonly refusals?: Readonly<Record<number, 'NoSession' | 'OtherSite'>>;
   /** Status of a successful response; default 200, or 204 without a response. */
   readonly status?: number;
@@ -71,7 +74,7 @@ export type Result<R extends z.ZodType> = [z.input<R>] extends [undefined] ? unk
 
 export type Endpoint = Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
 
-/** Declares an endpoint; its schemas give the handler's types. */
+/** Declares an endpoint. The handler's types are derived from its schemas. */
 export const endpoint = <
   P extends z.ZodType = Absent,
   Q extends z.ZodType = Absent,
@@ -86,10 +89,10 @@ const window = {
   after: z.string().max(256).optional().meta({ description: 'Where the page before ended; taken from its link to the next page' }),
 };
 
-/** Declares a list in pages, as the API's conventions say: `limit`, the cursor `after`, and a link to the next page. */
+/** Declares a list in pages according to the API's conventions: `limit`, the cursor `after`, and a link to the next page. */
 export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = Record<never, never>, R extends z.ZodType = Absent>(
   declaration: Pick<Declaration<P, Absent, Absent, R>, 'path' | 'access' | 'summary' | 'params'> & {
-    /** Parameters beside those of the page. */
+    /** Further query parameters. */
     readonly query?: Q;
     readonly item: R;
     handler(call: Call<z.output<P>, z.output<z.ZodObject<Q>> & Window, undefined>): Promise<Page<z.input<R>>>;
@@ -118,11 +121,11 @@ export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = 
 /** Can the call be repeated with an Idempotency-Key? A key belongs to a caller. */
 export const isRepeatable = ({ method, access }: Endpoint): boolean => method === 'POST' && access !== 'anyone';
 
-/** The last step of a call: check what came in, do it, let out what the response names. */
+/** Handles a call: validates the input, calls the handler, and filters the output by the response schema. */
 export function answer(declared: Endpoint, services: Services): Middleware {
   return async (ctx) => {
     const params: Record<string, string> = ctx.params;
-    // Such a name cannot be stored, hence nothing has it.
+    // Such a name cannot be stored, so nothing has it.
     for (const value of Object.values(params)) if (!isPrintable(value)) throw notFound(ctx.path, 'Resource');
 
     const { status, body, next } = isRepeatable(declared)
@@ -152,7 +155,7 @@ async function carryOut(declared: Endpoint, ctx: Context, services: Services): P
   return { status, body: declared.response?.parse(result), next };
 }
 
-/** @throws {ApiError} validation: a parameter that is there twice, or that is no percent-encoded UTF-8 (RFC 3986 section 2.5) */
+/** @throws {ApiError} validation: a parameter is repeated or not percent-encoded UTF-8 (RFC 3986 section 2.5) */
 function queryOf({ query, querystring }: Context): Readonly<Record<string, unknown>> {
   const twice = Object.keys(query).filter((field) => Array.isArray(query[field]));
   const broken = querystring.split('&').filter((pair) => !isEncoded(pair));
@@ -180,11 +183,12 @@ function nextPage(ctx: Context, { config }: Services, after: string): string {
   return url.href;
 }
 
-// Parameters that may come in the query or as fields of a JSON body, as those of the organization endpoints do; the query wins
-// (decisions, "Organizations").
+// Parameters that can be in the query or in a JSON body, as in the organization endpoints; the query takes precedence (decisions,
+// "Organizations").
 
 /**
- * Declares an endpoint with such parameters. Both places are checked, also where the other one wins; what is required may be in either.
+ * Declares an endpoint with such parameters. Both places are validated, even if the other one takes precedence. Required parameters may be
+ * in either.
  * @param declaration.parameters by name
  */
 export const parameterized = <P extends z.ZodType, S extends z.ZodObject, R extends z.ZodType>(

@@ -1,14 +1,14 @@
-/** The pieces that the bodies of several resources are made of. */
+/** Field schemas that several resources share. */
 import { z } from 'zod';
 
-/** A moment as `2026-11-21T01:02:03.000Z`; null where it has not come yet. */
+/** A time in the form `2026-11-21T01:02:03.000Z`; null: not yet. */
 export const time = z.iso.datetime();
 
-/** A moment as callers may write it: ISO 8601 with `Z` or an offset. */
+/** A time in a request: ISO 8601 with `Z` or an offset. */
 export const moment = z.iso
   .datetime({ offset: true, error: 'must be a time like 2026-11-21T01:02:03.000Z' })
   .transform((written) => new Date(written))
-  // An offset can lead out of the years that are written with four digits.
+  // An offset can result in a year that does not have four digits.
   .refine((at) => at.getUTCFullYear() >= 1 && at.getUTCFullYear() <= 9999, 'must be in the years 1 to 9999');
 
 /** A number in the query. */
@@ -21,16 +21,16 @@ export const wholeNumber = (least: number, most: number) =>
     // Type shown in the OpenAPI document.
     .meta({ type: 'integer', minimum: least, maximum: most });
 
-/** @returns the moment as the API writes it */
+/** @returns the time in the API's format */
 export const writeTime = (moment: Date): string => moment.toISOString();
 
 /** Like `writeTime`, but null for null. */
 export const writeTimeOrNull = (moment: Date | null): string | null => moment?.toISOString() ?? null;
 
-/** Leaves out empty descriptions: Okta's SDKs refuse them. */
+/** Omits empty descriptions, because Okta's SDKs refuse them. */
 export const unlessEmpty = (description: string): string | undefined => (description === '' ? undefined : description);
 
-/** The id in the path of one resource. */
+/** The ID in the path of one resource. */
 export const idParams = z.object({ id: z.string().min(1) });
 
 /** URL of the resource. */

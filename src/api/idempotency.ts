@@ -1,6 +1,7 @@
 /**
- * `Idempotency-Key` (IETF draft "The Idempotency-Key HTTP Header Field"): a POST repeated with its key within 24 hours is not carried out again
- * but answered as the first time. Key, change and answer are one transaction, so a call that was cut off has left either all of them or nothing.
+ * `Idempotency-Key` (IETF draft "The Idempotency-Key HTTP Header Field"): a POST repeated with its key within 24 hours is not executed
+ * again and gets the same response. Key, change and response are one transaction, so an interrupted call has left either all of them or
+ * nothing.
  */
 import type { Context } from 'koa';
 import { once } from '../features/idempotency/idempotency.service.ts';
@@ -19,8 +20,8 @@ export interface Answered {
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * @param work what the call does; it is given the services to do it with
- * @throws {ApiError} validation of the key; conflict when the key was used for another call
+ * @param work executes the call with the given services
+ * @throws {ApiError} validation of the key; conflict if the key was used for another call
  */
 export async function carryOutOnce(ctx: Context, services: Services, work: (within: Services) => Promise<Answered>): Promise<Answered> {
   if (ctx.headers['idempotency-key'] === undefined) return work(services);
@@ -28,7 +29,7 @@ export async function carryOutOnce(ctx: Context, services: Services, work: (with
   if (!KEY.test(key))
     throw validation([{ field: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters without spaces' }]);
   const { actor, roles }: Caller['request'] = ctx.state.caller.request;
-  // A caller whose roles changed gets a new response: a stored one could reveal what they may no longer see.
+  // A caller whose roles have changed gets a new response: the stored one could contain data that they can no longer see.
   const rights = roles.map(({ type, orgId = '' }) => `${type} ${orgId}`).sort();
   const call = { userId: actor.id, key, content: JSON.stringify([ctx.path, ctx.search, ctx.request.rawBody ?? '', rights]) };
   const { answer, repeated } = await once<Answered>(services, call, work);

@@ -1,4 +1,4 @@
-/** The management API: every resource's endpoints under /api/v1, the way of a call, and the one place where its errors are answered. */
+/** The management API: every resource's endpoints under /api/v1, the processing of a call, and the only place that writes its errors. */
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { CALLS_PER_MINUTE } from '../../config/defaults.ts';
@@ -74,7 +74,7 @@ import { describeApi, OPENAPI_PATH } from './openapi.ts';
 import { rateLimit } from './rate-limit.ts';
 
 const BASE = '/api/v1';
-/** All that the API offers. */
+/** All endpoints of the API. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...organizationEndpoints,
   ...departmentEndpoints,
@@ -139,7 +139,7 @@ function description(): string {
 }
 
 export interface ManagementApiOptions {
-  /** Draws the readable description. */
+  /** Renders the readable description. */
   readonly pages: Pages;
   /** Browser sessions, for operations without a token. */
   readonly sessions: SessionLookup;
@@ -147,12 +147,12 @@ export interface ManagementApiOptions {
   readonly callsPerMinute?: number;
 }
 
-/** @returns a middleware that answers everything under /api/v1 and leaves the rest to the next */
+/** @returns a middleware that answers everything under /api/v1 and passes other requests on */
 export function managementApi(
   services: Services,
   { pages, sessions, callsPerMinute = CALLS_PER_MINUTE }: ManagementApiOptions,
 ): Middleware {
-  // Whole paths: a router with a prefix compiles the pattern of each path twice.
+  // Full paths: a router with a prefix compiles each path's pattern twice.
   const router = new Router({ sensitive: true, strict: true });
   const limit = rateLimit(services, callsPerMinute);
   const countCaller: Middleware = async (ctx, next) => {
@@ -182,7 +182,7 @@ export function managementApi(
     docs ??= docsPage(JSON.parse(description()) as ApiDescription, `${services.config.baseUrl}${BASE}`);
     return pages.render(ctx, 'api-docs', { ...docs, wide: true, stylesheets: ['api-docs.css'] }, { fixed: true });
   });
-  // The router itself adds what its type asks of the context.
+  // The router adds to the context what its type requires.
   const routes = router.routes() as Middleware;
 
   return async (ctx, next) => {
@@ -207,7 +207,7 @@ export function managementApi(
   };
 }
 
-/** No endpoint of that path, or none with that method. */
+/** The path has no endpoint, or none with that method. */
 function unmatched(ctx: Context, router: Router): ApiError {
   const allowed = router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods);
   return allowed.length > 0 ? methodNotAllowed([...new Set(allowed)]) : notFound(ctx.path, 'Resource');
@@ -222,7 +222,7 @@ function toApiError(error: unknown, ctx: Context, { log }: Services): ApiError {
 
 function answerError(ctx: Context, error: ApiError): void {
   const asProblem = ctx.accepts('application/json', 'application/problem+json') === 'application/problem+json';
-  // RFC 8288: where the code is explained. The body's errorLink is the code itself, as Okta's clients expect.
+  // RFC 8288: link to the explanation of the code. errorLink in the body is the code itself, because Okta's clients expect that.
   ctx.set({ Link: `<${errorHelp(error.errorCode)}>; rel="help"`, ...error.headers });
   ctx.status = error.status;
   ctx.body = asProblem ? problemDetails(error, ctx.state.requestId) : errorObject(error, ctx.state.requestId);

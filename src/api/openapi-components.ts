@@ -6,7 +6,7 @@ export const INTRODUCTION = `The management API of Gatehouse. Every call except 
 any other unknown field is refused. Times are written like \`2026-11-21T01:02:03.000Z\`. Lists come in pages; the header Link of an
 answer has the address of the next page. Parameters of the query that an operation does not know are ignored.`;
 
-/** The resources in the order in which they are described. */
+/** The resources in the order of the document. */
 export const TAGS: Readonly<Record<string, string>> = {
   organizations: 'Organizations with their departments and members. These operations accept their query parameters in the body, too.',
   users: 'Users: their profiles, life cycle, roles, second factors, sessions and consents.',
@@ -29,7 +29,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   description: 'This document.',
 };
 
-/** First segments that are no resources of their own. */
+/** First segments of paths that belong to another resource. */
 const PART_OF: Readonly<Record<string, string>> = { account: 'organizations', internal: 'apps', mappings: 'idps' };
 
 /** @param path of an endpoint */
@@ -57,7 +57,7 @@ export const problemDetailsSchema = z
   })
   .meta({ description: 'The same error as Problem Details (RFC 9457), for callers that accept application/problem+json' });
 
-/** Why calls are refused, each answer under a name of its own. */
+/** Named responses for the reasons why calls are refused. */
 export const REFUSALS = {
   Invalid: 'E0000001: a field is not valid, with a cause for each; E0000003: the body is not JSON',
   InvalidToken: 'E0000011: the API token is missing, unknown, expired or revoked',

@@ -8,7 +8,7 @@ const singular = (segment: string): string => segment.replace(/ies$/, 'y').repla
 const plural = (segment: string): string => (segment.endsWith('s') ? segment : `${segment}s`);
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith(':') === true;
 
-/** @returns what the path is about: of `/apps/:id/users`, AppUsers or AppUser */
+/** @returns the subject of the path, e.g. AppUsers or AppUser for `/apps/:id/users` */
 function nounOf(path: string, ending: (segment: string) => string): string {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'account');
   const last = segments.findLastIndex((segment) => !isParameter(segment));
@@ -20,15 +20,15 @@ function nounOf(path: string, ending: (segment: string) => string): string {
   return words.join('');
 }
 
-/** Are there operations on single ones of those that the path names? */
+/** Are there operations on single elements of the path's resource? */
 const isCollection = (path: string, endpoints: readonly Endpoint[]): boolean =>
   endpoints.some((other) => other.path.startsWith(`${path}/:`) && !other.path.slice(path.length + 2).includes('/'));
 
 const VERBS = { GET: 'get', POST: 'create', PUT: 'put', DELETE: 'delete' } as const;
 
-/** @returns the operation's name among these, e.g. `listAppUsers` */
+/** @returns the operation's name, unique among the endpoints, e.g. `listAppUsers` */
 export function operationName({ method, path, response }: Endpoint, endpoints: readonly Endpoint[]): string {
-  // A name that ends in Execute is also what Go's generator makes of the name before it.
+  // A name that ends in Execute collides with a name that Go's generator derives from the one before it.
   const [, owner, step] = /^(.*)\/(?:lifecycle\/(?=\w+$)|(?=execute$))(\w+)$/.exec(path) ?? [];
   if (owner !== undefined && step !== undefined) {
     const [verb = '', ...rest] = step.split('_');

@@ -9,14 +9,14 @@ import { rateLimited } from '../platform/errors/errors.ts';
 
 export interface RateLimit {
   /**
-   * Counts the call, once, and says on its answer what is left.
-   * @param who the token's id, or the address
+   * Counts the call once and adds the remaining number to its response.
+   * @param who the token's ID or the address
    * @throws {ApiError} rate limited
    */
   count(ctx: Context, who: string): Promise<void>;
 }
 
-/** @param most calls a minute */
+/** @param most maximum calls per minute */
 export function rateLimit({ config }: Services, most: number): RateLimit {
   const limiter = new RateLimiterMemory({ points: most, duration: 60 });
   return {

@@ -1,11 +1,11 @@
-/** Checks the bodies that callers send. A field that no body may have is refused, unless the answer carries it. */
+/** Validates request bodies. Undeclared fields are refused, unless the response has them. */
 import { z } from 'zod';
 import { validation } from '../platform/errors/errors.ts';
 import { parse, unknownField } from '../platform/validation/parsing.ts';
 
 /**
- * Parses a request's body. The first field that the schema does not know is refused, and nothing behind it is read (CWE-770), unless the answer
- * carries it: callers may send back what they were given, and that field is then ignored.
+ * Parses a request's body. Parsing stops at the first undeclared field (CWE-770), unless the response has it: callers may send a resource
+ * back as they read it, and such fields are ignored.
  * @param answer the schema of the endpoint's response
  * @throws {ApiError} validation
  */
@@ -18,8 +18,8 @@ export function parseBody<S extends z.ZodType>(schema: S, answer: z.ZodType | un
 type Path = readonly PropertyKey[];
 
 /**
- * Takes fields that the answer carries out of a freshly parsed body, which nobody else holds.
- * @returns the first field that neither schema has. Where a field may be one of several things, zod finds it
+ * Removes fields of the response from a newly parsed body.
+ * @returns the first field that neither schema has; fields of unions are left to zod
  */
 function firstUnknown(schema: unknown, answer: z.ZodType | undefined, value: unknown, path: Path): Path | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
@@ -49,11 +49,11 @@ function firstOf<T>(items: Iterable<T>, find: (item: T) => Path | undefined): Pa
   return undefined;
 }
 
-/** May be absent, null or a default; else it is what is inside. */
+/** A schema that adds absence, null or a default to an inner one. */
 const isWrapper = (schema: unknown): schema is z.ZodOptional | z.ZodExactOptional | z.ZodNullable | z.ZodDefault | z.ZodReadonly =>
   [z.ZodOptional, z.ZodExactOptional, z.ZodNullable, z.ZodDefault, z.ZodReadonly].some((kind) => schema instanceof kind);
 
-/** Does an answer of this schema have a field at the path? */
+/** Does a response of this schema have a field at the path? */
 function carries(schema: unknown, [key, ...rest]: Path): boolean {
   if (key === undefined) return true;
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return carries(schema.unwrap(), [key, ...rest]);
