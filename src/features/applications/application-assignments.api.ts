@@ -8,7 +8,7 @@ import { text } from '../../platform/validation/text.ts';
 import { assign, getAssignment, listAssignments, unassign } from './application-assignments.service.ts';
 import type { AssigneeKind, Assignment } from './applications.resource.ts';
 
-/** Names; what is absent stays as it is. */
+/** Names; absent: unchanged. */
 const roles = z
   .array(text({ least: 1 }))
   .max(100)

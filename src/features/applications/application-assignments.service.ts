@@ -52,7 +52,10 @@ export const assign = (
 ): Promise<Assignment> =>
   services.database.transaction(async (trx) => (await assignWithin(trx, applicationId, assignee, request, roles)).assignment);
 
-/** All of them or, when one cannot be, none. @returns the IDs of those that were not assigned before @throws {ApiError} not found: the application, a user or a group */
+/**
+ * Assigns all of them or, if one is invalid, none. @returns the IDs of those that were not assigned before @throws {ApiError} not found:
+ * the application, a user or a group
+ */
 export const assignAll = (
   services: Services,
   applicationId: string,
@@ -89,7 +92,7 @@ async function assignWithin(
   return { assignment: after, isNew: outcome === 'added' };
 }
 
-/** @throws {ApiError} validation: one is no role of the application */
+/** @throws {ApiError} validation: a role does not belong to the application */
 async function setRoles(trx: Executor, applicationId: string, assignee: Assignee, names: readonly string[]): Promise<void> {
   const known = new Map((await lockApplicationRoles(trx, applicationId)).map((role) => [role.name, role.id]));
   const problems = names.flatMap((name, at) =>
@@ -128,7 +131,7 @@ export async function unassign(
   });
 }
 
-/** Can assigning again restore the assignment that ended? It does not restore roles. */
+/** Can assigning again restore the ended assignment? It does not restore roles. */
 export const hasNoRoles = (ended: Assignment | undefined): boolean => ended?.roles.length === 0;
 
 /** @throws {ApiError} not found: the application, or the assignment */
@@ -139,7 +142,7 @@ export async function getAssignment(services: Services, applicationId: string, a
   return assignment;
 }
 
-/** The oldest users or groups first. @throws {ApiError} not found */
+/** Oldest users or groups first. @throws {ApiError} not found */
 export async function listAssignments(
   services: Services,
   applicationId: string,
@@ -167,7 +170,7 @@ export async function listUserAssignments(
   return listAssignmentsOf(knex, (await findVisibleUser(knex, idOrLogin, request)).id, window);
 }
 
-/** The applications that a user may begin to sign in to, oldest first. @throws {ApiError} not found */
+/** The applications that a user can open, oldest first. @throws {ApiError} not found */
 export async function listOpenApplications(
   services: Services,
   idOrLogin: string,

@@ -19,7 +19,7 @@ const columnsOf = (executor: Executor, kind: AssigneeKind) => ({
   roles: executor.raw(rolesOfAssignment(kind)),
 });
 
-/** @returns `missing` when the application or the assignee was deleted meanwhile; the transaction is then good for nothing more */
+/** @returns `missing` if the application or the assignee was deleted meanwhile; the transaction can then only be rolled back */
 export async function insertAssignment(
   trx: Executor,
   applicationId: string,
@@ -38,7 +38,7 @@ export async function insertAssignment(
   }
 }
 
-/** @returns false when there was no such assignment */
+/** @returns false if there is no such assignment */
 export async function deleteAssignment(trx: Executor, applicationId: string, kind: AssigneeKind, assigneeId: string): Promise<boolean> {
   const { table, column } = TABLES[kind];
   return (
@@ -60,7 +60,7 @@ export async function findAssignment(
     .first<Assignment | undefined>();
 }
 
-/** Locks it, so that of two changes of its roles the second sees the first. @returns false when there is no such assignment */
+/** Locks it, so that the second of two concurrent changes of roles sees the first. @returns false if there is no such assignment */
 export async function lockAssignment(trx: Executor, applicationId: string, kind: AssigneeKind, assigneeId: string): Promise<boolean> {
   const { table, column } = TABLES[kind];
   return (
@@ -83,7 +83,7 @@ export const listAssignedAmong = (
     .whereIn(TABLES[kind].column, [...ids])
     .pluck(TABLES[kind].column);
 
-/** The oldest users or groups first. Words find users by all their names. */
+/** Oldest users or groups first. Words find users by all their names. */
 export const selectAssignments = (
   executor: Executor,
   applicationId: string,
@@ -110,7 +110,7 @@ export async function isAssigned(executor: Executor, applicationId: string, user
   return rows[0]?.assigned === true;
 }
 
-/** The users an application is assigned to, by themselves or by their groups, the oldest first. */
+/** The users that an application is assigned to, directly or by groups, oldest first. */
 export function listAssignedUserIds(
   executor: Executor,
   applicationId: string,
@@ -128,7 +128,7 @@ export interface UserAssignment {
   readonly status: 'ACTIVE' | 'INACTIVE';
   /** Directly. */
   readonly isDirect: boolean;
-  /** The names of the user's groups that have it. */
+  /** Names of the user's groups that it is assigned to. */
   readonly groups: readonly string[];
 }
 
@@ -138,7 +138,7 @@ const OF_HIS_GROUPS =
 const HIS_GROUPS = `ARRAY(SELECT g.name FROM application_groups a JOIN group_members m ON m.group_id = a.group_id JOIN groups g ON g.id = a.group_id
   WHERE a.application_id = applications.id AND m.user_id = :userId ORDER BY g.name)`;
 
-/** The oldest applications first. */
+/** Oldest applications first. */
 export function listAssignmentsOf(executor: Executor, userId: string, window: Window): Promise<Page<UserAssignment>> {
   const columns = {
     applicationId: 'id',

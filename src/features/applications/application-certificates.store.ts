@@ -1,14 +1,14 @@
-/** Applications that show a certificate (RFC 8705). */
+/** Applications that use client certificates (RFC 8705). */
 import type { Executor } from '../../platform/database/database.ts';
 
 export interface ApplicationWithCertificate {
   readonly id: string;
   readonly label: string;
-  /** Does an authority vouch for it? */
+  /** Must the certificate be issued by a CA? */
   readonly byAuthority: boolean;
 }
 
-/** Active ones that prove themselves by a certificate, or whose tokens are bound to it; the first by id. */
+/** Active ones that authenticate by a certificate, or whose tokens are bound to it; the first by ID. */
 export async function listApplicationsWithCertificate(executor: Executor, limit: number): Promise<readonly ApplicationWithCertificate[]> {
   const { rows } = await executor.raw<{ rows: ApplicationWithCertificate[] }>(
     `SELECT id, label, settings->>'token_endpoint_auth_method' = 'tls_client_auth' AS "byAuthority" FROM applications

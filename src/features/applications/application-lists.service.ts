@@ -1,4 +1,4 @@
-/** Applications looked up: by ID, by an address that they registered, and in lists that are searched and filtered. */
+/** Finds applications: by ID, by a registered URI, and in lists with search and filter. */
 import type { Database } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { attributeTypes } from '../../platform/database/filter.ts';
@@ -16,9 +16,9 @@ import {
   whoRegistered,
 } from './applications.store.ts';
 
-/** An application must match all that is given. */
+/** Conditions, all of which an application must match. */
 export interface ApplicationSearch {
-  /** Words: each begins a word of the label or of the client ID. */
+  /** Words, each a prefix of a word of the label or of the client ID. */
   readonly q?: string | undefined;
   readonly filter?: string | undefined;
 }
@@ -28,11 +28,11 @@ const selectionOf = ({ q, filter }: ApplicationSearch): ApplicationSelection => 
   filters: filter === undefined ? [] : [parseFilter(filter, attributeTypes(APPLICATION_ATTRIBUTES), 'filter')],
 });
 
-/** The oldest first. @throws {ApiError} validation of the filter */
+/** Oldest first. @throws {ApiError} validation of the filter */
 export const listApplications = async (services: Services, search: ApplicationSearch, window: Window): Promise<Page<Application>> =>
   selectApplications(services.database.knex, selectionOf(search), window);
 
-/** One numbered page in any order, with how many there are in all. @throws {ApiError} validation of the filter */
+/** One page by number in any order, with the total. @throws {ApiError} validation of the filter */
 export const searchApplications = async (
   services: Services,
   search: ApplicationSearch,
@@ -45,14 +45,14 @@ export const consentCounts = ({ database: { knex } }: Services) => countConsent(
 /** @returns the application in any status; undefined if it does not exist */
 export const findApplication = ({ knex }: Database, id: string): Promise<Application | undefined> => findApplicationById(knex, id);
 
-/** Applications that a user may use and that a sign-in can begin at. */
+/** Applications that a user can open. */
 export const listApplicationsForUser = ({ knex }: Database, userId: string, window: Window): Promise<Page<Application>> =>
   listApplicationsOpenTo(knex, userId, window);
 
-/** @returns the ID of the active application that has registered the URI for redirects after sign-out */
+/** @returns the ID of the active application with this post-logout redirect URI */
 export const findByPostLogoutRedirectUri = ({ knex }: Database, uri: string): Promise<string | undefined> =>
   whoRegistered(knex, 'post_logout_redirect_uris', uri);
 
-/** May pages of this origin read responses of the OAuth endpoints (`allowed_origins` of any active application)? */
+/** Can pages of this origin read responses of the OAuth endpoints (`allowed_origins` of any active application)? */
 export const isOriginAllowed = async ({ knex }: Database, origin: string): Promise<boolean> =>
   (await whoRegistered(knex, 'allowed_origins', origin)) !== undefined;

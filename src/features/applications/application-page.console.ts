@@ -13,7 +13,7 @@ import { getApplication } from './applications.service.ts';
 export const APPLICATIONS_PATH = '/admin/applications';
 export const APPLICATIONS: readonly Crumb[] = [{ label: 'Applications', href: APPLICATIONS_PATH }];
 
-/** In the order in which they are offered. */
+/** In the order of the page. */
 export const APPLICATION_KINDS: readonly (Option & { readonly value: ApplicationType })[] = [
   {
     value: 'web',
@@ -58,14 +58,14 @@ export async function applicationToChange(visit: ConsoleRequest): Promise<Applic
   return application;
 }
 
-/** The way to a page below the application. */
+/** Breadcrumbs of a page below the application. */
 export const applicationCrumbs = ({ id, label }: Application, tab?: Action): readonly Crumb[] => [
   ...APPLICATIONS,
   { label: verbatim(label), href: applicationPath(id) },
   ...(tab === undefined ? [] : [tab]),
 ];
 
-/** The pages that have an address of their own, for their further pages and forms. */
+/** The tabs; each has a path for further pages and forms. */
 export function applicationTabs(id: string) {
   const address = applicationPath(id);
   return {
@@ -91,7 +91,7 @@ export const ORIGINS: Readonly<Record<ApplicationOrigin, string>> = {
 export const statusOf = ({ status }: Application) =>
   status === 'ACTIVE' ? ({ text: 'Active', tone: 'good' } as const) : ({ text: 'Inactive', tone: 'warning' } as const);
 
-/** The menu of actions. */
+/** The items of the actions menu. */
 function stepsOf({ id, status }: Application): readonly Action[] {
   const address = applicationPath(id);
   return [
@@ -102,7 +102,7 @@ function stepsOf({ id, status }: Application): readonly Action[] {
   ];
 }
 
-/** At most six: the page of access shows three below each other. */
+/** At most six: the access tab shows three sections. */
 function tabsOf({ req }: ConsoleRequest, id: string) {
   const { connect, settings, credentials, access, assignments, roles, provisioning, branding, activity } = applicationTabs(id);
   const looked = new URL(req.url ?? '/', 'http://localhost').pathname;

@@ -1,6 +1,7 @@
 /**
- * The identity providers that an application offers at sign-in: those it names exist, and a deleted one is taken out of the lists, in the transaction of
- * the deletion. A list that held it alone stays, empty, and then means none; absent it would mean all (features/identity-providers/upstream-offers.service.ts).
+ * The identity providers that an application offers at sign-in. Referenced providers must exist, and deleting a provider removes it from
+ * the lists in the same transaction. A list that becomes empty stays and means none; an absent one would mean all
+ * (features/identity-providers/upstream-offers.service.ts).
  */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -14,7 +15,7 @@ import type { GivenSettings } from './application-settings.policy.ts';
 import type { Application } from './applications.resource.ts';
 import { lockApplicationsOffering, updateApplicationRow } from './applications.store.ts';
 
-/** None of them is deleted before the transaction ends. To be called before the application is locked. @throws {ApiError} validation */
+/** Locks them against deletion until the transaction ends. Call before the application is locked. @throws {ApiError} validation */
 export async function requireProviders(
   trx: Executor,
   { identity_providers: ids = [] }: Pick<GivenSettings, 'identity_providers'>,
@@ -25,7 +26,10 @@ export async function requireProviders(
   if (unknown.length > 0) throw validation(unknown.map((id) => ({ field, message: `${id} does not exist` })));
 }
 
-/** @param trx in which the provider is locked: nobody can name it any more @returns the ids of the applications, to be announced after the commit */
+/**
+ * @param trx in which the provider is locked, so that it cannot be referenced any more @returns IDs of the applications to announce after
+ * the commit
+ */
 export async function removeProviderFromApplications(
   { notifications }: Services,
   trx: Executor,

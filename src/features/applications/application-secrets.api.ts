@@ -1,4 +1,4 @@
-/** `apps/{id}/credentials/secrets`: two secrets may be valid at once, so that an application changes from one to the other without an outage. */
+/** `apps/{id}/credentials/secrets`: two secrets can be valid at once, so that an application can change its secret without an outage. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, time, writeTime, writeTimeOrNull } from '../../api/fields.ts';
@@ -7,7 +7,7 @@ import { createSecret, deleteSecret, getSecret, listApplicationSecrets, setSecre
 import { clientSecret } from './application-settings.service.ts';
 import type { SecretFacts, SecretStatus } from './applications.resource.ts';
 
-/** Never with its value. */
+/** Without its value. */
 const secret = z.object({
   id: z.string(),
   status: z.enum(['ACTIVE', 'INACTIVE']).meta({ description: 'An inactive secret is refused' }),

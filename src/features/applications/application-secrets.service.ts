@@ -1,6 +1,6 @@
 /**
- * An application's secrets beside the first: a second one is made, the application learns it, the first is deleted, and no request was refused
- * meanwhile. By client_secret_basic and client_secret_post either is accepted, by the methods that sign with it the newest.
+ * Rotation of an application's secret: create a second secret, configure it in the application, delete the first; no request is refused
+ * meanwhile. client_secret_basic and client_secret_post accept either secret, methods that sign with it the newest one.
  */
 
 import { randomToken } from '../../platform/crypto/secrets.ts';
@@ -17,9 +17,10 @@ import { applicationSecretContext, keepSecret } from './sealed-secrets.service.t
 const MOST_SECRETS = 2;
 
 /**
- * @param chosen by its owner; absent: generated
+ * @param chosen by an administrator; absent: generated
  * @returns the secret, which is returned only once and stored sealed
- * @throws {ApiError} not found; wrong state: the authentication method uses no secret, there are two already, an application of the service itself
+ * @throws {ApiError} not found; wrong state: the authentication method uses no secret, there are already two, or it is an application of
+ * the service itself
  */
 export async function createSecret(
   services: Services,
@@ -45,7 +46,7 @@ export async function createSecret(
   });
 }
 
-/** The oldest first. @throws {ApiError} not found */
+/** Oldest first. @throws {ApiError} not found */
 export async function listApplicationSecrets(services: Services, applicationId: string): Promise<SecretFacts[]> {
   await getApplication(services, applicationId);
   return listSecrets(services.database.knex, applicationId);
@@ -68,8 +69,8 @@ export async function getSecret(services: Services, applicationId: string, secre
 }
 
 /**
- * An inactive secret is refused, and can be activated again: a trial before it is deleted.
- * @throws {ApiError} not found: application or secret; wrong state: it is the last active one, an application of the service itself
+ * An inactive secret is refused and can be activated again, to test a deletion.
+ * @throws {ApiError} not found: application or secret; wrong state: it is the last active one, or an application of the service itself
  */
 export async function setSecretStatus(
   services: Services,
@@ -103,7 +104,7 @@ function requireActive(secrets: readonly SecretFacts[]): void {
     throw wrongState('this is the last active secret of the application. Add or activate another one first');
 }
 
-/** @throws {ApiError} not found: application or secret; wrong state: it is the last active one, an application of the service itself */
+/** @throws {ApiError} not found: application or secret; wrong state: it is the last active one, or an application of the service itself */
 export async function deleteSecret(services: Services, applicationId: string, secretId: string, request: RequestContext): Promise<void> {
   await changeApplication(services, applicationId, async (trx, application) => {
     if ((await deleteSecrets(trx, applicationId, secretId)) === 0) throw notFound(secretId, 'ClientSecret');

@@ -1,6 +1,6 @@
 /**
- * Rules across an application's OAuth settings: defaults and contradictions (OpenID Connect Dynamic Client Registration section 2; RFC 8252 sections
- * 7 and 8; RFC 9700 section 2.1.1). Single fields are checked elsewhere.
+ * Rules across an application's OAuth settings: defaults and contradictions (OpenID Connect Dynamic Client Registration section 2; RFC 8252
+ * sections 7 and 8; RFC 9700 section 2.1.1). Single fields are validated elsewhere.
  */
 
 import type { ConsentMethod } from '../consents/consent.policy.ts';
@@ -11,11 +11,11 @@ import { pairwiseProblems, type SubjectSettings } from '../subjects/pairwise.pol
 import type { FederatedCredential } from './federated-credentials.policy.ts';
 import { encryptionProblems, type RequestAlgSettings, type ResponseSettings, requestAlgProblems } from './settings/algorithms.policy.ts';
 
-/** The service's own applications, by id; no other one may be called so. */
+/** IDs of the service's own applications; others cannot have them. */
 export const SYSTEM_APPLICATIONS = ['playground', 'console'] as const;
 export type SystemApplicationId = (typeof SYSTEM_APPLICATIONS)[number];
 
-/** In the order in which they are offered. */
+/** In the order of the console. */
 export const APPLICATION_TYPES = ['web', 'browser', 'native', 'service'] as const;
 export type ApplicationType = (typeof APPLICATION_TYPES)[number];
 export type TokenEndpointAuthMethod =
@@ -26,7 +26,7 @@ export type TokenEndpointAuthMethod =
   | TlsMethod
   | 'none';
 type TlsMethod = 'tls_client_auth' | 'self_signed_tls_client_auth';
-/** By which of these its certificate is known (RFC 8705 section 2.1.2). */
+/** The property that identifies its certificate (RFC 8705 section 2.1.2). */
 export const TLS_SUBJECTS = [
   'tls_client_auth_subject_dn',
   'tls_client_auth_san_dns',
@@ -35,7 +35,7 @@ export const TLS_SUBJECTS = [
   'tls_client_auth_san_email',
 ] as const;
 
-/** Those that an application may have, and every server offers. */
+/** Grant types that an application can have and every server offers. */
 export const APPLICATION_GRANT_TYPES = [
   'authorization_code',
   'implicit',
@@ -50,12 +50,13 @@ export const APPLICATION_GRANT_TYPES = [
 export type GrantType = (typeof APPLICATION_GRANT_TYPES)[number];
 
 /**
- * The rules that apply where the specifications differ: the service's specification (state required and of few characters, nonce with every token of the
- * authorize endpoint, userinfo for profile, email, address or phone), OpenID Connect Core, or FAPI 2.0 Security Profile (fapi2.policy.ts).
+ * The rules where the specifications differ: the service's specification (state required and of limited characters, nonce with every token
+ * of the authorize endpoint, userinfo for profile, email, address or phone), OpenID Connect Core, or FAPI 2.0 Security Profile
+ * (fapi2.policy.ts).
  */
 export type Profile = 'service' | 'openid' | 'fapi2';
 
-/** In the API's own names, as stored. */
+/** Names as in the API and in the database. */
 export interface ApplicationSettings
   extends ResponseSettings,
     SubjectSettings,
@@ -75,13 +76,13 @@ export interface ApplicationSettings
   readonly assignment: 'EVERYONE' | 'ASSIGNED';
   readonly client_uri?: string | undefined;
   readonly logo_uri?: string | undefined;
-  /** `#rrggbb`, on its pages in the place of the service's; absent: the service's. Ours: Okta's brands are bound to domains. */
+  /** `#rrggbb`, for its pages; absent: the service's color. An extension: Okta's brands are bound to domains. */
   readonly brand_color?: string | undefined;
   readonly tos_uri?: string | undefined;
   readonly policy_uri?: string | undefined;
   readonly jwks?: { readonly keys: Record<string, unknown>[] } | undefined;
   readonly jwks_uri?: string | undefined;
-  /** Tokens of other issuers that authenticate it, beside its method; absent: none. Ours: RFC 7591 has no name for it. */
+  /** Tokens of other issuers that authenticate it in addition to its method; absent: none. An extension: RFC 7591 has no name for it. */
   readonly federated?: FederatedCredential[] | undefined;
   readonly initiate_login_uri?: string | undefined;
   readonly backchannel_logout_uri?: string | undefined;
@@ -91,17 +92,17 @@ export interface ApplicationSettings
   /** Notification endpoint for mode ping. */
   readonly backchannel_client_notification_endpoint?: string | undefined;
   readonly allowed_origins: string[];
-  /** The only user claims that its ID tokens hold; absent: all that the scopes allow. */
+  /** The only user claims of its ID tokens; absent: all that the scopes allow. */
   readonly id_token_claims?: string[] | undefined;
   /** Absent: the authorization server's. */
   readonly profile?: Profile | null | undefined;
-  /** The ids of the external providers that its sign-in page offers; absent: all that are active. Ours: Okta has routing rules. */
+  /** IDs of the external providers on its sign-in page; absent: all active ones. An extension: Okta has routing rules. */
   readonly identity_providers?: string[] | undefined;
-  /** Audiences of access tokens that it may exchange beside its own: the APIs that it is; absent: none. */
+  /** Audiences of the APIs that it represents: it may exchange access tokens for them in addition to its own. Absent: none. */
   readonly token_exchange_audiences?: string[] | undefined;
   /** Authorization servers that it gets ID-JAGs for; absent: none. */
   readonly id_jag_targets?: IdJagTarget[] | undefined;
-  /** Types of authorization details that it may ask for (RFC 9396 section 10); absent: none. */
+  /** Types of authorization details that it may request (RFC 9396 section 10); absent: none. */
   readonly authorization_details_types?: string[] | undefined;
   /** Must its authorization requests be signed request objects (RFC 9101 section 10.5)? Absent: false. */
   readonly require_signed_request_object?: boolean | undefined;
@@ -109,13 +110,13 @@ export interface ApplicationSettings
   readonly introspect_any: boolean;
   /** May it manage its own signal streams (Shared Signals Framework)? Absent: false. */
   readonly manage_signal_streams?: boolean | undefined;
-  /** All its users must sign in with a second factor; absent: as the sign-in policy says. */
+  /** Do all its users need a second factor? Absent: the sign-in policy decides. */
   readonly mfa_required?: boolean | undefined;
-  /** Its access tokens are bound to a key that it proves at each use (RFC 9449 section 5.2); absent: those are that it brings a proof for. */
+  /** Are its access tokens bound to a key that it proves on each use (RFC 9449 section 5.2)? Absent: only if the request has a proof. */
   readonly dpop_bound_access_tokens?: boolean | undefined;
-  /** Its access tokens are bound to the certificate that it shows (RFC 8705 section 3.4); absent: false. */
+  /** Are its access tokens bound to its client certificate (RFC 8705 section 3.4)? Absent: false. */
   readonly tls_client_certificate_bound_access_tokens?: boolean | undefined;
-  /** May people create accounts on its sign-in page? Absent: INHERIT. */
+  /** Can users create accounts on its sign-in page? Absent: INHERIT. */
   readonly registration?: ApplicationRegistration | undefined;
   /** Must its users sign in for one of their organizations? Absent: OPTIONAL. */
   readonly organization?: OrganizationSetting | undefined;
@@ -128,7 +129,7 @@ export interface IdJagTarget {
   readonly audience: string;
   /** Client ID at the other server; absent: same as here. */
   readonly client_id?: string | undefined;
-  /** The application by which that server signs users in here: ID-JAGs have its subjects. Absent: the IDs of users. */
+  /** The application by which that server signs users in here: ID-JAGs have its subjects. Absent: user IDs. */
   readonly relying_party?: string | undefined;
 }
 
@@ -162,10 +163,10 @@ export interface SettingProblem {
   readonly message: string;
 }
 
-/** Seconds in which a refresh token that was already used is still answered (RFC 9700 section 4.14.2): enough for a response that got lost. */
+/** Seconds in which a used refresh token is still accepted (RFC 9700 section 4.14.2): enough for a lost response. */
 const DEFAULT_LEEWAY = 10;
 
-/** Fills in the defaults. The grants of the authorize endpoint that the response types run on are added where they are missing. */
+/** Adds the defaults, and the grant types that the response types require. */
 export function completeSettings(given: GivenSettings): ApplicationSettings {
   const application_type = given.application_type ?? 'web';
   const isPublic = application_type === 'browser' || application_type === 'native';
@@ -183,7 +184,7 @@ export function completeSettings(given: GivenSettings): ApplicationSettings {
     consent_method: given.consent_method ?? 'TRUSTED',
     assignment: given.assignment ?? 'EVERYONE',
     backchannel_logout_session_required: given.backchannel_logout_session_required ?? false,
-    // The pages that a single-page application returns to are those that call the token endpoint.
+    // The pages of a single-page application's redirect URIs call the token endpoint.
     allowed_origins: unique(given.allowed_origins ?? (application_type === 'browser' ? originsOf(given.redirect_uris ?? []) : [])),
     introspect_any: given.introspect_any ?? true,
     refresh_token: { rotation_type: given.refresh_token?.rotation_type ?? 'ROTATE', leeway: given.refresh_token?.leeway ?? DEFAULT_LEEWAY },
@@ -200,7 +201,7 @@ function completeFlows(given: GivenSettings, type: ApplicationType): Pick<Applic
   return { grant_types: unique([...wanted, ...needed]), response_types };
 }
 
-/** @param hasSecret did its creator choose a client secret? @returns every contradiction; none: the settings hold together */
+/** @param hasSecret was a client secret given? @returns all contradictions; none: the settings are valid */
 export function settingProblems(settings: ApplicationSettings, hasSecret: boolean): SettingProblem[] {
   const { token_endpoint_auth_method: method, application_type: type } = settings;
   const isFederated = (settings.federated ?? []).length > 0;
@@ -215,7 +216,7 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     'token_endpoint_auth_method',
     'must not be none with grant type client_credentials',
   );
-  // CIBA section 7.1: only an application that proves itself may bother users.
+  // CIBA section 7.1: only a confidential client may send requests to users.
   unless(
     method !== 'none' || !settings.grant_types.includes(CIBA_GRANT),
     'token_endpoint_auth_method',
@@ -232,7 +233,7 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     'token_endpoint_auth_method',
     'must not be none with token exchange or JWT bearer',
   );
-  // RFC 9700 section 2.2.2: a stolen refresh token of a public client is noticed only by its rotation.
+  // RFC 9700 section 2.2.2: theft of a public client's refresh token is detected only by rotation.
   unless(
     method !== 'none' || settings.refresh_token.rotation_type === 'ROTATE',
     'refresh_token',
@@ -246,7 +247,7 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
     'is required with token_endpoint_auth_method private_key_jwt, unless jwks_uri or federated is set',
   );
   unless(method !== 'none' || !isFederated, 'federated', 'cannot be used with token_endpoint_auth_method none');
-  // What the authorize endpoint delivers cannot be bound: no proof comes there.
+  // Tokens of the authorize endpoint cannot be bound, because it receives no proof.
   const bindings = (['dpop_bound_access_tokens', 'tls_client_certificate_bound_access_tokens'] as const).filter((name) => settings[name]);
   for (const binding of bindings) {
     const right = settings.response_types.every((responseType) => !responseType.split(' ').includes('token'));
@@ -276,14 +277,14 @@ export function settingProblems(settings: ApplicationSettings, hasSecret: boolea
 
 const NATIVE_URIS = 'must use http on localhost, 127.0.0.1 or [::1], https on other hosts, or a custom scheme';
 
-/** RFC 8252 section 7: a scheme of its own, a claimed https address, or a loopback address by http. */
+/** RFC 8252 section 7: a custom scheme, a claimed https URI, or a loopback address by http. */
 function isNativeUri(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
   return protocol === 'http:' ? isLoopback : protocol !== 'https:' || !isLoopback;
 }
 
-/** Does the application prove itself by a secret? */
+/** Does the application authenticate by a secret? */
 export const clientUsesSecret = (settings: ApplicationSettings): boolean =>
   settings.token_endpoint_auth_method.startsWith('client_secret_');
 

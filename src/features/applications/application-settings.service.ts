@@ -1,6 +1,6 @@
 /**
- * Schemas of an application's OAuth settings: client metadata of OpenID Connect Dynamic Client Registration section 2 and extensions of this service.
- * Defaults and rules across fields are in features/applications/application-settings.policy.ts. Whatever passes both must also pass oidc-provider's
+ * Schemas of an application's OAuth settings: client metadata of OpenID Connect Dynamic Client Registration section 2 and extensions of
+ * this service. application-settings.policy.ts has defaults and rules across fields. Settings that pass both must also pass oidc-provider's
  * client schema.
  */
 import { X509Certificate } from 'node:crypto';
@@ -18,17 +18,17 @@ import { requestFields, responseFields } from './settings/encryption-keys.servic
 
 const MOST_URIS = 100;
 
-/** The characters of RFC 3986 only. An http address has an authority: to a browser `https:host` is a relative reference. */
+/** Only characters of RFC 3986. An http URI has an authority: browsers treat `https:host` as a relative reference. */
 const ABSOLUTE_URI = /^(https?:\/\/|(?!https?:)[a-z][a-z0-9+.-]*:)[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i;
 
-/** Hosts that the content security policy of our pages can name (CSP level 3 section 2.3.1); `;` and `,` would end a directive. */
+/** Is the host allowed in a content security policy (CSP level 3 section 2.3.1)? `;` and `,` would end a directive. */
 const hasOrdinaryHost = (value: string): boolean => {
   const { protocol, hostname } = new URL(value);
   return !/^https?:$/.test(protocol) || /^([a-z0-9_.-]+|\[[0-9a-f:.]+\])$/i.test(hostname);
 };
 const ORDINARY_HOST = 'must have a host name of letters, digits, hyphens and periods';
 
-/** An absolute URI as RFC 6749 section 3.1.2 wants it: without fragment; and without user information, which only disguises the host. */
+/** An absolute URI (RFC 6749 section 3.1.2): without fragment, and without user information, which only obscures the host. */
 const absoluteUri = z
   .string()
   .trim()
@@ -45,16 +45,16 @@ const isWeb = (value: string) => /^https?:$/.test(new URL(value).protocol);
 const isHttps = (value: string) => new URL(value).protocol === 'https:';
 const isLoopback = (value: string) => isLoopbackHost(new URL(value).hostname);
 
-/** A page that people are shown a link to. */
+/** A page that is linked on pages for users. */
 const webUri = absoluteUri.refine(isWeb, 'must begin with https:// or http://').meta(AS_URI).optional();
 
-/** An address that the service calls or sends secrets to. */
+/** A URI that the service calls or sends secrets to. */
 export const calledUri = absoluteUri
   .refine((value) => isHttps(value) || (isWeb(value) && isLoopback(value)), 'must use https, or http on a loopback address')
   .meta(AS_URI);
 const guardedUri = calledUri.optional();
 
-/** Schemes that browsers execute or read files with. */
+/** Schemes by which browsers execute code or read files. */
 const DANGEROUS_SCHEMES = new Set(['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'about:']);
 
 const redirectUris = z
@@ -91,12 +91,12 @@ function isCertificate(der: string): boolean {
   }
 }
 
-/** A public key (RFC 7517 section 4; RFC 7518 section 6). Members that mean nothing here are dropped, as section 4 wants. */
+/** A public key (RFC 7517 section 4; RFC 7518 section 6). Unknown members are dropped, as section 4 requires. */
 const base64url = z
   .string()
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
   .max(2048);
-/** A certificate of the key (RFC 7517 section 4.7): the first names the key, the others are of no use here. */
+/** A certificate of the key (RFC 7517 section 4.7): only the first one has the key. */
 const certificates = z.array(z.base64().max(8192).refine(isCertificate, 'must be a DER certificate in base64')).min(1).max(5);
 const keyInfo = {
   kid: text().optional(),
@@ -114,7 +114,7 @@ const publicJwk = z
     z.discriminatedUnion('kty', [
       z.object({
         kty: z.literal('RSA'),
-        // RFC 7518 sections 3.3 and 4.2: 2048 bits or more.
+        // RFC 7518 sections 3.3 and 4.2: at least 2048 bits.
         n: base64url.refine((value) => Buffer.from(value, 'base64url').length >= 256, 'must have at least 2048 bits'),
         e: base64url,
         ...keyInfo,
@@ -150,7 +150,7 @@ export const federatedCredential = z
   });
 const MOST_FEDERATED = 20;
 
-/** The part of the settings that the API shows under `credentials.oauthClient`. */
+/** The settings in `credentials.oauthClient` of the API. */
 export const credentialFields = {
   token_endpoint_auth_method: z
     .enum([
@@ -182,10 +182,10 @@ const idJagTarget = z.strictObject({
   }),
 });
 
-/** @param most characters of each */
+/** @param most maximum characters of each */
 const listOfTexts = (most: number) => z.optional(z.array(text({ least: 1, most })).max(100));
 
-/** The part of the settings that the API shows under `settings.oauthClient`. */
+/** The settings in `settings.oauthClient` of the API. */
 export const clientFields = {
   application_type: z.enum(['web', 'native', 'browser', 'service']).optional(),
   redirect_uris: redirectUris.optional(),
@@ -278,15 +278,15 @@ export const clientFields = {
     .optional(),
 };
 
-/** `client_id` as its owner may choose it: RFC 3986 unreserved characters, so that it is itself in any URL. */
+/** A chosen `client_id`: RFC 3986 unreserved characters, which need no encoding in URLs. */
 export const clientId = z
   .string()
   .regex(/^[A-Za-z0-9._~-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores, tildes and hyphens')
   .refine((value) => !/^\.{1,2}$/.test(value), 'must not be . or ..')
-  // The subject of its own tokens: a resource server must not take it for a user (RFC 9700 section 4.15).
+  // It is the subject of its own tokens, which a resource server must not mistake for a user (RFC 9700 section 4.15).
   .refine((value) => !isUserId(value), 'must not have the form of a user ID');
 
-/** A secret as its owner may choose it (RFC 6749 appendix A.2). */
+/** A chosen secret (RFC 6749 appendix A.2). */
 export const clientSecret = z
   .string()
   .min(32)

@@ -1,6 +1,6 @@
 /**
- * When applications and their secrets were last used. Requests note it in memory; each process writes what was noted once a minute in one statement,
- * so no request costs a statement more. A process that crashes loses the last minute.
+ * When applications and their secrets were last used. Requests record it in memory, and each process writes it once a minute in one
+ * statement, so requests need no further statement. A crash loses the last minute.
  */
 import type { Logger } from 'pino';
 import { present } from '../../platform/clock/clock.ts';
@@ -10,7 +10,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { type LastUses, touchApplications } from './applications.store.ts';
 
 export class ApplicationUses {
-  /** By ID; only IDs of applications and secrets that exist are noted. */
+  /** By ID; only IDs of existing applications and secrets are recorded. */
   #applications = new Map<string, Date>();
   #secrets = new Map<string, Date>();
 
@@ -19,12 +19,12 @@ export class ApplicationUses {
     this.#applications.set(applicationId, present());
   }
 
-  /** A secret was the right one. */
+  /** A secret matched. */
   noteSecret(secretId: string): void {
     this.#secrets.set(secretId, present());
   }
 
-  /** Writes what was noted since the last time; what could not be written is kept for the next time. */
+  /** Writes the records since the last time; those that could not be written are kept. */
   async write({ knex }: Pick<Database, 'knex'>): Promise<void> {
     const uses: LastUses = { applications: this.#applications, secrets: this.#secrets };
     if (uses.applications.size + uses.secrets.size === 0) return;
@@ -40,7 +40,7 @@ export class ApplicationUses {
   }
 }
 
-/** Begins to write what is noted. @returns a way to end it, after a last time */
+/** Starts writing. @returns a handle that stops it after a last write */
 export function writeUses(uses: ApplicationUses, database: Database, log: Logger): { stop(): Promise<void> } {
   const write = () =>
     uses

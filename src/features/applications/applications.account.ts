@@ -1,4 +1,7 @@
-/** `/account`: the applications that the user may use, each a tile that begins a sign-in there (OpenID Connect Core 1.0 section 4) or leads to its home page. */
+/**
+ * `/account`: the applications that the user can open. Each tile starts a sign-in (OpenID Connect Core 1.0 section 4) or links to the home
+ * page.
+ */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, ownPage } from '../../pages/account/page.ts';
@@ -29,7 +32,7 @@ export const applicationsPage = ownPage('', async (deps, ctx, visit) => {
 
 const signs = new Intl.Segmenter();
 
-/** @returns the first sign as a reader counts them, which may be several characters (Unicode Standard Annex 29) */
+/** @returns the first grapheme cluster, which may be several characters (Unicode Standard Annex 29) */
 const initialOf = (label: string): string => [...signs.segment(label.trim())][0]?.segment ?? '';
 
 export const applicationFacts = ({ id, label, settings: { logo_uri: logoUri } }: Pick<Application, 'id' | 'label' | 'settings'>) => ({
@@ -46,7 +49,7 @@ function startAt({ settings }: Application, issuer: string): string | undefined 
   return url.href;
 }
 
-/** The server that applications use if nothing else was arranged. */
+/** The default server of applications. */
 async function issuerForUsers({ services }: AccountDeps): Promise<string> {
   const servers = await listAuthorizationServers(services);
   const first = servers.some(({ id, status }) => id === DEFAULT && status === 'ACTIVE') ? DEFAULT : BUILT_IN;

@@ -1,4 +1,4 @@
-/** `apps`: applications, as Okta's Apps API shows OpenID Connect ones. Their secrets and assignments have files of their own. */
+/** `apps`: OpenID Connect applications as in Okta's Apps API. Secrets and assignments have their own files. */
 
 import { z } from 'zod';
 import { lifecycleSteps } from '../../api/collection.ts';
@@ -70,9 +70,9 @@ export const app = z.object({
   name: z.literal('oidc_client'),
   label: z.string(),
   status: z.enum(['ACTIVE', 'INACTIVE']),
-  /** ADMIN: made by an administrator; REGISTERED: by dynamic registration; INTRODUCED: by its client ID metadata document. */
+  /** ADMIN: created by an administrator; REGISTERED: by dynamic registration; INTRODUCED: by its client ID metadata document. */
   origin: z.enum(['ADMIN', 'REGISTERED', 'INTRODUCED']),
-  /** When it is removed unless a user signs in before. */
+  /** When it is deleted unless a user signs in before. */
   expiresAt: time.optional(),
   created: time,
   lastUpdated: time,
@@ -230,7 +230,7 @@ export const apps: readonly Endpoint[] = [
   applicationIdToken,
 ];
 
-/** The API has part of the settings among the credentials. */
+/** The API has some of the settings in the credentials. */
 function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
   const { client_id: id, client_secret: secret, autoKeyRotation: _, ...authentication } = credentials?.oauthClient ?? {};
   const { implicitAssignment, oauthClient: sent = {} } = settings ?? {};
@@ -239,7 +239,7 @@ function inputOf({ label, credentials, settings }: z.output<typeof appBody>) {
   return { id, label, secret, settings: { ...authentication, ...oauthClient, assignment: oauthClient.assignment ?? implied } };
 }
 
-/** One combination of words would make Okta's SDKs refuse the whole list of applications. */
+/** Okta's SDKs would reject a whole list of applications because of one combination. */
 const responseTypesFor = ({ knowsOktaValuesOnly = false }: Caller, types: readonly string[]): string[] =>
   knowsOktaValuesOnly ? [...new Set(types.flatMap((type) => type.split(' ')))] : [...types];
 

@@ -12,13 +12,16 @@ export interface Application {
   readonly system: boolean;
   readonly settings: ApplicationSettings;
   readonly origin: ApplicationOrigin;
-  /** The id of the authorization server where it registered itself, the only one that knows it; null: an administrator made it, or a document. */
+  /**
+   * The ID of the authorization server where it registered itself, the only one that accepts it; null: created by an administrator or a
+   * document.
+   */
   readonly registeredAt: string | null;
-  /** When it is removed unless a user signs in before; null: never. */
+  /** When it is deleted unless a user signs in before; null: never. */
   readonly expiresAt: Date | null;
   readonly created: Date;
   readonly lastUpdated: Date;
-  /** To two minutes; null: not yet, or not since this is noted. */
+  /** Accurate to two minutes; null: never, or before this was recorded. */
   readonly lastUsed: Date | null;
 }
 
@@ -27,7 +30,7 @@ export interface SecretFacts {
   readonly id: string;
   readonly status: SecretStatus;
   readonly created: Date;
-  /** To two minutes; null: not yet, or not since this is noted. */
+  /** Accurate to two minutes; null: never, or before this was recorded. */
   readonly lastUsed: Date | null;
 }
 
@@ -39,10 +42,10 @@ export type AssigneeKind = 'user' | 'group';
 export interface Assignment {
   /** ID of the user or group. */
   readonly id: string;
-  /** The user's login, or the group's name. */
+  /** The user name, or the group's name. */
   readonly name: string;
   readonly created: Date;
-  /** Names of the roles that come with it, in alphabetical order. */
+  /** Names of the roles of the assignment, in alphabetical order. */
   readonly roles: readonly string[];
 }
 

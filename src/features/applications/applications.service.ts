@@ -34,7 +34,7 @@ import { fitSecrets, keepSecret } from './sealed-secrets.service.ts';
 
 export interface ApplicationInput {
   readonly label: string;
-  /** Absent: generated, if the authentication method uses one and there is none yet. */
+  /** Absent: generated, if the authentication method uses one and there is none. */
   readonly secret?: string | undefined;
   readonly settings: GivenSettings;
 }
@@ -42,15 +42,15 @@ export interface ApplicationInput {
 export interface NewApplication extends ApplicationInput {
   /** The client_id; absent: generated. */
   readonly id?: string | undefined;
-  /** false: INACTIVE, may not be used yet; true unless given. */
+  /** false: created INACTIVE. Default true. */
   readonly activate?: boolean | undefined;
-  /** Belongs to the service itself and may be neither changed nor deleted. */
+  /** An application of the service itself, which can be neither changed nor deleted. */
   readonly system?: boolean;
-  /** ADMIN unless given. */
+  /** Default ADMIN. */
   readonly origin?: ApplicationOrigin;
   /** Absent: it did not register itself. */
   readonly registeredAt?: string;
-  /** Never unless given. */
+  /** Default: never. */
   readonly expiresAt?: Date | null;
 }
 
@@ -61,8 +61,8 @@ export interface ApplicationWithSecret {
 }
 
 /**
- * @param also what else is written in the transaction
- * @throws {ApiError} validation when the settings contradict each other, conflict when the id is taken
+ * @param also further writes in the transaction
+ * @throws {ApiError} validation: the settings contradict each other; conflict: the ID is taken
  */
 export async function createApplication(
   services: Services,
@@ -122,10 +122,10 @@ export async function getApplication(services: Services, id: string): Promise<Ap
 }
 
 /**
- * Replaces label and settings; those not given return to their defaults. A new authentication method that uses a secret gets one, if there is
- * none; one that uses none takes the secrets away.
- * @param also what else is written in the transaction
- * @throws {ApiError} not found; validation when the settings contradict each other; wrong state: an application of the service itself
+ * Replaces label and settings; absent ones return to their defaults. A new authentication method that uses a secret gets one, if there is
+ * none; one without a secret deletes the secrets.
+ * @param also further writes in the transaction
+ * @throws {ApiError} not found; validation: the settings contradict each other; wrong state: an application of the service itself
  */
 export async function updateApplication(
   services: Services,
@@ -137,13 +137,13 @@ export async function updateApplication(
   return replace(services, id, input.settings, () => input, request, also);
 }
 
-/** Some of an application's settings, and what they are from now on; undefined: not given any more. */
+/** New values of some settings; undefined: removed. */
 export interface ApplicationChanges {
   readonly label?: string | undefined;
   readonly settings: GivenSettings;
 }
 
-/** Changes these settings and leaves the others as they are, even when they change at the same time. @throws {ApiError} as updateApplication */
+/** Changes these settings and keeps the others, even if they change concurrently. @throws {ApiError} as updateApplication */
 export const changeApplicationSettings = (
   services: Services,
   id: string,
@@ -161,7 +161,7 @@ export const adjustApplicationSettings = (
 ): Promise<ApplicationWithSecret> =>
   replace(services, id, {}, (before) => ({ label: before.label, settings: { ...before.settings, ...change(before.settings) } }), request);
 
-/** @param given what is new: the identity providers it names must be there, and are locked before the application */
+/** @param given the new settings: their identity providers must exist, and are locked before the application */
 async function replace(
   services: Services,
   id: string,
@@ -197,7 +197,7 @@ async function replace(
 }
 
 /**
- * The tokens of an inactive application are inactive, and are active again with it.
+ * The tokens of an inactive application are inactive, and become active again with it.
  * @throws {ApiError} not found; wrong state: an application of the service itself
  */
 export async function setApplicationStatus(
@@ -256,8 +256,8 @@ export async function deleteApplication(
 }
 
 /**
- * One change of an application: locked, written and announced. The audit event is the work's.
- * @param first what is locked before the application
+ * Changes one application: locks, writes and announces it. `work` writes the audit event.
+ * @param first locks that precede the application's
  * @throws {ApiError} not found; wrong state: an application of the service itself
  */
 export async function changeApplication<T>(
@@ -278,7 +278,7 @@ export async function changeApplication<T>(
   return result;
 }
 
-/** @throws {ApiError} validation when they contradict each other */
+/** @throws {ApiError} validation: they contradict each other */
 function settingsOf({ settings: given, secret }: ApplicationInput): ApplicationSettings {
   const settings = completeSettings(given);
   const problems = [...settingProblems(settings, secret !== undefined), ...(settings.profile === 'fapi2' ? fapi2Problems(settings) : [])];
@@ -286,8 +286,8 @@ function settingsOf({ settings: given, secret }: ApplicationInput): ApplicationS
   return settings;
 }
 
-/** The application as the audit log names it. */
+/** The application as the target of audit events. */
 export const applicationTarget = ({ id, label }: Pick<Application, 'id' | 'label'>) => ({ id, type: 'AppInstance', displayName: label });
 
-/** The application as the audit log keeps it. */
+/** The application's data in audit events. */
 const described = ({ label, status, settings }: Application) => ({ label, status, settings });

@@ -16,7 +16,7 @@ import { applyWords, inAlphabet } from '../../platform/database/words.ts';
 import { APPLICATION_TYPES } from './application-settings.policy.ts';
 import type { Application, ApplicationOrder, SecretFacts, SecretStatus } from './applications.resource.ts';
 
-/** A client secret at rest; opens in the context `application_secret:<id>`. */
+/** A client secret at rest, sealed in the context `application_secret:<id>`. */
 export interface SealedSecret {
   readonly id: string;
   readonly sealed: string;
@@ -40,20 +40,20 @@ const APPLICATION: Columns<Application> = {
 export const APPLICATION_ATTRIBUTES: AttributeColumns = {
   id: { sql: 'id', type: 'text' },
   label: { sql: 'label', type: 'text' },
-  // The same for every one, as the API shows them.
+  // Constant, as in the API.
   name: { sql: `'oidc_client'`, type: 'text' },
   status: { sql: 'status', type: 'text' },
   origin: { sql: 'origin', type: 'text' },
   'settings.oauthClient.application_type': { sql: `settings->>'application_type'`, type: 'text' },
 };
 
-/** @returns false when another application has that id */
+/** @returns false if another application has the ID */
 export async function insertApplication(executor: Executor, application: Application): Promise<boolean> {
   const row = toRow(APPLICATION, application);
   return (await executor('applications').insert(row).onConflict('id').ignore().returning('id')).length === 1;
 }
 
-/** @returns false when there is no such application */
+/** @returns false if there is no such application */
 export async function updateApplicationRow(
   executor: Executor,
   id: string,
@@ -62,7 +62,7 @@ export async function updateApplicationRow(
   return (await executor('applications').where({ id }).update(toRow<Application>(APPLICATION, changes))) === 1;
 }
 
-/** Its secrets, assignments and consents go with it. */
+/** Also deletes its secrets, assignments and consents. */
 export async function deleteApplicationRow(executor: Executor, id: string): Promise<void> {
   await executor('applications').where({ id }).delete();
 }
@@ -80,12 +80,12 @@ export async function findApplicationById(executor: Executor, id: string): Promi
   return executor('applications').where({ id }).first<Application | undefined>(APPLICATION);
 }
 
-/** Locks the row, so that of two changes to one application the second sees the first. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent changes sees the first. Needs a transaction. */
 export async function lockApplication(trx: Executor, id: string): Promise<Application | undefined> {
   return trx('applications').where({ id }).forUpdate().first<Application | undefined>(APPLICATION);
 }
 
-/** Those that name the identity provider, locked, in one order for all. Needs a transaction. */
+/** Those with the identity provider, locked in a fixed order. Needs a transaction. */
 export async function lockApplicationsOffering(trx: Executor, idpId: string): Promise<Application[]> {
   return trx('applications')
     .whereRaw(`settings->'identity_providers' @> ?::jsonb`, JSON.stringify([idpId]))
@@ -95,7 +95,7 @@ export async function lockApplicationsOffering(trx: Executor, idpId: string): Pr
 }
 
 export interface ApplicationSelection {
-  /** Each word begins a word of the label; or the whole is the client ID. */
+  /** Each word is a prefix of a word of the label; or the whole is the client ID. */
   readonly words?: string | undefined;
   readonly filters: readonly Filter[];
 }
@@ -107,7 +107,7 @@ function selected(executor: Executor, { words, filters }: ApplicationSelection) 
   return query;
 }
 
-/** The oldest first. */
+/** Oldest first. */
 export const selectApplications = (executor: Executor, selection: ApplicationSelection, window: Window): Promise<Page<Application>> =>
   readPage(selected(executor, selection), APPLICATION, window);
 
@@ -120,7 +120,7 @@ const ORDERS: Readonly<Record<ApplicationOrder, string>> = {
   used: "coalesce(last_used, '-infinity')",
 };
 
-/** A page by its number, in any order. */
+/** A page by number, in any order. */
 export const selectApplicationsInOrder = (
   executor: Executor,
   selection: ApplicationSelection,
@@ -138,7 +138,7 @@ const OPEN_TO_USER = `(settings->>'assignment' = 'EVERYONE'
   OR id IN (SELECT application_id FROM application_users WHERE user_id = :userId)
   OR id IN (SELECT a.application_id FROM application_groups a JOIN group_members m ON m.group_id = a.group_id WHERE m.user_id = :userId))`;
 
-/** The active ones that the user may sign in to and that have an address to begin at, oldest first; none of the service itself. */
+/** Active ones that the user can open and that have a start URI, oldest first; without those of the service itself. */
 export function listApplicationsOpenTo(executor: Executor, userId: string, window: Window): Promise<Page<Application>> {
   const query = executor('applications')
     .where({ status: 'ACTIVE', system: false })
@@ -150,7 +150,7 @@ export function listApplicationsOpenTo(executor: Executor, userId: string, windo
 
 const SECRET: Columns<SecretFacts> = { id: 'id', status: 'status', created: 'created', lastUsed: 'last_used' };
 
-/** The oldest first. */
+/** Oldest first. */
 export async function listSecrets(executor: Executor, applicationId: string): Promise<SecretFacts[]> {
   return executor('application_secrets').where({ application_id: applicationId }).orderBy('seq').select(SECRET);
 }
@@ -159,18 +159,18 @@ export async function listSecrets(executor: Executor, applicationId: string): Pr
 export const listSealedSecrets = (executor: Executor, applicationId: string): Promise<SealedSecret[]> =>
   executor('application_secrets').where({ application_id: applicationId }).select({ id: 'id', sealed: 'secret_sealed' });
 
-/** @returns false when there is no such secret of the application, or it has the status already */
+/** @returns false if the application has no such secret, or it already has the status */
 export async function updateSecretStatus(trx: Executor, applicationId: string, id: string, status: SecretStatus): Promise<boolean> {
   return (await trx('application_secrets').where({ application_id: applicationId, id }).whereNot({ status }).update({ status })) === 1;
 }
 
-/** Moments of last use by ID. */
+/** Times of last use by ID. */
 export interface LastUses {
   readonly applications: ReadonlyMap<string, Date>;
   readonly secrets: ReadonlyMap<string, Date>;
 }
 
-// Several processes note the same use: one of them writes it. In one order, so that two of them do not wait for each other.
+// Several processes record the same use; one of them writes it. In a fixed order, so that they do not deadlock.
 const touching = (table: string, uses: string): string =>
   `UPDATE ${table} SET last_used = u.used FROM (
     SELECT t.id, u.used FROM jsonb_to_recordset(${uses}::jsonb) AS u (id text, used timestamptz) JOIN ${table} t USING (id)
@@ -179,15 +179,15 @@ const touching = (table: string, uses: string): string =>
 
 const TOUCH = `WITH secrets AS (${touching('application_secrets', ':secrets')}) ${touching('applications', ':applications')}`;
 
-/** Notes when applications and secrets were last used, all in one statement; at most once a minute for each. */
+/** Records the last uses of applications and secrets in one statement; at most once a minute for each. */
 export async function touchApplications(executor: Executor, uses: LastUses): Promise<void> {
   const listed = (map: ReadonlyMap<string, Date>): string => JSON.stringify([...map].map(([id, used]) => ({ id, used })));
   await executor.raw(TOUCH, { applications: listed(uses.applications), secrets: listed(uses.secrets) });
 }
 
 /**
- * @param id absent: all of the application's
- * @returns how many there were
+ * @param id absent: all secrets of the application
+ * @returns the number of deleted secrets
  */
 export async function deleteSecrets(executor: Executor, applicationId: string, id?: string): Promise<number> {
   return executor('application_secrets')
@@ -198,7 +198,7 @@ export async function deleteSecrets(executor: Executor, applicationId: string, i
 const NEWEST_SECRETS_FIRST = `(SELECT coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.secret_sealed) ORDER BY s.seq DESC), '[]')
   FROM application_secrets s WHERE s.application_id = applications.id AND s.status = 'ACTIVE') AS secrets`;
 
-/** An application with its active secrets, the newest first, in one statement. */
+/** An application with its active secrets, newest first, in one statement. */
 export async function findApplicationWithSecrets(
   executor: Executor,
   id: string,
@@ -212,8 +212,8 @@ export async function findApplicationWithSecrets(
 }
 
 /**
- * An active application that has the value, exactly, in this list of its settings. Found by an index, for which the planner must not know that one row
- * is enough: it takes matches for frequent, and would read the table up to the first.
+ * An active application with exactly this value in a list of its settings. It uses an index, so the planner must not know that one row is
+ * enough: it assumes that matches are frequent, and would scan the table up to the first.
  */
 export async function whoRegistered(
   executor: Executor,
@@ -228,7 +228,7 @@ export async function whoRegistered(
   return found?.id;
 }
 
-/** By what an application that registered itself is managed (RFC 7592). */
+/** Registration access token of an application that registered itself (RFC 7592). */
 export interface RegistrationKey {
   readonly serverId: string;
   readonly tokenHash: string;
@@ -246,7 +246,7 @@ export async function findRegisteredApplication(executor: Executor, id: string, 
     .first<Application | undefined>(APPLICATION);
 }
 
-/** @returns false when the token is another one by now */
+/** @returns false if the token has changed meanwhile */
 export const rotateRegistrationToken = async (executor: Executor, id: string, key: RegistrationKey, tokenHash: string): Promise<boolean> =>
   (await executor('applications')
     .where({ id, ...keyRow(key) })
@@ -258,7 +258,7 @@ export async function prolongRegistration(executor: Executor, id: string, end: D
   await executor('applications').where({ id, origin: 'REGISTERED' }).where('expires_at', '<', due).update({ expires_at: end });
 }
 
-/** Those that expired, the oldest first. */
+/** Expired ones, oldest first. */
 export async function listExpiredApplications(executor: Executor, now: Date, limit: number): Promise<string[]> {
   const rows = await executor('applications')
     .where('expires_at', '<', now)

@@ -1,4 +1,7 @@
-/** `groups/{id}/apps` and `users/{id}/appLinks`, as Okta's Groups and Users APIs have them: which applications a group opens, and where a user may begin. */
+/**
+ * `groups/{id}/apps` and `users/{id}/appLinks`, as in Okta's Groups and Users APIs: the applications that are assigned to a group, and
+ * those that a user can open.
+ */
 
 import { z } from 'zod';
 import { type Endpoint, listing } from '../../api/endpoint.ts';

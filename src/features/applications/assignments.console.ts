@@ -83,7 +83,7 @@ async function tableOf(visit: ConsoleRequest, application: Application, path: st
   };
 }
 
-/** Do the assignments count? */
+/** Are the assignments enforced? */
 function meaningOf({ settings }: Application): WordsPart {
   return settings.assignment === 'ASSIGNED'
     ? { kind: 'words', paragraphs: ['Only these users, and the members of these groups, can sign in to the application.'] }
@@ -96,7 +96,7 @@ function meaningOf({ settings }: Application): WordsPart {
       };
 }
 
-/** The first assigned groups and users, and whether assignments count. */
+/** The first assigned groups and users, and whether assignments are enforced. */
 export async function assignmentParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
   const home = applicationTabs(application.id).assignments.href;
   const tableAt = async (path: string) =>

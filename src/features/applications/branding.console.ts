@@ -5,7 +5,7 @@ import type { ConsolePage } from '../../pages/console/page.ts';
 import { applicationIn, headOf, warningsOf } from './application-page.console.ts';
 import { settingParts } from './settings.console.ts';
 
-/** The logo as pages for people show it: over https only. */
+/** The logo as on pages for users: https only. */
 function logoPart(logo: string): Part {
   const title = 'Logo, as users see it';
   return new URL(logo).protocol === 'https:'

@@ -1,4 +1,7 @@
-/** Applications → Connect: all that a developer needs to connect the application to an authorization server, with snippets that run as they are. */
+/**
+ * Applications → Connect: everything that a developer needs to connect the application to an authorization server, with snippets that run
+ * unchanged.
+ */
 
 import { detailPage, type Fact, type FactsPart, type Part } from '../../pages/console/detail-page.ts';
 import { momentOf } from '../../pages/console/moments.ts';
@@ -19,7 +22,7 @@ import { withRedirectUri } from './settings.console.ts';
 import { type Facts, isMachine, type Snippet, signsIn, snippetFacts } from './snippets/snippet.ts';
 import { snippetsFor } from './snippets/snippets.ts';
 
-/** More scopes than a server may have. */
+/** More than the maximum scopes of a server. */
 const ALL_SCOPES = 1000;
 
 /** The requested server, otherwise the default one, otherwise the first. */
@@ -114,7 +117,7 @@ function snippetParts(snippet: Snippet, facts: Facts): readonly Part[] {
   ];
 }
 
-/** A page whose origin is not allowed gets no answer from the token endpoint (Fetch standard, section 3.2). */
+/** A page whose origin is not allowed cannot read responses of the token endpoint (Fetch standard, section 3.2). */
 function originWarning({ settings }: Application, { kind, redirectUri }: Facts): readonly Part[] {
   if (kind !== 'browser' || redirectUri === undefined || settings.allowed_origins.includes(new URL(redirectUri).origin)) return [];
   const { origin } = new URL(redirectUri);
@@ -145,13 +148,13 @@ function noSnippet(visit: ConsoleRequest, application: Application, facts: Facts
 
 const REFUSALS = 5;
 
-/** The redirect URI that a request was refused for. */
+/** The redirect URI of a refused request. */
 function refusedUri({ debugContext }: StoredEvent): string | undefined {
   const { decision } = debugContext as { decision?: Decision };
   return decision?.kind === 'redirect-uri' ? decision.redirectUri : undefined;
 }
 
-/** The latest requests of the application that were refused, where there are any. */
+/** The latest refused requests of the application, if any. */
 async function refusedParts(visit: ConsoleRequest, application: Application): Promise<readonly Part[]> {
   const refused = await listRefusals(visit.services, application.id, REFUSALS);
   const isChangeable = mayChangeApplication(visit, application);
@@ -193,7 +196,7 @@ export const connect: ConsolePage = {
     if (server === undefined) return detailPage({ ...head, parts: [...warningsOf(application), ...refused] });
     const { items: scopes } = await listServerScopes(visit.services, server.id, undefined, { limit: ALL_SCOPES, after: undefined });
     const facts = snippetFacts(application, { issuer: issuerOf(visit.services.config.baseUrl, server.id), scopes });
-    // The service's own applications run already.
+    // The service's own applications are already connected.
     const snippets = application.system ? [] : snippetsFor(facts);
     const snippet = snippets.find(({ id }) => id === visit.query.get('with')) ?? snippets[0];
     const choose: Part = {

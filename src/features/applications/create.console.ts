@@ -58,7 +58,7 @@ const PKCE: Field = setting({
   hint: 'Requests without a code_challenge are refused. Most libraries send one; untick it for a library that does not.',
 });
 
-/** The fields that an application of the kind needs. */
+/** The required fields for this kind of application. */
 function fieldsFor(kind: ApplicationType): readonly Field[] {
   if (kind === 'service') return [NAME, INTROSPECTS];
   return [
@@ -78,7 +78,7 @@ function fieldsFor(kind: ApplicationType): readonly Field[] {
       label: 'Allow refresh tokens',
       hint: 'The application gets new access tokens without the user, when it requests the scope offline_access. Each refresh token works once.',
     },
-    // Without a secret PKCE is required anyway, and there is nobody to introspect.
+    // Without a secret, PKCE is required anyway, and the client cannot introspect.
     ...(kind === 'web' ? [PKCE, INTROSPECTS] : []),
   ];
 }
@@ -111,7 +111,7 @@ function settingsFor(kind: ApplicationType, values: unknown): { readonly label: 
   return { label, settings };
 }
 
-/** Result of the form, in a form that can be stored for repeated submissions. */
+/** Result of the form, stored for repeated submissions. */
 interface Told {
   readonly id: string;
   readonly secret: string | null;

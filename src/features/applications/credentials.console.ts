@@ -1,4 +1,4 @@
-/** An application's credentials: by what it proves itself, and its secrets, of which it may have two while it changes from one to the other. */
+/** An application's credentials: client authentication and secrets, of which there can be two during a rotation. */
 
 import { type Content, detailPage, type Part } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';

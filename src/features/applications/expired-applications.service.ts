@@ -1,4 +1,4 @@
-/** Applications that no administrator made are removed when no user has signed in for them in their time, with all that an administrator would remove. */
+/** Deletes applications that no administrator created, if no user has signed in before their expiry. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { ApiError } from '../../platform/errors/errors.ts';
@@ -9,14 +9,14 @@ import { listExpiredApplications } from './applications.store.ts';
 
 const BATCH = 100;
 
-/** One batch. @returns how many were removed */
+/** Deletes one batch. @returns the number of deleted applications */
 export async function deleteExpiredApplications(services: Services): Promise<number> {
   const ids = await listExpiredApplications(services.database.knex, present(), BATCH);
-  // Somebody may sign in at this moment.
+  // A user may be signing in at this moment.
   const isDue = ({ expiresAt }: Application) => expiresAt !== null && expiresAt < present();
   for (const id of ids) {
     await deleteApplication(services, id, SYSTEM, isDue).catch((error: unknown) => {
-      // Another process was quicker.
+      // Another process was faster.
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     });
   }

@@ -5,19 +5,19 @@
 import type { SigningAlg } from '../authorization-servers/signing-keys.policy.ts';
 import type { ApplicationSettings, Profile, SettingProblem } from './application-settings.policy.ts';
 
-/** Section 5.4.1: of client assertions and request objects. */
+/** Section 5.4.1: algorithms of client assertions and request objects. */
 export const FAPI2_ALGS: readonly string[] = ['PS256', 'ES256', 'EdDSA', 'Ed25519'];
 
-/** Signing algorithm under the profile: the first wanted one that it allows, otherwise ES256, for which every server has a key. */
+/** Signing algorithm under the profile: the first preferred one that it allows, otherwise ES256, for which every server has a key. */
 export const fapi2SigningAlg = (...wanted: readonly SigningAlg[]): SigningAlg => wanted.find((alg) => FAPI2_ALGS.includes(alg)) ?? 'ES256';
 
 const METHODS: readonly string[] = ['private_key_jwt', 'tls_client_auth', 'self_signed_tls_client_auth'];
 
-/** The profile that counts where both have one: a server of the profile makes no exceptions. @param own of the application */
+/** The profile that applies: that of a server with fapi2 has no exceptions. @param own of the application */
 export const profileInForce = (own: Profile | null | undefined, ofServer: Profile): Profile =>
   ofServer === 'fapi2' ? 'fapi2' : (own ?? ofServer);
 
-/** @returns every setting that contradicts the profile, with the rule */
+/** @returns every setting that violates the profile, with the rule */
 export function fapi2Problems(settings: ApplicationSettings): SettingProblem[] {
   const problems: SettingProblem[] = [];
   const unless = (right: boolean, setting: SettingProblem['setting'], message: string) => {
@@ -51,7 +51,7 @@ export function fapi2Problems(settings: ApplicationSettings): SettingProblem[] {
   return problems;
 }
 
-/** The first of them in one line; undefined: the application may be used under the profile. */
+/** The first violation in one line; undefined: the application can be used under the profile. */
 export function fapi2Refusal(settings: ApplicationSettings): string | undefined {
   const [first] = fapi2Problems(settings);
   return first && `${first.setting} ${first.message}`;

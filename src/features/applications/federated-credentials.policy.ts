@@ -2,22 +2,22 @@
 
 /** A trusted workload: a Kubernetes service account, a GitHub Actions workflow, a SPIFFE ID. */
 export interface FederatedCredential {
-  /** `iss`, character by character. */
+  /** Exact value of `iss`. */
   readonly issuer: string;
   /** `sub`; a trailing `*` matches the rest. */
   readonly subject: string;
-  /** The one `aud`. */
+  /** The only `aud`. */
   readonly audience: string;
   /** URL of the issuer's keys; absent: from its discovery document. */
   readonly jwks_uri?: string | undefined;
-  /** The keys of an issuer that cannot be reached. */
+  /** The keys of an issuer whose URL is not reachable. */
   readonly jwks?: { readonly keys: Record<string, unknown>[] } | undefined;
 }
 
 /** After one of these, `*` matches whole segments: `repo:example/*` does not match `repo:example-of-somebody-else/*`. */
 const SEGMENT_ENDS = [':', '/'];
 
-/** @returns what is wrong with the subject of a credential; undefined: nothing */
+/** @returns the problem of a credential's subject; undefined: none */
 export function subjectProblem(subject: string): string | undefined {
   const at = subject.indexOf('*');
   if (at === -1) return undefined;
@@ -33,6 +33,6 @@ interface Claims {
   readonly sub?: unknown;
 }
 
-/** @returns the credentials that the claims fit by issuer and subject; their audience and signature are still to be verified */
+/** @returns the credentials that match the claims by issuer and subject; audience and signature are not verified yet */
 export const credentialsFor = (credentials: readonly FederatedCredential[], { iss, sub }: Claims): readonly FederatedCredential[] =>
   credentials.filter(({ issuer, subject }) => issuer === iss && typeof sub === 'string' && matchesSubject(subject, sub));

@@ -1,4 +1,4 @@
-/** Federated credentials of an application, on its page Credentials: the tokens of other issuers that authenticate it without a secret. */
+/** Federated credentials of an application, on its tab Credentials: tokens of other issuers that authenticate it without a secret. */
 
 import type { Content, Part } from '../../pages/console/detail-page.ts';
 import { type Field, formPage, typedValues } from '../../pages/console/form.ts';
@@ -14,7 +14,7 @@ import { adjustApplicationSettings } from './applications.service.ts';
 import type { FederatedCredential } from './federated-credentials.policy.ts';
 import { readJson } from './setting-group.console.ts';
 
-/** Key of a credential in page addresses; credentials have no ID. */
+/** Key of a credential in URLs; credentials have no ID. */
 const keyOf = ({ issuer, subject, audience }: FederatedCredential): string =>
   digest(JSON.stringify([issuer, subject, audience])).slice(0, 16);
 
@@ -23,7 +23,7 @@ function keysOf({ jwks, jwks_uri: address }: FederatedCredential): Content {
   return address === undefined ? { text: phrase('By discovery') } : { text: address, code: true };
 }
 
-/** @returns undefined where it has none and could have none */
+/** @returns undefined if it has none and cannot have any */
 export function federatedPart(visit: ConsoleRequest, application: Application): Part | undefined {
   const { federated = [], token_endpoint_auth_method: method } = application.settings;
   if (method === 'none' || application.origin === 'INTRODUCED') return undefined;
@@ -49,7 +49,7 @@ export function federatedPart(visit: ConsoleRequest, application: Application): 
   };
 }
 
-/** The services complain of the list; here there is one. */
+/** Services report the list in errors; here it is a single credential. */
 const field = <F extends Field>(given: F): F => ({ ...given, alias: ['credentials.oauthClient.federated', `federated.${given.name}`] });
 
 const FIELDS: readonly Field[] = [

@@ -50,7 +50,7 @@ function filterOf(kind: string, status: string, origin: string): string | undefi
 const oneOf = (options: readonly { readonly value: string }[], typed: string | null): string =>
   options.find(({ value }) => value === typed)?.value ?? '';
 
-/** Words and filters in the address. */
+/** Search words and filters of the URL. */
 function searchedIn(query: URLSearchParams) {
   const q = (query.get('q') ?? '')
     .replace(/[\p{Cc}\p{Cs}]/gu, '')

@@ -1,6 +1,6 @@
 /**
- * Shows a signed-in user that they have no access to the application, with a link back: the application gets `access_denied` (RFC 6749 section
- * 4.1.2.1). The assignment was checked before.
+ * Tells a signed-in user that they have no access to the application, with a link back: the application gets `access_denied` (RFC 6749
+ * section 4.1.2.1). The assignment was checked before.
  */
 import type Koa from 'koa';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
@@ -27,7 +27,7 @@ export async function showNotAssigned(deps: SignInDeps, ctx: Koa.Context, detail
   await deps.pages.render(ctx, 'not-assigned', locals, { status: 403, images, formAction: details.redirectOrigins });
 }
 
-/** Back to the application. */
+/** Returns to the application. */
 export async function returnNotAssigned(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const result = { error: 'access_denied', error_description: 'The user is not assigned to the application' } as const;
   seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));

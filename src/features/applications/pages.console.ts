@@ -1,4 +1,4 @@
-/** All pages about applications; those with a fixed address before those with a parameter in its place. */
+/** All pages about applications. Fixed paths precede those with a parameter in the same place. */
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { lifecycle } from './activity.console.ts';
 import { assignments } from './assignments.console.ts';

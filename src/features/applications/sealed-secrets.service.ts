@@ -1,4 +1,4 @@
-/** The client secrets of applications as they are kept: sealed, each in its own context. */
+/** Stored client secrets of applications, each sealed in its own context. */
 import { present } from '../../platform/clock/clock.ts';
 import { newId, randomToken, sameSecret } from '../../platform/crypto/secrets.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -9,10 +9,10 @@ import { settingField } from './application-settings.service.ts';
 import type { Application, SecretFacts } from './applications.resource.ts';
 import { deleteSecrets, findApplicationWithSecrets, insertSecret } from './applications.store.ts';
 
-/** The context in which a secret's row is sealed and opened. */
+/** The context in which a secret is sealed. */
 export const applicationSecretContext = (secretId: string): string => `application_secret:${secretId}`;
 
-/** Stores a secret sealed, as the application's newest. */
+/** Stores a sealed secret as the application's newest. */
 export async function keepSecret({ keyring }: Services, trx: Executor, applicationId: string, secret: string): Promise<SecretFacts> {
   const facts = { id: newId('sec'), status: 'ACTIVE', created: present(), lastUsed: null } as const;
   await insertSecret(trx, applicationId, { id: facts.id, sealed: keyring.seal(secret, applicationSecretContext(facts.id)) }, facts.created);
@@ -36,7 +36,7 @@ export async function fitSecrets(
     await keepSecret(services, trx, before.id, secret);
     return secret;
   }
-  // The answer to the creation may be sent back, with the secret in it.
+  // The response to the creation can be sent back with its secret.
   if (given !== undefined && !(await isSecretOf(services, trx, before.id, given))) {
     throw validation([{ field: settingField('client_secret'), message: 'cannot be changed here. Use credentials/secrets' }]);
   }

@@ -18,17 +18,17 @@ const SETTINGS = Object.keys(fieldsOfSettings);
 
 interface Changes {
   readonly label: string | undefined;
-  /** Those of the form's fields; undefined: emptied. */
+  /** The settings of the form's fields; undefined: emptied. */
   readonly settings: GivenSettings;
 }
 
-/** @throws {ApiError} validation, in the names of the fields */
+/** @throws {ApiError} validation, with the fields' names */
 export function changesIn(fields: readonly Field[], form: URLSearchParams): Changes {
   const typed = typedValues(fields, form);
   const given: Record<string, unknown> = {};
   for (const { name } of fields) given[name] = typed[name] === '' ? undefined : typed[name];
   if ('label' in given) given.label = typed.label;
-  // Merge settings that use more than one form field.
+  // Merge settings that consist of several form fields.
   if ('mfa_required' in given) given.mfa_required = given.mfa_required === 'true' ? true : undefined;
   if ('profile' in given && given.profile === undefined) given.profile = null;
   if (given.providers === 'all') given.identity_providers = undefined;
@@ -61,7 +61,7 @@ export interface GroupContext {
 export type Tab = 'settings' | 'credentials' | 'branding';
 
 export interface SettingGroup {
-  /** For addresses. */
+  /** For URLs. */
   readonly id: string;
   readonly title: Text;
   readonly lead?: Text;
@@ -70,7 +70,7 @@ export interface SettingGroup {
   facts(application: Application, around: GroupContext): readonly Fact[];
 }
 
-/** A field of a setting: the services complain of it under its place in the body of the API. */
+/** A field of a setting, with the setting's path in the API, which services use in errors. */
 export const setting = <F extends Field>(field: F): F => ({
   ...field,
   alias: [`settings.oauthClient.${field.name}`, `credentials.oauthClient.${field.name}`],

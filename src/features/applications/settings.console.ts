@@ -1,4 +1,4 @@
-/** An application's settings: shown in groups on the tabs Settings, Credentials and Branding, and edited a group at a time. */
+/** An application's settings: shown in groups on the tabs Settings, Credentials and Branding, and edited one group at a time. */
 
 import { detailPage, type FactsPart } from '../../pages/console/detail-page.ts';
 import { formPage } from '../../pages/console/form.ts';
@@ -46,14 +46,14 @@ const SETTING_GROUPS: readonly SettingGroup[] = [
   brandingSettings,
 ];
 
-/** So many identity providers are offered to choose from. */
+/** Maximum number of identity providers to select from. */
 const MOST_PROVIDERS = 200;
 
 const surroundings = async ({ services }: ConsoleRequest, { settings }: Application): Promise<GroupContext> => ({
   providers: await listProvidersToChoose(services, settings.identity_providers ?? [], MOST_PROVIDERS),
 });
 
-/** The groups of a tab, each with a way to edit it. */
+/** The groups of a tab, each with a link to its form. */
 export async function settingParts(visit: ConsoleRequest, application: Application, tab: Tab): Promise<readonly FactsPart[]> {
   const around = await surroundings(visit, application);
   return SETTING_GROUPS.filter((group) => group.tab === tab).map(({ id, title, lead, facts }) => ({
@@ -92,16 +92,16 @@ function groupIn({ params }: ConsoleRequest): SettingGroup {
   return group;
 }
 
-/** Characters of a redirect URI. */
+/** Maximum characters of a redirect URI. */
 const LONGEST = 2048;
-/** The name of a redirect URI that the form shows beside those of the application. */
+/** The URL parameter of a redirect URI that is added to those of the application. */
 const ADDED = 'redirect_uri';
 
-/** The address of the form with a redirect URI that the application does not have yet. */
+/** URL of the form with a redirect URI that the application does not have yet. */
 export const withRedirectUri = (id: string, uri: string): string =>
   `${applicationPath(id)}/settings/general?${new URLSearchParams({ [ADDED]: uri })}`;
 
-/** The redirect URI that a link brings into the form; undefined: none, or none that fits in a line. */
+/** The redirect URI from the link; undefined: none, or invalid. */
 function addedIn({ query, params }: ConsoleRequest): string | undefined {
   const uri = query.get(ADDED) ?? '';
   return params.group === 'general' && uri !== '' && uri.length <= LONGEST && isPrintable(uri) ? uri : undefined;

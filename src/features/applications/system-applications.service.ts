@@ -1,6 +1,6 @@
 /**
- * The service's own applications: the playground and the admin console, which sign in like any other application. Their redirect URIs follow
- * BASE_URL, and their settings this file, so they are brought up to date at every start; one that is switched off is inactive.
+ * The service's own applications: the playground and the admin console, which sign in like any other application. Their redirect URIs
+ * follow BASE_URL and their settings this file, so they are updated at every start. One that is switched off is inactive.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '../../platform/clock/clock.ts';
@@ -30,7 +30,7 @@ const APPLICATIONS: Readonly<Record<SystemApplicationId, SystemApplication>> = {
     isOn: (config) => config.playground,
     flows: {
       grant_types: ['authorization_code', 'implicit', 'refresh_token'],
-      // Words in alphabetical order, as they are stored.
+      // Words in alphabetical order, as in the database.
       response_types: ['code', 'id_token', 'token', 'id_token token', 'code id_token', 'code token', 'code id_token token'],
     },
   },
@@ -52,19 +52,19 @@ const settingsFor = ({ path, flows }: SystemApplication, baseUrl: string) => ({
   ...flows,
 });
 
-/** Registers the service's applications, or puts them to rest. Several processes may do this at once. */
+/** Registers or deactivates the service's applications. Several processes can do this concurrently. */
 export async function registerSystemApplications(services: Services): Promise<void> {
   for (const id of SYSTEM_APPLICATIONS) await register(services, id);
 }
 
-/** @throws when another application of that id was there before */
+/** @throws another application has the ID */
 async function register(services: Services, id: SystemApplicationId): Promise<void> {
   const { database, config } = services;
   const declared = APPLICATIONS[id];
   const wanted = settingsFor(declared, config.baseUrl);
   const status = declared.isOn(config) ? 'ACTIVE' : 'INACTIVE';
   const found = await findApplicationWithSecrets(database.knex, id);
-  // Its owner knows its secret.
+  // Its owner knows the secret, so it cannot be adopted.
   if (found?.application.system === false)
     throw new Error(`the application ${id} is not the service's own: delete it with the version before`);
   if (found !== undefined) return bringUpToDate(services, found.application, wanted, status);
@@ -95,13 +95,13 @@ async function bringUpToDate(
   });
 }
 
-/** The id and secret of one of the service's applications. */
+/** ID and secret of one of the service's applications. */
 export interface SystemClient {
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** @returns undefined while the application is not registered, or inactive */
+/** @returns undefined if the application is not registered or inactive */
 export async function systemClient(services: Services, id: SystemApplicationId): Promise<SystemClient | undefined> {
   const found = await findApplicationWithSecrets(services.database.knex, id);
   const [newest] = found?.sealedSecrets ?? [];

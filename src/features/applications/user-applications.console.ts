@@ -1,4 +1,4 @@
-/** The applications of a user: those that are assigned, directly or by a group, and those that they can open. */
+/** The applications of a user: assigned ones (directly or by a group), and those that they can open. */
 
 import { applicationsIn } from '../../pages/console/candidates.ts';
 import { undoOfAdding } from '../../pages/console/choose-page.ts';

@@ -1,19 +1,19 @@
 /**
- * An API in Node.js that takes the access tokens of an authorization server, and asks for a stronger or fresher sign-in where it needs one (RFC 9470).
- * It runs as it is; what is secret comes from the environment.
+ * An API in Node.js that accepts access tokens of an authorization server, and requires a stronger or more recent sign-in for some requests
+ * (RFC 9470). It runs unchanged; secrets come from the environment.
  */
 import { TWO_FACTORS } from '../second-factors/second-factor.policy.ts';
 
 export interface ApiFacts {
   readonly issuer: string;
   readonly audience: string;
-  /** Opaque tokens are introspected, JWTs verified by the server's keys. */
+  /** Opaque tokens are introspected, JWTs are verified with the server's keys. */
   readonly accessTokenFormat: 'opaque' | 'jwt';
   /** The `typ` of its JWTs. */
   readonly accessTokenType: string;
 }
 
-/** Seconds since the sign-in, in the example. */
+/** Maximum seconds since the sign-in, in the example. */
 const FRESH = 300;
 
 const literal = (text: string): string => JSON.stringify(text);

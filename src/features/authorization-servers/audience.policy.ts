@@ -15,8 +15,8 @@ interface Audiences {
 export const audiencesOf = ({ audience, furtherAudiences }: Audiences): readonly string[] => [audience, ...furtherAudiences];
 
 /**
- * Is the token for the server itself, and so for userinfo (RFC 9068 section 4)? The default audience counts: applications get it without requesting
- * one.
+ * Is the token for the server itself, and so for userinfo (RFC 9068 section 4)? The default audience counts, because applications get it
+ * without a request.
  * @param aud absent: an opaque token without a requested audience
  */
 export const isForServer = (aud: unknown, { audience, issuer }: { readonly audience: string; readonly issuer: string }): boolean =>
@@ -34,7 +34,7 @@ export function audienceClaim(
 export interface AudienceFacts {
   /** Audiences of the server, the default first. */
   readonly offered: readonly string[];
-  /** By the request; the same one twice counts once. */
+  /** From the request; duplicates count once. */
   readonly asked: readonly string[];
   /**
    * Audiences granted to the authorization request or assertion; empty: none requested, default granted. undefined: no earlier grant, every audience
@@ -46,16 +46,16 @@ export interface AudienceFacts {
 /** `audiences` is empty if none was requested: the token format decides (protocol/token/audience.ts). */
 export type AudienceDecision = { readonly audiences: readonly string[] } | { readonly audiences: undefined; readonly reason: string };
 
-/** An origin is the same with and without the slash (RFC 3986 section 6.2.3): the URL class of clients adds it. */
+/** Origins with and without a trailing slash are equal (RFC 3986 section 6.2.3): URL classes of clients add it. */
 const comparable = (audience: string): string => (/^https?:\/\/[^/?#]+\/$/i.test(audience) ? audience.slice(0, -1) : audience);
 
-/** @returns the audience as the server writes it */
+/** @returns the audience in the server's spelling */
 const find = (among: readonly string[], wanted: string): string | undefined =>
   among.find((one) => one === wanted) ?? among.find((one) => comparable(one) === comparable(wanted));
 
 const refuse = (reason: string): AudienceDecision => ({ audiences: undefined, reason });
 
-/** Decides the audiences of a token, or what a code or refresh token remembers. Refused: `invalid_target` (RFC 8707 section 2). */
+/** Decides the audiences of a token, or of a code or refresh token. A refusal is `invalid_target` (RFC 8707 section 2). */
 export function decideAudiences({ offered, asked, granted }: AudienceFacts): AudienceDecision {
   const wanted = new Set<string>();
   for (const one of asked) {

@@ -1,18 +1,18 @@
-/** Valid settings of authorization servers and their parts, for the management API and the console. */
+/** Schemas of authorization servers and their parts, for the management API and the console. */
 import { z } from 'zod';
 import { isPrintable, text } from '../../platform/validation/text.ts';
 import { ACCESS_GRANT_TYPES, ANY } from '../policies/access-policy.policy.ts';
 import { MOST_AUDIENCES } from './audience.policy.ts';
 import { ADDITIONAL_ALGS, SIGNING_ALGS } from './signing-keys.policy.ts';
 
-/** Minutes: a day. */
+/** Maximum minutes: a day. */
 const LONGEST_ACCESS = 1440;
-/** Minutes: ten years. */
+/** Maximum minutes: ten years. */
 const LONGEST_REFRESH = 5_256_000;
 
 const audience = text({ least: 1 });
 
-/** A host, or `*.` and a domain for all hosts below it. */
+/** A host, or `*.` and a domain for all of its subdomains. */
 const domain = z
   .string()
   .trim()
@@ -33,7 +33,7 @@ export const serverFields = {
     .min(1)
     .max(MOST_AUDIENCES)
     .refine((all) => new Set(all).size === all.length, 'must not contain duplicate audiences')
-    // A request lists several with spaces between them. The first one is also what is issued to a request that names none.
+    // Requests separate audiences by spaces. The first audience is the default.
     .refine(([, ...further]) => further.every((one) => !/\s/.test(one)), 'must not contain spaces, except in the first audience'),
   profile: z.enum(['service', 'openid', 'fapi2']).meta({
     description:
@@ -49,7 +49,7 @@ export const serverFields = {
   accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS),
   refreshTokenLifetimeMinutes: z.int().min(1).max(LONGEST_REFRESH),
   signingAlg: z.enum(SIGNING_ALGS),
-  /** Beside RS256, ES256 and signingAlg. */
+  /** In addition to RS256, ES256 and signingAlg. */
   additionalSigningAlgs: z
     .array(z.enum(ADDITIONAL_ALGS))
     .max(ADDITIONAL_ALGS.length)
@@ -61,7 +61,7 @@ export const serverFields = {
     allowedDomains: z.array(domain).max(100).default([]),
   }),
   registration: z.strictObject({
-    /** TOKEN: with an initial access token; OPEN: everybody. */
+    /** TOKEN: with an initial access token; OPEN: for everyone. */
     mode: z.enum(['OFF', 'TOKEN', 'OPEN']),
     /** Hosts, or *. and a domain. Empty: all. */
     allowedRedirectHosts: z.array(domain).max(100).default([]),
@@ -70,7 +70,7 @@ export const serverFields = {
       .array(text({ least: 1, most: 100 }))
       .max(1000)
       .default([]),
-    /** Days without a sign-in after which a client is removed. */
+    /** Days without a sign-in after which a client is deleted. */
     expiresAfterDays: z.int().min(1).max(3650).nullable().default(null),
   }),
 };
@@ -98,7 +98,7 @@ export const claimFields = {
 export const policyFields = {
   name: text({ least: 1 }),
   description: text({ most: 1024 }),
-  /** From 1 on. */
+  /** From 1. */
   priority: z.int().min(1),
   status: z.enum(['ACTIVE', 'INACTIVE']),
 };
@@ -109,9 +109,9 @@ export const ruleGrantType = z.enum([...ACCESS_GRANT_TYPES, ANY]);
 export const tokenActions = z
   .strictObject({
     accessTokenLifetimeMinutes: z.int().min(1).max(LONGEST_ACCESS).exactOptional(),
-    /** From the sign-in on. 0: without an end of its own. */
+    /** Since the sign-in. 0: unlimited. */
     refreshTokenLifetimeMinutes: z.int().min(0).max(LONGEST_REFRESH).exactOptional(),
-    /** From the last use on. */
+    /** Since the last use. */
     refreshTokenWindowMinutes: z.int().min(1).max(LONGEST_REFRESH).exactOptional(),
     /** Hook of type com.okta.oauth2.tokens.transform; called before the rule's tokens are issued. */
     inlineHook: z.strictObject({ id: text({ least: 1 }) }).exactOptional(),

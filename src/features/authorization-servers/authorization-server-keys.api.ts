@@ -1,4 +1,4 @@
-/** `authorizationServers/{id}/credentials/…`: the keys that a server signs with (RFC 7517), their public members only, and their rotation. */
+/** `authorizationServers/{id}/credentials/…`: the public signing keys of a server (RFC 7517), and their rotation. */
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
 import { idParams, time, writeTime } from '../../api/fields.ts';
@@ -56,7 +56,7 @@ export const authorizationServerKeys: readonly Endpoint[] = [
   }),
 ];
 
-/** @returns more than the response lets out, and no private member */
+/** @returns more than the response shows, but no private members */
 const present = ({ publicJwk, kid, alg, status, created, activated, retired }: SigningKey): z.input<typeof key> => ({
   ...(publicJwk as { kty: string; use: string }),
   kid,

@@ -7,33 +7,33 @@ import { notFound, wrongState } from '../../platform/errors/errors.ts';
 import { lockServer } from './authorization-servers.store.ts';
 import { BUILT_IN } from './server-id.policy.ts';
 
-/** A server is read whole, and each of its tokens looks through what it has: beyond these, all of its clients would wait. */
+/** A server is loaded with all its parts, and each token evaluates them: beyond these limits, all of its clients would be slow. */
 const MOST = { scopes: 1000, 'authorization detail types': 100, claims: 100, policies: 100, rules: 100 } as const;
 
 /**
- * @param there what there is of it already, at the server or, of rules, in the policy
- * @throws {ApiError} wrong state: there are as many as there may be
+ * @param there the current number, at the server or, for rules, in the policy
+ * @throws {ApiError} wrong state: the maximum is reached
  */
 export function refuseOneMore(what: keyof typeof MOST, there: readonly unknown[]): void {
   if (there.length >= MOST[what]) throw wrongState(`the limit of ${MOST[what]} ${what} is reached. Delete one first`);
 }
 
-/** Objects that a change names in addition to those of the server. */
+/** Objects that a change refers to in addition to those of the server. */
 export interface Names {
   readonly application?: readonly string[];
   readonly user?: readonly string[];
   readonly group?: readonly string[];
 }
 
-/** Those of the names that exist, and will until the change is made. */
+/** The existing ones, locked until the change is committed. */
 export type Existing = { readonly [K in keyof Names]-?: ReadonlySet<string> };
 
 /**
- * Carries out a change of a custom server's scopes, claims, policies or rules in one transaction. What it names is locked before the server, as by
- * anyone who deletes that; what the server has, its scopes too, stays as it is until the end.
+ * Changes a custom server's scopes, claims, policies or rules in one transaction. Referenced objects are locked before the server, as in
+ * their deletion. The server and its parts are locked until the end.
  * @param change writes the rows and their audit event
- * @param ofBuiltIn may the change be one of the built-in server? It must see for itself what it may change there
- * @throws {ApiError} not found; wrong state: the built-in server has the standard scopes, one policy, and no claims of its own
+ * @param ofBuiltIn can the change apply to the built-in server? The change must then check what is allowed there
+ * @throws {ApiError} not found; wrong state: the built-in server has the standard scopes, one policy, and no custom claims
  */
 export async function changeServerPart<T>(
   { database, notifications }: Services,

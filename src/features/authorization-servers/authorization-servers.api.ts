@@ -1,4 +1,4 @@
-/** `authorizationServers`, as Okta's Authorization Servers API shows them. What belongs to one has files of its own. */
+/** `authorizationServers`, as in Okta's Authorization Servers API. Parts of a server have their own files. */
 
 import { z } from 'zod';
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -28,7 +28,7 @@ import { keysInUse } from './signing-keys.service.ts';
 const serverSettings = z.strictObject({
   name: serverFields.name,
   description: serverFields.description.exactOptional(),
-  /** The first is the `aud` of access tokens; a request gets others by `resource` (RFC 8707). */
+  /** The first is the default `aud` of access tokens; requests select others by `resource` (RFC 8707). */
   audiences: serverFields.audiences.exactOptional(),
   profile: serverFields.profile.exactOptional(),
   accessTokenFormat: serverFields.accessTokenFormat.exactOptional(),
@@ -38,7 +38,7 @@ const serverSettings = z.strictObject({
   /** At most ten years. */
   refreshTokenLifetimeMinutes: serverFields.refreshTokenLifetimeMinutes.exactOptional(),
   signingAlg: serverFields.signingAlg.exactOptional(),
-  /** For what else it has keys, beside RS256, ES256 and signingAlg; applications choose among all. */
+  /** Algorithms with further keys, in addition to RS256, ES256 and signingAlg. Applications can select any of them. */
   additionalSigningAlgs: serverFields.additionalSigningAlgs.exactOptional(),
   /** Client ID Metadata Documents: clients whose client_id is an https URL. */
   clientIdMetadata: serverFields.clientIdMetadata.exactOptional(),
@@ -46,7 +46,7 @@ const serverSettings = z.strictObject({
   registration: serverFields.registration.exactOptional(),
   credentials: z
     .strictObject({
-      // Okta's SDKs say what the keys are for.
+      // Okta's SDKs send the use of the keys.
       signing: z
         .strictObject({ use: z.literal('sig').exactOptional(), rotationMode: serverFields.rotationMode.exactOptional() })
         .exactOptional(),
@@ -77,13 +77,13 @@ const server = z.object({
     expiresAfterDays: z.int().nullable(),
   }),
   credentials: z.object({
-    /** MANUAL: keys are rotated by call alone, and nextRotation is null. */
+    /** MANUAL: keys are rotated only by a call, and nextRotation is null. */
     signing: z.object({ kid: z.string(), rotationMode: z.enum(['AUTO', 'MANUAL']), lastRotated: time, nextRotation: time.nullable() }),
   }),
   status: z.enum(['ACTIVE', 'INACTIVE']),
-  /** The one that every service begins with, for its own APIs. */
+  /** The initial custom server, for the service's own APIs. */
   default: z.boolean(),
-  /** Every issuer is below the service's own address. */
+  /** Every issuer is below the service's base URL. */
   issuerMode: z.literal('ORG_URL'),
   created: time,
   lastUpdated: time,
@@ -134,7 +134,7 @@ export const authorizationServers: readonly Endpoint[] = [
   }),
 ];
 
-/** The API counts in minutes and lists all audiences together. */
+/** The API uses minutes and lists all audiences together. */
 function settingsOf(body: z.output<typeof serverSettings>) {
   const { audiences, accessTokenLifetimeMinutes: access, refreshTokenLifetimeMinutes: refresh, credentials, ...settings } = body;
   const rotationMode = credentials?.signing?.rotationMode;

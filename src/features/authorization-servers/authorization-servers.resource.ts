@@ -9,47 +9,47 @@ import type { SigningKey } from './signing-keys.resource.ts';
 
 export type ServerStatus = 'ACTIVE' | 'INACTIVE';
 
-/** RFC 9068 section 2.1, and what resource servers know that are older. */
+/** RFC 9068 section 2.1, and the value that older resource servers expect. */
 type AccessTokenType = 'at+jwt' | 'JWT';
 
 export interface AuthorizationServer extends SigningChoice {
-  /** `built-in`, `default`, or what its creator chose; the last path segment of a custom server's issuer. */
+  /** `built-in`, `default`, or a chosen ID; the last path segment of a custom server's issuer. */
   readonly id: string;
-  /** Small number that rows of the protocol carry in place of the id. */
+  /** Small number that protocol rows contain instead of the ID. */
   readonly key: number;
   readonly name: string;
   readonly description: string;
   /** The default `aud` of its access tokens. */
   readonly audience: string;
-  /** Others that a request can ask for by `resource` (RFC 8707). */
+  /** Further audiences that a request can select by `resource` (RFC 8707). */
   readonly furtherAudiences: readonly string[];
   readonly profile: 'service' | 'openid' | 'fapi2';
   readonly accessTokenFormat: 'opaque' | 'jwt';
   /** The `typ` of its JWT access tokens. */
   readonly accessTokenType: AccessTokenType;
   readonly accessTokenSeconds: number;
-  /** Absolute, from the sign-in on. */
+  /** Maximum, since the sign-in. */
   readonly refreshTokenSeconds: number;
-  /** Sliding, from the last use on. */
+  /** Sliding, since the last use. */
   readonly refreshTokenWindowSeconds: number;
-  /** Are its keys rotated by themselves? */
+  /** Are its keys rotated automatically? */
   readonly rotationMode: RotationMode;
   readonly clientIdMetadata: ClientIdMetadataSettings;
   readonly registration: RegistrationSettings;
   readonly status: ServerStatus;
-  /** May not be deleted. */
+  /** Cannot be deleted. */
   readonly system: boolean;
   readonly created: Date;
   readonly lastUpdated: Date;
 }
 
-/** A server with everything a Provider is built from. */
+/** A server with everything that a Provider is built from. */
 export interface AuthorizationServerParts {
   readonly server: AuthorizationServer;
   readonly scopes: readonly Scope[];
   readonly detailTypes: readonly DetailType[];
   readonly claims: readonly ServerClaim[];
   readonly keys: readonly SigningKey[];
-  /** Those in force. */
+  /** The active ones. */
   readonly policies: readonly AccessPolicy[];
 }

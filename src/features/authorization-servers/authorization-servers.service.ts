@@ -85,7 +85,7 @@ const DEFAULTS: Omit<
 
 /**
  * Creates a server with the standard scopes, signing keys and a policy that allows everything.
- * @throws {ApiError} validation of the id, conflict when id or name is taken
+ * @throws {ApiError} validation of the ID; conflict: ID or name is taken
  */
 export async function createAuthorizationServer(
   services: Services,
@@ -98,7 +98,7 @@ export async function createAuthorizationServer(
   return seedAuthorizationServer(services, { ...input, id, system: false, scopes: STANDARD_SCOPES }, request);
 }
 
-/** Creates a server whose id was judged already; the first start's two come this way. @throws {ApiError} conflict */
+/** Creates a server whose ID was validated before, such as the two of the first start. @throws {ApiError} conflict */
 export async function seedAuthorizationServer(
   services: Services,
   input: NewAuthorizationServer & { readonly id: string; readonly system: boolean; readonly scopes: readonly ScopeSeed[] },
@@ -137,7 +137,7 @@ export async function seedAuthorizationServer(
 export const getAuthorizationServer = async (services: Services, id: string): Promise<AuthorizationServer> =>
   requireFound(await findServer(services.database.knex, id), id, 'AuthorizationServer');
 
-/** Oldest first. @param q what name or audience contains */
+/** Oldest first. @param q part of the name or an audience */
 export const pageAuthorizationServers = (
   services: Services,
   { q, ...window }: Window & { readonly q?: string | undefined },
@@ -147,8 +147,10 @@ export const pageAuthorizationServers = (
 export const listAuthorizationServers = (services: Services): Promise<AuthorizationServer[]> => listServers(services.database.knex);
 
 /**
- * Replaces a server's settings; those not given return to their defaults, but for the audiences, the type of access tokens, the additional algorithms, whether its keys are rotated by themselves, and how clients may introduce themselves.
- * @throws {ApiError} not found, conflict of the name, wrong state: the built-in server keeps its name, description, audience and format of access tokens
+ * Replaces a server's settings; absent ones return to their defaults, except audiences, type of access tokens, additional algorithms,
+ * rotation of keys, and registration of clients.
+ * @throws {ApiError} not found; conflict of the name; wrong state: name, description, audience and access token format of the built-in
+ * server are fixed
  */
 export async function updateAuthorizationServer(
   services: Services,
@@ -167,13 +169,13 @@ export async function updateAuthorizationServer(
   });
 }
 
-/** @throws {ApiError} validation: FAPI 2.0 Security Profile section 5.4.1 allows no RS256 */
+/** @throws {ApiError} validation: FAPI 2.0 Security Profile section 5.4.1 does not allow RS256 */
 function requireFittingAlg({ profile, signingAlg }: Pick<AuthorizationServer, 'profile' | 'signingAlg'>): void {
   if (profile === 'fapi2' && !FAPI2_ALGS.includes(signingAlg))
     throw validation([{ field: 'signingAlg', message: 'must be PS256, ES256 or EdDSA with profile fapi2' }]);
 }
 
-/** @throws {ApiError} not found, wrong state: the built-in server stays active */
+/** @throws {ApiError} not found; wrong state: the built-in server is always active */
 export async function setServerStatus(
   services: Services,
   id: string,
@@ -272,7 +274,7 @@ const asStandardScope = (seed: ScopeSeed) => ({
 
 const target = ({ id, name }: AuthorizationServer) => ({ id, type: 'AuthorizationServer', displayName: name });
 
-/** The server as the audit log keeps it. */
+/** The server's data in audit events. */
 function described({ key: _, created: __, lastUpdated: ___, ...rest }: AuthorizationServer) {
   return rest;
 }
@@ -280,5 +282,5 @@ function described({ key: _, created: __, lastUpdated: ___, ...rest }: Authoriza
 const withoutUndefined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(value).filter(([, content]) => content !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** @returns the server with its scopes, claims, policies and keys; undefined: there is none */
+/** @returns the server with its scopes, claims, policies and keys; undefined: it does not exist */
 export const loadServer = ({ knex }: Database, id: string): Promise<AuthorizationServerParts | undefined> => loadServerParts(knex, id);

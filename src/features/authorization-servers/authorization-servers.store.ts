@@ -1,4 +1,4 @@
-/** Authorization servers, and all that one is built from. The only SQL on that table. */
+/** Authorization servers and the data that they are built from. The only SQL on that table. */
 
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -36,7 +36,7 @@ const SERVER: Columns<AuthorizationServer> = {
   lastUpdated: 'last_updated',
 };
 
-/** @returns the new server with the key the database gave it; undefined when its id or name is taken */
+/** @returns the new server with its generated key; undefined if its ID or name is taken */
 export async function insertServer(executor: Executor, server: Omit<AuthorizationServer, 'key'>): Promise<AuthorizationServer | undefined> {
   const rows = await executor('authorization_servers')
     .insert(toRow<AuthorizationServer>(SERVER, server))
@@ -46,7 +46,7 @@ export async function insertServer(executor: Executor, server: Omit<Authorizatio
   return rows[0] && { ...server, key: rows[0].key };
 }
 
-/** @returns false when another server has the wanted name */
+/** @returns false if another server has the name */
 export const updateServer = (
   executor: Executor,
   id: string,
@@ -57,7 +57,7 @@ export async function findServer(executor: Executor, id: string): Promise<Author
   return executor('authorization_servers').where({ id }).first<AuthorizationServer | undefined>(SERVER);
 }
 
-/** Locks the row, so that of two changes to one server the second sees the first. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent changes sees the first. Needs a transaction. */
 export async function lockServer(executor: Executor, id: string): Promise<AuthorizationServer | undefined> {
   return executor('authorization_servers').where({ id }).forUpdate().first<AuthorizationServer | undefined>(SERVER);
 }
@@ -74,12 +74,12 @@ export function pageServers(executor: Executor, q: string | undefined, window: W
   return readPage(query, SERVER, window, { by: 'key' });
 }
 
-/** Its keys, scopes, claims, policies and consents go with it. */
+/** Also deletes its keys, scopes, claims, policies and consents. */
 export async function deleteServer(trx: Executor, id: string): Promise<void> {
   await trx('authorization_servers').where({ id }).delete();
 }
 
-/** @returns undefined when there is no such server */
+/** @returns undefined if there is no such server */
 export async function loadServerParts(executor: Executor, id: string): Promise<AuthorizationServerParts | undefined> {
   const server = await findServer(executor, id);
   if (server === undefined) return undefined;

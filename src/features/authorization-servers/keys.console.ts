@@ -106,7 +106,7 @@ const rotate: ConsolePage = {
   },
   async receive(visit, form) {
     const { server, home } = await serverSubject(visit);
-    // A key that was announced a moment ago is known to nobody: the form sent twice rotates once.
+    // Relying parties do not have a key that was just announced, so a form that is sent twice must rotate only once.
     await submitOnce(visit, form, [home, 'rotate'], async (services) => {
       await rotateSigningKeys(services, server.id, visit.request);
       return null;

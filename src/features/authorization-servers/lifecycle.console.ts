@@ -1,4 +1,4 @@
-/** The life cycle of an authorization server: activating, deactivating and deleting it, each with what follows from it. */
+/** Activating, deactivating and deleting an authorization server, with the consequences of each. */
 
 import { affectedCount, confirmedStep } from '../../pages/console/confirmation-page.ts';
 import { formPage } from '../../pages/console/form.ts';
@@ -10,7 +10,7 @@ import type { ServerStatus } from './authorization-servers.resource.ts';
 import { deleteAuthorizationServer, setServerStatus } from './authorization-servers.service.ts';
 import { crumbsBelow, SERVERS_HOME, type ServerSubject, serverSubject } from './server-page.console.ts';
 
-/** @throws {ApiError} not found; wrong state: the built-in server is always there */
+/** @throws {ApiError} not found; wrong state: the built-in server cannot be deactivated or deleted */
 async function subjectThatEnds(visit: ConsoleRequest): Promise<ServerSubject> {
   const subject = await serverSubject(visit);
   if (subject.isBuiltIn) throw wrongState('the built-in authorization server cannot be deactivated or deleted');

@@ -1,4 +1,4 @@
-/** API → Authorization servers: the list of them, and creating one. */
+/** API → Authorization servers: the list, and the form that creates one. */
 import { z } from 'zod';
 import { listPage } from '../../pages/console/detail-page.ts';
 import { downloadList, fileActions, piecesOf } from '../../pages/console/downloads.ts';

@@ -1,4 +1,4 @@
-/** API → Authorization servers: all of its pages, in the order in which addresses are compared. */
+/** API → Authorization servers: all pages, in the order in which their paths are matched. */
 
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { serverDetailTypes } from '../authorization-details/detail-types.console.ts';

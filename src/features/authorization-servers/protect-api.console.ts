@@ -1,4 +1,7 @@
-/** Authorization server → Protect an API: what an API checks of an access token, with code that runs as it is and asks for a stronger sign-in where it needs one. */
+/**
+ * Authorization server → Protect an API: how an API validates access tokens, with code that runs unchanged and requires a stronger sign-in
+ * for some requests.
+ */
 
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { phrase } from '../../platform/i18n/phrase.ts';

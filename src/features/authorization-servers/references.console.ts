@@ -57,11 +57,11 @@ const NAMINGS: Readonly<Record<NamedKind, Naming>> = {
   },
 };
 
-/** The names of these ids, in their order; the id itself, if it no longer exists. */
+/** The names of these IDs, in their order; the ID itself if the object no longer exists. */
 export const namesOf = (visit: ConsoleRequest, kind: NamedKind, ids: readonly string[]): Promise<string[]> =>
   inTurn(ids, async (id) => (await NAMINGS[kind].nameOf(visit, id)) ?? id);
 
-/** @param field of the form @throws {ApiError} validation: one that does not exist, or that several are called */
+/** @param field of the form @throws {ApiError} validation: an unknown or ambiguous name */
 export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: string, names: readonly string[]): Promise<string[]> {
   const problems: FieldProblem[] = [];
   const ids = await inTurn(names, async (name) => {
@@ -78,7 +78,7 @@ export async function idsNamed(visit: ConsoleRequest, kind: NamedKind, field: st
   return [...new Set(ids.flat())];
 }
 
-/** One after the other: a long list must not take all connections to the database. */
+/** Sequentially: a long list must not use all database connections. */
 async function inTurn<T, U>(items: readonly T[], step: (item: T) => Promise<U>): Promise<U[]> {
   const results: U[] = [];
   for (const item of items) results.push(await step(item));

@@ -1,4 +1,4 @@
-/** Shared by all pages of an authorization server: the server, the editable parts and the tabs. */
+/** Shared by all pages of an authorization server: the server, its editable parts and the tabs. */
 
 import { detailPage, type Part } from '../../pages/console/detail-page.ts';
 import type { Action, ConsoleRequest, Crumb, Drawn } from '../../pages/console/page.ts';
@@ -12,7 +12,7 @@ import { BUILT_IN } from './server-id.policy.ts';
 export const SERVERS_HOME = '/admin/api/servers';
 export const SERVERS: readonly Crumb[] = [{ label: 'API' }, { label: 'Authorization servers', href: SERVERS_HOME }];
 
-/** At most six. What few need is a page below the settings (`pageBelowSettings`). */
+/** At most six. Rarely needed pages are below the settings (`pageBelowSettings`). */
 const TABS = [
   { label: 'Settings', path: '' },
   { label: 'Scopes', path: '/scopes' },
@@ -24,12 +24,12 @@ const TABS = [
 
 export interface ServerSubject {
   readonly server: AuthorizationServer;
-  /** The address of its settings. */
+  /** URL of its settings. */
   readonly home: string;
   readonly isBuiltIn: boolean;
-  /** May its settings and keys be changed? Of the built-in one not all of them. */
+  /** Can its settings and keys be changed? For the built-in server only some. */
   readonly isChangeable: boolean;
-  /** May scopes, claims and policies be changed? */
+  /** Can scopes, claims and policies be changed? */
   readonly hasOwnParts: boolean;
 }
 
@@ -45,14 +45,14 @@ export async function serverSubject(visit: ConsoleRequest): Promise<ServerSubjec
   return { server, home: addressOfServer(server.id), isBuiltIn, isChangeable, hasOwnParts: isChangeable && !isBuiltIn };
 }
 
-/** For a page that changes scopes, claims or policies. @throws {ApiError} not found; wrong state: the built-in server keeps them */
+/** For a page that changes scopes, claims or policies. @throws {ApiError} not found; wrong state: those of the built-in server are fixed */
 export async function subjectWithParts(visit: ConsoleRequest): Promise<ServerSubject> {
   const subject = await serverSubject(visit);
   if (subject.isBuiltIn) throw wrongState('the built-in authorization server has fixed scopes, claims and policies. Use a custom one');
   return subject;
 }
 
-/** The way to a page below a tab. */
+/** Breadcrumbs of a page below a tab. */
 export const crumbsBelow = ({ server, home }: ServerSubject, ...steps: readonly Crumb[]): readonly Crumb[] => [
   ...SERVERS,
   { label: verbatim(server.name), href: home },
@@ -68,7 +68,7 @@ interface Content {
   readonly actions?: readonly Action[];
 }
 
-/** The menu of actions; the built-in server is always there, and the one that the service began with is not deleted. */
+/** The items of the actions menu. The built-in server is always active, and the initial custom server cannot be deleted. */
 const stepsOf = ({ server, home, hasOwnParts }: ServerSubject): readonly Action[] =>
   hasOwnParts
     ? [
@@ -77,7 +77,7 @@ const stepsOf = ({ server, home, hasOwnParts }: ServerSubject): readonly Action[
       ]
     : [];
 
-/** A page that the settings lead to. */
+/** A page that is linked from the settings. */
 export const pageBelowSettings = (subject: ServerSubject, title: string, { lead, parts, actions = [] }: Content): Drawn =>
   detailPage({
     title,

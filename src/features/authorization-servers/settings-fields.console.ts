@@ -1,4 +1,4 @@
-/** The settings of an authorization server as fields of a form, each with what it does and what is safe. */
+/** The settings of an authorization server as form fields, each with its effect and a safe value. */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
 import type { Field, Option } from '../../pages/console/form.ts';
@@ -7,7 +7,7 @@ import { audiencesOf } from './audience.policy.ts';
 import type { AuthorizationServer } from './authorization-servers.resource.ts';
 import { ADDITIONAL_ALGS } from './signing-keys.policy.ts';
 
-// Lengths of time as people say them.
+// Units of time for users.
 
 const UNITS = [
   ['{count} day', '{count} days', 86_400],
@@ -16,7 +16,7 @@ const UNITS = [
   ['{count} second', '{count} seconds', 1],
 ] as const;
 
-/** @param seconds whole; @returns e.g. “1 hour 30 minutes” */
+/** @param seconds a whole number @returns e.g. “1 hour 30 minutes” */
 export function durationOf(seconds: number): Phrase {
   const words: Phrase[] = [];
   let left = seconds;
@@ -29,7 +29,7 @@ export function durationOf(seconds: number): Phrase {
   return first === undefined ? phrase('no time') : others.reduce((before, next) => phrase('{before} {next}', { before, next }), first);
 }
 
-/** undefined: of a server to be made. */
+/** undefined: a new server. */
 type Now = AuthorizationServer | undefined;
 
 export const NAME: Field = { name: 'name', label: 'Name', hint: 'Shown to administrators.', required: true };
@@ -269,7 +269,7 @@ export function clientsIn(typed: Typed) {
 
 type Typed = Readonly<Record<string, unknown>>;
 
-/** The form counts in minutes. */
+/** The form uses minutes. */
 export const settingsIn = <T extends { readonly accessTokenLifetimeMinutes: number; readonly refreshTokenLifetimeMinutes: number }>({
   accessTokenLifetimeMinutes: access,
   refreshTokenLifetimeMinutes: refresh,

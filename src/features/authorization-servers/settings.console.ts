@@ -1,4 +1,4 @@
-/** An authorization server's settings: what an application needs to know of it, how it issues tokens, and changing that. */
+/** An authorization server's settings: what applications need for a connection, and how it issues tokens. */
 
 import { z } from 'zod';
 import type { Fact } from '../../pages/console/detail-page.ts';

@@ -1,9 +1,10 @@
 /**
  * Signing algorithms of authorization servers (RFC 7518 section 3.1, RFC 8037 section 3.1), and automatic rotation of keys: after their
- * lifetime, and only when relying parties can know the next key (OpenID Connect Core section 10.1.1). Manual rotations are not decided here.
+ * lifetime, and only after relying parties had time to load the next key (OpenID Connect Core section 10.1.1). Manual rotation has other
+ * rules.
  */
 
-/** Each server has keys for these: RS256 is what OpenID Connect demands of every server, and an application may choose either. */
+/** Each server has keys for these: OpenID Connect requires RS256 of every server, and an application can select either. */
 const BASIC_ALGS = ['RS256', 'ES256'] as const;
 /** Keys for these are created on demand only: some libraries fail on unknown key types. */
 export const ADDITIONAL_ALGS = ['PS256', 'EdDSA'] as const;
@@ -12,7 +13,7 @@ export const SIGNING_ALGS = [...BASIC_ALGS, ...ADDITIONAL_ALGS] as const;
 export type SigningAlg = (typeof SIGNING_ALGS)[number];
 
 export interface SigningChoice {
-  /** Signs where nothing asks for another algorithm. */
+  /** The default algorithm. */
   readonly signingAlg: SigningAlg;
   readonly additionalSigningAlgs: readonly (typeof ADDITIONAL_ALGS)[number][];
 }
@@ -26,13 +27,13 @@ export type RotationMode = 'AUTO' | 'MANUAL';
 
 interface KeyAges {
   readonly activated: Date;
-  /** Time at which the next key was announced; undefined: there is none yet. */
+  /** When the next key was announced; undefined: there is none yet. */
   readonly nextCreated: Date | undefined;
 }
 
 /** Seconds. */
 interface RotationTimes {
-  /** Lifetime of a key that signs. */
+  /** Lifetime of an active key. */
   readonly signingKey: number;
   /** Minimum time between the announcement of the next key and its first signature. */
   readonly nextKeyKnown: number;
@@ -45,7 +46,7 @@ export function nextRotation(mode: RotationMode, { activated, nextCreated }: Key
   return new Date(Math.max(activated.getTime() + times.signingKey * 1000, known));
 }
 
-/** Is it time? Never without a key that was announced. */
+/** Is the rotation due? Never without an announced next key. */
 export function isRotationDue(mode: RotationMode, ages: KeyAges, times: RotationTimes, now: Date): boolean {
   const due = nextRotation(mode, ages, times);
   return due !== undefined && ages.nextCreated !== undefined && due <= now;

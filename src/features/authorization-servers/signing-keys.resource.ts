@@ -8,17 +8,17 @@ export interface SigningKey {
   readonly publicJwk: Readonly<Record<string, unknown>>;
   readonly privateSealed: string;
   readonly created: Date;
-  /** When it began to sign; null for one that is only announced. */
+  /** When it became active; null: only announced. */
   readonly activated: Date | null;
-  /** When it ceased to sign. */
+  /** When it was retired. */
   readonly retired: Date | null;
 }
 
-/** The key that a server signs with where nothing asks for another algorithm. */
+/** The active key for the server's default algorithm. */
 export interface KeyInUse {
   readonly serverId: string;
   readonly kid: string;
   readonly activated: Date;
-  /** Since when the key that follows is announced; null: none is yet. */
+  /** When the next key was announced; null: there is none yet. */
   readonly nextCreated: Date | null;
 }

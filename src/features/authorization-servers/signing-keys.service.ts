@@ -1,6 +1,6 @@
 /**
- * Signing keys of an authorization server (RFC 7517): made here, sealed at rest, rotated. For each algorithm, one key is
- * ACTIVE and one NEXT, so that relying parties know it before it signs; a RETIRED one stays for the tokens that it signed.
+ * Signing keys of an authorization server (RFC 7517): creation, sealed storage and rotation. For each algorithm, one key is ACTIVE and one
+ * NEXT, so that relying parties know it before its first signature. RETIRED keys remain for the tokens that they signed.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -36,7 +36,7 @@ const EVERY = 3_600_000;
 /** Milliseconds after a check that failed, e.g. because the database was not available. */
 const AFTER_FAILURE = 60_000;
 
-/** Announces missing next keys, and rotates keys that are due. */
+/** Creates missing next keys, and rotates keys that are due. */
 export async function tendAllSigningKeys(services: KeyServices): Promise<void> {
   const before = (seconds: number): Date => new Date(present().getTime() - seconds * 1000);
   const ids = await listServersToTend(services.database.knex, {
@@ -46,7 +46,7 @@ export async function tendAllSigningKeys(services: KeyServices): Promise<void> {
   for (const id of ids) await tendSigningKeys(services, id);
 }
 
-/** Starts the checks, the first at once. @returns a way to stop them */
+/** Starts the checks, the first immediately. @returns a function that stops them */
 export function rotateInTime(services: KeyServices & Pick<Services, 'log'>): { stop(): Promise<void> } {
   let pause = 0;
   async function check(): Promise<void> {
@@ -67,7 +67,7 @@ const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi'] as const;
 /** Encryption context of a private key: a sealed key that is moved to another kid cannot be decrypted. */
 export const sealingContext = (kid: string): string => `signing_key:${kid}`;
 
-/** @returns a new key pair, the private part sealed; kid is the thumbprint of RFC 7638 */
+/** @returns a new key pair with a sealed private part; kid is the thumbprint of RFC 7638 */
 async function createSigningKey(alg: SigningAlg, status: 'NEXT' | 'ACTIVE', keyring: Keyring): Promise<SigningKey> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true, ...(/^[RP]S/.test(alg) && { modulusLength: 2048 }) });
   const jwk = await exportJWK(privateKey);
@@ -86,14 +86,14 @@ async function createSigningKey(alg: SigningAlg, status: 'NEXT' | 'ACTIVE', keyr
   };
 }
 
-/** @returns what a server needs to sign: for each of these algorithms a key that signs, and the one that will */
+/** @returns an active and a next key for each of these algorithms */
 export const createSigningKeys = (keyring: Keyring, algs: readonly SigningAlg[]): Promise<SigningKey[]> =>
   Promise.all(algs.flatMap((alg) => (['ACTIVE', 'NEXT'] as const).map((status) => createSigningKey(alg, status, keyring))));
 
 /**
- * Makes the keys of the algorithms that a server shall sign with and has none for. Keys of others cease to sign: an active one retires, for what it
- * signed; a next one, which has signed nothing, goes.
- * @returns whether there was anything to do
+ * Creates missing keys for the server's algorithms. Keys of other algorithms are removed: active ones are retired, for tokens that they
+ * signed; next ones, which have signed nothing, are deleted.
+ * @returns whether anything changed
  */
 export async function fitKeys(trx: Executor, server: SigningChoice & { readonly id: string }, keyring: Keyring): Promise<boolean> {
   const wanted = algsOf(server);
@@ -109,49 +109,55 @@ export async function insertSigningKeys(trx: Executor, serverId: string, keys: r
   for (const key of keys) await insertSigningKey(trx, serverId, key);
 }
 
-/** The public members of a key: all that may leave the service. */
+/** The public members of a key, which are the only ones that leave the service. */
 function publicPart(jwk: JWK): Record<string, unknown> {
   return Object.fromEntries(Object.entries(jwk).filter(([member]) => !(PRIVATE_MEMBERS as readonly string[]).includes(member)));
 }
 
-/** The signing one first: oidc-provider signs with the first that fits. The server's own algorithm before the other, for clients that take the first key. */
+/**
+ * Active keys first, because oidc-provider signs with the first suitable one. The server's own algorithm first, for clients that use the
+ * first key.
+ */
 const byUse =
   (own: SigningAlg) =>
   (a: SigningKey, b: SigningKey): number =>
     ORDER[a.status] - ORDER[b.status] || Number(a.alg !== own) - Number(b.alg !== own);
 
-/** The keys with their private parts, the signing ones first. Retired ones too, for what they signed must verify. */
+/** The keys with their private parts, active ones first. Includes retired ones, which verify older tokens. */
 export function openSigningKeys(keys: readonly SigningKey[], own: SigningAlg, keyring: Keyring): JWK[] {
   return [...keys].sort(byUse(own)).map((key) => JSON.parse(keyring.open(key.privateSealed, sealingContext(key.kid))) as JWK);
 }
 
-/** Is the key in the JWKS, and do tokens signed by it count? A retired one's for as long as any of them may live; later it verifies logout hints alone. */
+/**
+ * Is the key in the JWKS, and are its tokens accepted? Retired keys are while any of their tokens may be valid; after that they verify only
+ * logout hints.
+ */
 export const isPublished = ({ retired }: SigningKey): boolean =>
   retired === null || present().getTime() < retired.getTime() + LIFETIMES.retiredKeyPublished * 1000;
 
-/** All keys of a server that are kept, the signing ones first. @throws {ApiError} not found */
+/** All stored keys of a server, active ones first. @throws {ApiError} not found */
 export async function listServerKeys(services: Services, serverId: string): Promise<SigningKey[]> {
   const { knex } = services.database;
   const server = requireFound(await findServer(knex, serverId), serverId, 'AuthorizationServer');
   return (await listSigningKeys(knex, serverId)).sort(byUse(server.signingAlg));
 }
 
-/** One of the keys that are kept. @throws {ApiError} not found: the server or the key */
+/** A stored key. @throws {ApiError} not found: the server or the key */
 export async function getServerKey(services: Services, serverId: string, kid: string): Promise<SigningKey> {
   const found = (await listServerKeys(services, serverId)).find((key) => key.kid === kid);
   if (found === undefined) throw notFound(kid, 'SigningKey');
   return found;
 }
 
-/** The key that each server, or one, signs with, by the server's id. */
+/** The active key of each server or of one, by server ID. */
 export async function keysInUse(services: Services, serverId?: string): Promise<ReadonlyMap<string, KeyInUse>> {
   return new Map((await listKeysInUse(services.database.knex, serverId)).map((key) => [key.serverId, key]));
 }
 
 /**
- * Rotates the keys of every algorithm: NEXT begins to sign, the one before retires, and a new NEXT is announced.
- * Where none was announced, a new key signs at once.
- * @returns the server's keys afterwards, the signing ones first
+ * Rotates the keys of every algorithm: NEXT becomes active, the previous one is retired, and a new NEXT is announced. Without a NEXT, a new
+ * key becomes active immediately.
+ * @returns the server's keys afterwards, active ones first
  * @throws {ApiError} not found
  */
 export async function rotateSigningKeys(services: Services, serverId: string, request: RequestContext): Promise<SigningKey[]> {
@@ -162,8 +168,8 @@ export async function rotateSigningKeys(services: Services, serverId: string, re
 }
 
 /**
- * Looks after a server's keys: rotates those that are due, and makes those that are missing. Of several who do so at once one does it, the
- * others find it done.
+ * Maintains a server's keys: rotates those that are due, and creates missing ones. If several processes do this concurrently, one does it
+ * and the others find nothing to do.
  */
 async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
   const { keyring } = services;
@@ -206,7 +212,7 @@ interface KeyPair {
 
 /**
  * Changes the keys of a server: locks, writes, records and announces.
- * @param change gets the keys of each algorithm;
+ * @param change gets the keys of each algorithm
  * @returns whether any changed
  */
 async function changeKeys(
@@ -238,5 +244,5 @@ async function changeKeys(
   return keys;
 }
 
-/** A key as the audit log keeps it. */
+/** A key's data in audit events. */
 const described = ({ kid, alg, status }: SigningKey) => ({ kid, alg, status });

@@ -1,4 +1,4 @@
-/** Signing keys of authorization servers and the states they pass through: NEXT, ACTIVE, RETIRED. The only SQL on that table. */
+/** Signing keys of authorization servers and their states: NEXT, ACTIVE, RETIRED. The only SQL on that table. */
 import type { Knex } from 'knex';
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -10,7 +10,7 @@ export async function insertSigningKey(executor: Executor, serverId: string, key
   await executor('signing_keys').insert({ server_id: serverId, ...toRow<SigningKey>(KEY, key) });
 }
 
-/** All keys of a server, the newest first. */
+/** All keys of a server, newest first. */
 export async function listSigningKeys(executor: Executor, serverId: string): Promise<SigningKey[]> {
   return executor('signing_keys')
     .where({ server_id: serverId })
@@ -22,7 +22,7 @@ export async function findSigningKey(executor: Executor, serverId: string, kid: 
   return executor('signing_keys').where({ server_id: serverId, kid }).first<SigningKey | undefined>(KEY);
 }
 
-/** From now on it signs. The one that did must have been retired before: a server has one active key for an algorithm. */
+/** Makes the key active. The previous one must be retired before: a server has one active key per algorithm. */
 export async function activateSigningKey(executor: Executor, kid: string, activated: Date): Promise<void> {
   await executor('signing_keys').where({ kid }).update({ status: 'ACTIVE', activated });
 }
@@ -36,7 +36,7 @@ export async function retireSigningKey(executor: Executor, kid: string, retired:
   await executor('signing_keys').where({ kid }).update({ status: 'RETIRED', retired });
 }
 
-/** The key that follows the active one, of the same server and algorithm. */
+/** The next key of the same server and algorithm. */
 const followsActive = (on: Knex.JoinClause): void => {
   on.on('n.server_id', 'k.server_id').andOn('n.alg', 'k.alg').andOnVal('n.status', 'NEXT');
 };
@@ -75,7 +75,7 @@ export async function listKeysInUse(executor: Executor, serverId?: string): Prom
   return serverId === undefined ? query : query.where('s.id', serverId);
 }
 
-/** Keys that ceased to sign after that moment, the first to do so first. */
+/** Keys that were retired after that time, the earliest first. */
 export async function listKeysRetiredAfter(
   executor: Executor,
   moment: Date,
@@ -90,9 +90,9 @@ export async function listKeysRetiredAfter(
 }
 
 /**
- * Removes keys that were retired before that moment, for good. Their servers are marked by it (migration 020): anyone who changes one of them is not waited for, theirs
- * server's keys go another time.
- * @returns how many, at most `limit`
+ * Deletes keys that were retired before that time. This changes the revision of their servers (migration 020). Servers that are locked by a
+ * concurrent change are skipped until the next time.
+ * @returns the number of deleted keys, at most `limit`
  */
 export async function deleteRetiredKeys(executor: Executor, before: Date, limit: number): Promise<number> {
   const { rowCount } = await executor.raw<{ rowCount: number }>(

@@ -7,19 +7,19 @@ export const LARGEST_TOKEN = 8192;
 /** Header and dots with the longest signature that servers make, RS256 with 2048 bits: 342 characters. */
 const ENVELOPE = 512;
 
-/** Bytes of JSON that a token may carry. */
+/** Maximum bytes of a token's JSON. */
 export const LARGEST_PAYLOAD = Math.floor(((LARGEST_TOKEN - ENVELOPE) * 3) / 4);
 
 /** Bytes reserved for protocol and standard claims when a claim is configured before any request. */
 const KEPT_FREE = 1024;
 
-/** Bytes that claims with fixed values may take together. */
+/** Maximum bytes of all claims with fixed values. */
 export const LARGEST_FIXED_CLAIMS = LARGEST_PAYLOAD - KEPT_FREE;
 
 /** The length of a value as JSON, in bytes. */
 export const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** The length of one member of an object with its comma, in bytes. */
+/** The length of an object's member with its comma, in bytes. */
 const memberSize = ([name, value]: readonly [string, unknown]): number => jsonSize(name) + jsonSize(value) + 2;
 
 export const membersSize = (claims: Readonly<Record<string, unknown>>): number =>
@@ -27,14 +27,14 @@ export const membersSize = (claims: Readonly<Record<string, unknown>>): number =
 
 export interface FittingClaims {
   readonly claims: Readonly<Record<string, unknown>>;
-  /** The names of those that stay out. */
+  /** Names of the omitted claims. */
   readonly omitted: readonly string[];
 }
 
 /**
- * Leaves out as many claims as must be, the largest first.
- * @param claims those that may stay out
- * @param others bytes of JSON that the payload takes without them
+ * Omits as many claims as necessary, largest first.
+ * @param claims those that can be omitted
+ * @param others bytes of the payload's JSON without them
  */
 export function fitIntoToken(claims: Readonly<Record<string, unknown>>, others: number): FittingClaims {
   const omitted: string[] = [];

@@ -1,7 +1,8 @@
 /**
- * Delays refusals of passwords while imported hashes that cost more than our own, or passwords verified by an inline hook, exist: each refusal takes
- * as long as the most expensive comparison, so timing does not distinguish unknown, imported and other users (OWASP Authentication Cheat Sheet,
- * "Authentication and Error Messages"). Correct passwords are never delayed. Waiting costs no computation; without such passwords there is no delay.
+ * Delays refusals of passwords while there are imported hashes that cost more than our own, or passwords that an inline hook verifies: each
+ * refusal takes as long as the most expensive comparison, so that timing does not distinguish unknown, imported and other users (OWASP
+ * Authentication Cheat Sheet, "Authentication and Error Messages"). Correct passwords are never delayed. Waiting uses no CPU; without such
+ * passwords there is no delay.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { timings } from '../../platform/clock/timings.ts';
@@ -14,18 +15,18 @@ import { verifyPassword } from '../passwords/passwords.service.ts';
 
 /** Milliseconds until the stored hashes are checked again in the background, to notice imports by other processes. */
 const LOOK_AGAIN = 10_000;
-/** … and after which the comparison with the same ones is measured again. */
+/** Milliseconds until the comparison with the same hashes is measured again. */
 const MEASURE_AGAIN = 60_000;
 
 interface Measured {
   readonly hashes: readonly string[];
-  /** Milliseconds that a comparison with the dearest of them takes. */
+  /** Milliseconds of a comparison with the most expensive one. */
   readonly longest: number;
   readonly at: number;
 }
 
 interface Known {
-  /** Milliseconds that a refusal takes at most, where the password is compared once. */
+  /** Maximum milliseconds of a refusal in which the password is compared once. */
   readonly longest: number;
   readonly at: number;
 }
@@ -34,16 +35,16 @@ const measured = new WeakMap<Database, Measured>();
 const known = new WeakMap<Database, Known>();
 const looking = new WeakMap<Database, Promise<Known>>();
 
-/** Takes note of an imported hash, right after it was stored: it may be the dearest, and the next answer is held back as long as it takes. */
+/** Call after an imported hash was stored: it may be the most expensive one, and the next refusal takes as long. */
 export function noteImported(database: Database): void {
   known.delete(database);
   looking.delete(database);
 }
 
-/** Waits until a comparison that began at that moment of `performance.now()` could have been the dearest. */
+/** Waits until a comparison that began at that time (`performance.now()`) could have been the most expensive one. */
 export async function untilEven(database: Database, password: string, begun: number): Promise<void> {
   const { longest } = await current(database);
-  // Typed in another composition, it is compared twice.
+  // A password that is not in the composed form is compared twice.
   const comparisons = password === password.normalize('NFC') ? 1 : 2;
   const rest = begun + longest * comparisons - performance.now();
   if (rest > 0) await wait(rest);
@@ -90,7 +91,7 @@ async function look(database: Database): Promise<Known> {
 const SALT = 'c2FsdCBvZiBub2JvZHkgaGVyZQ==';
 const KEY_BYTES = 32;
 
-/** Hashes of nothing, as dear as the dearest of each kind. */
+/** Random hashes with the highest cost of each kind. */
 function costlyHashes({ bcrypt, sha1, sha256, sha512, scrypt, firebase, argon2 }: DearestHashes): string[] {
   const pbkdf2 = { sha1: [sha1, 20], sha256: [sha256, 32], sha512: [sha512, 64] } as const;
   const like = (cost: ScryptCost) => `ln=${cost[1]},r=${cost[2]},p=${cost[3]}$${SALT}$${zeros(KEY_BYTES)}`;
@@ -110,7 +111,7 @@ function costlyHashes({ bcrypt, sha1, sha256, sha512, scrypt, firebase, argon2 }
 const zeros = (size: number): string => Buffer.alloc(size).toString('base64');
 const unpadded = (base64: string): string => base64.replace(/=+$/, '');
 
-/** @returns milliseconds that a refusal with an inline hook takes; 0 without one */
+/** @returns milliseconds of a refusal with an inline hook; 0 without one */
 async function timeOfHook(database: Database, { elsewhere }: DearestHashes): Promise<number> {
   if (!elsewhere || (await findActiveHookOf(database.knex, PASSWORD_IMPORT)) === undefined) return 0;
   const begun = performance.now();
@@ -118,13 +119,13 @@ async function timeOfHook(database: Database, { elsewhere }: DearestHashes): Pro
   return timings.inlineHook + (performance.now() - begun) * timings.comparisonMargin;
 }
 
-/** @returns milliseconds that a wrong password takes, as busy as the machine is now; 0 where it cannot be compared with the hash at all */
+/** @returns milliseconds of a comparison with a wrong password, at the machine's current load; 0 if it cannot be compared */
 async function timeOf(hash: string): Promise<number> {
   const begun = performance.now();
   try {
     await verifyImportedHash(hash, 'a password of nobody');
   } catch {
-    // One such hash must not end the sign-ins of everybody else.
+    // One invalid hash must not break the sign-ins of other users.
     return 0;
   }
   const imported = performance.now() - begun;

@@ -1,6 +1,6 @@
 /**
- * `authn`: sign-in by API. A right user name and password give a one-time session token, which the authorize endpoint takes as `sessionToken`, or a state
- * token, with which the second factor is proved or an expired password replaced first; as Okta's Authentication API shows it.
+ * `authn`: sign-in by API, as in Okta's Authentication API. A correct user name and password give a one-time session token for the
+ * authorize endpoint's parameter `sessionToken`, or a state token for the second factor or the replacement of an expired password.
  */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
@@ -8,7 +8,7 @@ import { idParams, time, writeTime, writeTimeOrNull } from '../../api/fields.ts'
 import { factorFields, presentFactor } from '../second-factors/user-factors.api.ts';
 import { authenticateByApi, changePasswordByApi, verifyByApi } from '../sessions/session-tokens.service.ts';
 
-/** Any input: problems with it are not reported. */
+/** Any input: its problems are not reported. */
 const typed = z.string().min(1).max(1024);
 
 const attribute = z.string().nullable();

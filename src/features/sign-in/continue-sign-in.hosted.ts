@@ -1,4 +1,4 @@
-/** Continues after a proof of identity: the next step, or the end of the sign-in. */
+/** Continues after authentication: the next step, or the end of the sign-in. */
 import type Koa from 'koa';
 import { beginningAt, withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
 import { visitor } from '../../pages/hosted/deps.ts';
@@ -15,7 +15,7 @@ import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf }
 import { afterFirstStep, byPassword, keepFirstStep, type SignInStep, StepGone } from './sign-in-steps.service.ts';
 
 /**
- * Target after a sign-in without an application: always a page of this service, never an address from the query (open redirect, RFC 9700 section
+ * Target after a sign-in without an application: always a page of this service, never a URL of the query (open redirect, RFC 9700 section
  * 4.11).
  */
 export async function targetAfterSignIn(deps: SignInDeps, ctx: Koa.Context, userId: string): Promise<string> {
@@ -25,7 +25,7 @@ export async function targetAfterSignIn(deps: SignInDeps, ctx: Koa.Context, user
   return addressOfPage(page);
 }
 
-/** Leads on from the first step: to the next page, or to the end of the sign-in. */
+/** Continues after the first step: to the next page, or to the end of the sign-in. */
 export async function continueSignIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, first: FirstStep): Promise<void> {
   const isFresh = place === 'standalone' && pageAfterSignIn(deps, ctx) !== undefined;
   await orRedirectToProvider(ctx, place, async () =>
@@ -33,7 +33,7 @@ export async function continueSignIn(deps: SignInDeps, ctx: Koa.Context, place: 
   );
 }
 
-/** Somebody who has proved who they are, but not by the provider that is required of them, is sent there. */
+/** Redirects a user who has authenticated, but not with the required provider, to that provider. */
 export async function orRedirectToProvider(ctx: Koa.Context, place: SignInPlace, run: () => Promise<void>): Promise<void> {
   try {
     await run();
@@ -44,7 +44,7 @@ export async function orRedirectToProvider(ctx: Koa.Context, place: SignInPlace,
   }
 }
 
-/** Leads on from a right password. @param again shows the first step, when the password was changed meanwhile */
+/** Continues after a correct password. @param again shows the first step, if the password was changed meanwhile */
 export async function continueByPassword(
   deps: SignInDeps,
   ctx: Koa.Context,
@@ -96,7 +96,7 @@ export async function endHostedSignIn(
   seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, place.serverId, place.uid, result)));
 }
 
-/** Redirects to the place that continues a sign-in whose first step was on this page. @param address path and query of this service */
+/** Redirects to the page that continues a sign-in whose first step was on this page. @param address path and query of this service */
 export async function continueElsewhere(deps: SignInDeps, ctx: Koa.Context, address: string, first: FirstStep): Promise<void> {
   const [path = ''] = address.split('?');
   const stateToken = await keepFirstStep(deps.services, first, path, visitor(ctx, deps.config));

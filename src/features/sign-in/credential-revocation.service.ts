@@ -1,6 +1,6 @@
 /**
- * Ends every way to sign in as a user that an organization's administrator may have prepared: password, second factors, passkeys, linked accounts, links,
- * sessions and tokens. For the moment in which the user gets more rights than that administrator has.
+ * Ends every way to sign in as a user that an organization's administrator may have prepared: password, second factors, passkeys, linked
+ * accounts, links, sessions and tokens. Used when the user gets more rights than that administrator has.
  */
 
 import type { Executor } from '../../platform/database/database.ts';
@@ -20,9 +20,9 @@ import { lockUser, updateUser } from '../users/users.store.ts';
 import { deleteLinksOf } from './one-time-links.store.ts';
 
 /**
- * Revokes access that others may have to a user who gets a role: everything if the role raises the user above administrators who could change them;
- * otherwise links and, unless the user acts themselves, sessions. With any permission, also accounts at providers of other organizations, whose
- * owners could sign in as the user.
+ * Revokes access that others may have to a user who gets a role: everything if the role raises the user above administrators who could
+ * change them; otherwise links and, unless the user acts themselves, sessions. With any permission, also accounts at providers of other
+ * organizations, whose owners could sign in as the user.
  * @param trx before the role is written
  * @returns whether the user lost a way to sign in
  */
@@ -33,7 +33,7 @@ export async function endForGain(trx: Executor, userId: string, gain: Gain, requ
   return (!gain.isMembership && (await endForeignAccounts(trx, userId, gain, request))) || rises;
 }
 
-/** @returns were there any? */
+/** @returns whether there were any */
 async function endForeignAccounts(trx: Executor, userId: string, { orgId }: Gain, request: RequestContext): Promise<boolean> {
   const links = await listLinksOfOtherOrganizations(trx, userId, orgId);
   const user = links.length === 0 ? undefined : await lockUser(trx, userId);
@@ -48,7 +48,7 @@ async function endLink(trx: Executor, user: User, { idpId, name, subject }: Name
   await recordLink(trx, 'unlink', { id: idpId, name }, user, subject, request);
 }
 
-/** After the commit: what was being written while the transaction of `endForGain` was open. @param rises what it returned */
+/** Call after the commit, for writes that were concurrent with the transaction of `endForGain`. @param rises its result */
 export const endForGainAgain = (executor: Executor, userId: string, rises: boolean, request: RequestContext): Promise<void> =>
   rises ? endHeld(executor, userId) : endWhatOthersMayHold(executor, userId, request);
 
@@ -57,7 +57,7 @@ async function endWhatOthersMayHold(executor: Executor, userId: string, request:
   if (userId !== request.actor.id) await endBrowserSessions(executor, userId);
 }
 
-/** Would this role or organization open more to the user than to the administrators who can change the user, or could before? */
+/** Does this role or organization give the user more rights than the administrators have who can or could change the user? */
 export const gainsRights = async (executor: Executor, userId: string, gain: Gain): Promise<boolean> =>
   gainsBeyondReach(
     {
@@ -69,8 +69,9 @@ export const gainsRights = async (executor: Executor, userId: string, gain: Gain
   );
 
 /**
- * Afterwards the user has no way to sign in, and needs a link to choose a password. One remains: the account at the provider that they must sign in by. A second
- * organization would otherwise be the way around it. Of owners, and with a role for the service, nothing is required any more until they connect it.
+ * Afterwards the user has no way to sign in, and needs a link to choose a password. Only the account at the required provider remains;
+ * otherwise a second organization could be used to bypass the requirement. For owners, and with a role for the service, no provider is
+ * required until they connect it.
  * @param trx before the role or membership is added
  */
 export async function revokeCredentials(trx: Executor, userId: string, gain: Gain, request: RequestContext): Promise<void> {
@@ -84,7 +85,7 @@ export async function revokeCredentials(trx: Executor, userId: string, gain: Gai
   await endHeld(trx, user.id);
 }
 
-/** Sessions, links and tokens. Once more after the commit: a request under way may have written one. */
+/** Ends sessions, links and tokens. Call again after the commit: a concurrent request may have written one. */
 export async function endHeld(executor: Executor, userId: string): Promise<void> {
   await deleteLinksOf(executor, userId);
   await endBrowserSessions(executor, userId);
@@ -92,7 +93,7 @@ export async function endHeld(executor: Executor, userId: string): Promise<void>
   await endApiTokens(executor, userId);
 }
 
-/** @param hasProvider the user signs in elsewhere: requiring a new password would lock them out there */
+/** @param hasProvider the user signs in with a provider: requiring a new password would lock them out */
 async function endPassword(trx: Executor, user: User, hasProvider: boolean, request: RequestContext): Promise<void> {
   if (user.passwordHash === null) return;
   if (!hasProvider && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED')) {

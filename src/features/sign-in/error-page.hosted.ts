@@ -1,6 +1,6 @@
 /**
- * The error page: what went wrong, what the visitor can do, and the code, description and request id for those who help. It is
- * where the authorization endpoint shows what it may not redirect (RFC 6749 section 4.1.2.1).
+ * The error page: the problem, what the user can do, and code, description and request ID for support. It shows errors that the
+ * authorization endpoint must not redirect (RFC 6749 section 4.1.2.1).
  */
 import type Koa from 'koa';
 import { type ApplicationLink, webAddress } from '../../pages/hosted/page-models.ts';
@@ -11,21 +11,21 @@ import { pageLanguage } from '../../platform/i18n/page-language.ts';
 
 export interface ErrorFacts {
   readonly status: number;
-  /** An error code of OAuth 2.0 or OpenID Connect, or one of ours. */
+  /** An error code of OAuth 2.0, OpenID Connect or this service. */
   readonly code: string;
   /** One sentence in English from the protocol; without one, the code's own message is used. */
   readonly description?: string;
-  /** One sentence of ours, instead. */
+  /** A message to show instead. */
   readonly message?: MessageKey;
-  /** Application that the visitor came from, if known, for the link back. */
+  /** The application that the user came from, if known, for the link back. */
   readonly application?: ApplicationLink | undefined;
-  /** Does the start page lead on from here? */
+  /** Is there a link to the start page? */
   readonly leadsHome?: boolean;
   /** `ui_locales` of the request. */
   readonly uiLocales?: string | undefined;
 }
 
-/** The codes with words of their own; every other one means that the application is at fault. */
+/** The message of a code; codes without one are reported as an error of the application. */
 function messageKey(part: 'heading' | 'advice', { code, status }: ErrorFacts): MessageKey {
   const own = `error.${part}.${code}`;
   if (isMessageKey(own)) return own;
@@ -42,7 +42,7 @@ function explanation(
   return key === undefined ? { text: description, lang: 'en' } : { text: language.text(key), lang: language.lang };
 }
 
-/** Answers with the error page. */
+/** Responds with the error page. */
 export async function errorPage(pages: Pages, ctx: Koa.Context, facts: ErrorFacts): Promise<void> {
   const language = pageLanguage(ctx, facts.uiLocales);
   const heading = language.text(messageKey('heading', facts));

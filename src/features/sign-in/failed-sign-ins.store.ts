@@ -1,6 +1,6 @@
 /**
- * Failed sign-ins: columns of `users`, and of `user_devices` for the browsers in which the user signed in before. The only SQL on the latter but for the
- * plain case of a sign-in (sign-ins.ts).
+ * Failed sign-ins: columns of `users`, and of `user_devices` for the browsers in which the user signed in before. The only SQL on the
+ * latter, except for the plain case of a sign-in (sign-ins.store.ts).
  */
 
 import type { Executor } from '../../platform/database/database.ts';
@@ -17,9 +17,9 @@ export interface FailureCount {
 }
 
 /**
- * Locks the user, so that of several attempts at once each finds what the one before left behind.
- * @param deviceHash of the browser's device cookie, whether known or not
- * @returns undefined when there is no such user
+ * Locks the user, so that each of several concurrent attempts sees the previous one.
+ * @param deviceHash of the browser's device cookie, known or not
+ * @returns undefined if there is no such user
  */
 export async function lockFailedAttempts(
   trx: Executor,
@@ -28,7 +28,7 @@ export async function lockFailedAttempts(
   now: Date,
 ): Promise<FailureCount | undefined> {
   const ofUser = await trx('users').where({ id: userId }).forUpdate().first<FailedAttempts | undefined>(COLUMNS);
-  // Asked for nobody's user, too: it takes the same time.
+  // Also queried for an unknown user, so that the timing is equal.
   const ofDevice =
     deviceHash === undefined
       ? undefined
@@ -40,7 +40,7 @@ export async function lockFailedAttempts(
   return { userId, deviceHash: ofDevice && deviceHash, attempts: ofDevice ?? ofUser };
 }
 
-/** Writes what is remembered from now on. @param counted undefined: nobody's, which takes the same time */
+/** Stores the new counts. @param counted undefined: an unknown user, with equal timing */
 export async function saveFailedAttempts(trx: Executor, counted: FailureCount | undefined): Promise<void> {
   const { failures, locks, lockedUntil } = counted?.attempts ?? { failures: 0, locks: 0, lockedUntil: null };
   const row = { failed_sign_ins: failures, sign_in_locks: locks, locked_until: lockedUntil };
@@ -54,7 +54,7 @@ export async function saveFailedAttempts(trx: Executor, counted: FailureCount | 
 /** Limit per user: a browser that drops cookies would add one with each sign-in. */
 export const MOST_DEVICES = 20;
 
-/** The user signed in with this browser: count it separately from now on. */
+/** The user signed in with this browser: count its attempts separately. */
 export async function rememberDevice(trx: Executor, userId: string, deviceHash: string, expiresAt: Date): Promise<void> {
   const row = { user_id: userId, device_hash: deviceHash, failed_sign_ins: 0, sign_in_locks: 0, locked_until: null, expires_at: expiresAt };
   await trx('user_devices')
@@ -64,7 +64,7 @@ export async function rememberDevice(trx: Executor, userId: string, deviceHash: 
   await forgetOldDevices(trx, userId);
 }
 
-/** An expression, which no index has in order: by that of all browsers PostgreSQL may look for those of one user, where it knows little of the table. */
+/** An expression without an index: with an index on all browsers, PostgreSQL might scan that for one user if statistics are missing. */
 export const NEWEST_DEVICES_FIRST = "expires_at + interval '0' DESC";
 
 async function forgetOldDevices(trx: Executor, userId: string): Promise<void> {
@@ -90,20 +90,23 @@ export async function isKnownDevice(executor: Executor, userId: string, deviceHa
   return (await known.first('user_id')) !== undefined;
 }
 
-/** Has the user signed in with this browser to the last step? A right password alone makes it known, but not theirs. */
+/** Has the user completed a sign-in with this browser? A correct password alone makes it known, but not theirs. */
 export async function hasSignedInWith(executor: Executor, userId: string, deviceHash: string, now: Date): Promise<boolean> {
   const known = executor('user_devices').where({ user_id: userId, device_hash: deviceHash, told: true }).where('expires_at', '>', now);
   return (await known.first('user_id')) !== undefined;
 }
 
-/** Ends every lock of the user's password and begins all its counts again; their browsers stay known. Codes have a count of their own (factors.ts): a new password does not end it. */
+/**
+ * Ends all locks of the user's password and resets their counts; known browsers remain. Codes have a separate count (factors), which a new
+ * password does not reset.
+ */
 export async function forgetFailedAttempts(trx: Executor, userId: string): Promise<void> {
   const none = { failed_sign_ins: 0, sign_in_locks: 0, locked_until: null };
   await trx('users').where({ id: userId }).update(none);
   await trx('user_devices').where({ user_id: userId }).update(none);
 }
 
-/** @returns the number of browsers forgotten, at most `limit` */
+/** @returns the number of deleted browsers, at most `limit` */
 export async function deleteExpiredDevices(executor: Executor, now: Date, limit: number): Promise<number> {
   const key = ['user_id', 'device_hash'];
   const expired = executor('user_devices').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select(key);

@@ -1,6 +1,6 @@
 /**
- * Failure limits per address (OWASP Authentication Cheat Sheet): wrong sign-ins, and wrong client secrets per application. Also limits e-mails that
- * unauthenticated visitors can cause.
+ * Failure limits per address (OWASP Authentication Cheat Sheet): wrong sign-ins, and wrong client secrets per application. Also limits
+ * e-mails that unauthenticated users can cause.
  */
 import ipaddr from 'ipaddr.js';
 import { digest } from '../../platform/crypto/secrets.ts';
@@ -24,28 +24,31 @@ const CLIENT_SECRETS: FailureLimit = { prefix: 'client-secret', most: 100, secon
 /** RFC 8628 section 5.1: user codes are short. */
 const USER_CODES: FailureLimit = { prefix: 'user-code', most: 20, seconds: QUARTER_HOUR };
 
-/** Authorization requests without a session, and those of devices: each is stored. Counted in portions, of which the last one may exceed it. */
+/**
+ * Authorization requests without a session, and device requests, each of which is stored. Counted in batches, the last of which may exceed
+ * the limit.
+ */
 const PENDING_SIGN_INS: FailureLimit = { prefix: 'pending-sign-in', most: 1950, seconds: QUARTER_HOUR };
 
 const RESET_REQUESTS: FailureLimit = { prefix: 'reset-request', most: 20, seconds: QUARTER_HOUR };
-/** To one user: nobody's mailbox is to be flooded. */
+/** E-mails to one user, so that mailboxes cannot be flooded. */
 const MAILS: FailureLimit = { prefix: 'mail', most: 5, seconds: 3600 };
-/** The same for requests of unauthenticated visitors: they must not use up the user's own limit. */
+/** The same for requests of unauthenticated users, which must not use up the user's own limit. */
 const RESET_MAILS: FailureLimit = { ...MAILS, prefix: 'reset-mail' };
 
-/** E-mails with a code to sign in: a whole office may sign in by them. */
+/** E-mails with a sign-in code: a whole office may sign in with them. */
 const CODE_REQUESTS: FailureLimit = { prefix: 'code-request', most: 300, seconds: QUARTER_HOUR };
 const CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'code-mail' };
-/** Second factor codes. They require a verified first factor: others must not use them up. */
+/** Second-factor codes. They require a verified first factor, so others must not use them up. */
 const FACTOR_CODE_MAILS: FailureLimit = { ...MAILS, prefix: 'factor-code-mail' };
 /** Per application and user, existing or not: repeated requests must not wear users down. */
 const SIGN_IN_REQUESTS: FailureLimit = { prefix: 'sign-in-request', most: 5, seconds: 300 };
 /** Per application for all users. */
 const SIGN_IN_REQUESTS_OF_ONE: FailureLimit = { prefix: 'sign-in-requests', most: 3000, seconds: QUARTER_HOUR };
-/** Mails about them to one user, of all applications. */
+/** E-mails about them to one user, for all applications. */
 const SIGN_IN_REQUEST_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-in-request-mail', most: 10 };
 
-/** Accounts that people create themselves. */
+/** Accounts that users create themselves. */
 const SIGN_UPS: FailureLimit = { prefix: 'sign-up', most: 50, seconds: QUARTER_HOUR };
 const SIGN_UP_MAILS: FailureLimit = { ...MAILS, prefix: 'sign-up-mail' };
 /** Invitations of one organization to one address. */
@@ -55,12 +58,12 @@ const NAMES_ELSEWHERE: FailureLimit = { prefix: 'name-elsewhere', most: 20, seco
 /** Steps of one set-up link: each may ask DNS or an identity provider that its reader has chosen. */
 const SETUP_STEPS: FailureLimit = { prefix: 'setup-step', most: 60, seconds: QUARTER_HOUR };
 
-/** The counts by which `settings/bots` knows that a network asks too often. */
+/** The counts by which `settings/bots` detects too many requests of a network. */
 export const LIMITS_OF_REQUESTS = { signUp: SIGN_UPS, passwordReset: RESET_REQUESTS, signIn: SIGN_INS } as const;
 
 type Parts = Pick<Services, 'config' | 'database'>;
 
-/** An address has failed too often to be heard now. */
+/** Too many failures from this address. */
 export class TooManyFailures extends Error {
   override readonly name = 'TooManyFailures';
   /** @param retryAfter seconds */
@@ -69,27 +72,27 @@ export class TooManyFailures extends Error {
   }
 }
 
-/** @param address absent: the service itself, which has no limit @param most failures that are let pass @throws {TooManyFailures} */
+/** @param address absent: the service itself, which has no limit @param most maximum failures @throws {TooManyFailures} */
 export async function refuseBarredAddress({ config, database }: Parts, address: string | undefined, most = SIGN_INS.most): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
   const barred = await secondsBarred(database.pool, { ...SIGN_INS, most }, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** The failures of an address, for a statement that looks at them along with what else it reads. */
+/** The failures of an address, for a statement that reads them with other data. */
 export interface AddressCount {
   readonly key: string;
   /** Number of failures that blocks the source. */
   readonly most: number;
 }
 
-/** @returns undefined where there is no limit */
+/** @returns undefined: no limit */
 export const signInsFrom = ({ config }: Pick<Parts, 'config'>, address: string | undefined): AddressCount | undefined =>
   !config.rateLimits || address === undefined ? undefined : { key: countedUnder(SIGN_INS, networkOf(address)), most: SIGN_INS.most };
 
 /**
  * Not within a transaction: it uses its own connection. A block is recorded once, not for each later attempt.
- * @throws {TooManyFailures} when it exceeds the limit
+ * @throws {TooManyFailures} the limit is exceeded
  */
 export async function countFailedSignIn({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
@@ -115,7 +118,7 @@ export async function limitUnlessKnown(isHeard: boolean, limit: Promise<void>): 
   }
 }
 
-/** Counts a request for a new password, whatever the result. Not within a transaction. @throws {TooManyFailures} when it exceeds the limit */
+/** Counts a request for a new password, whatever the result. Not within a transaction. @throws {TooManyFailures} the limit is exceeded */
 export async function countResetRequest(
   { config, database }: Parts,
   address: string | undefined,
@@ -126,35 +129,35 @@ export async function countResetRequest(
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** Counts a mail with a link to this user. @returns false when they have had too many of late */
+/** Counts an e-mail with a link to this user. @returns false if there were too many recently */
 export async function mayMailAgain({ config, database }: Parts, userId: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, MAILS, userId)).barred === undefined;
 }
 
 /**
- * Counts a mail by which this user gets a new password. A browser in which they signed in before has a count of its own, so that nobody uses up theirs.
+ * Counts an e-mail for a new password. A browser in which the user signed in before has a separate count, so that others cannot use it up.
  * @param knownDevice digest of its device cookie
- * @returns false when there were too many of late
+ * @returns false if there were too many recently
  */
 export async function mayMailReset({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
   const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
   return !config.rateLimits || (await countFailure(database.pool, RESET_MAILS, key)).barred === undefined;
 }
 
-/** Counts a request for a sign-in code, whatever the result. Not within a transaction. @throws {TooManyFailures} when it exceeds the limit */
+/** Counts a request for a sign-in code, whatever the result. Not within a transaction. @throws {TooManyFailures} the limit is exceeded */
 export async function countCodeRequest({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
   const { barred } = await countFailure(database.pool, CODE_REQUESTS, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** Counts an e-mail with a code to this user, as `mayMailReset` does. @returns false when there were too many recently */
+/** Counts an e-mail with a code to this user, as `mayMailReset` does. @returns false if there were too many recently */
 export async function mayMailCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
   const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
   return !config.rateLimits || (await countFailure(database.pool, CODE_MAILS, key)).barred === undefined;
 }
 
-/** Counts an e-mail with the code of a second factor, as `mayMailCode` does. @returns false when there were too many recently */
+/** Counts an e-mail with the code of a second factor, as `mayMailCode` does. @returns false if there were too many recently */
 export async function mayMailFactorCode({ config, database }: Parts, userId: string, knownDevice: string | undefined): Promise<boolean> {
   const key = knownDevice === undefined ? userId : `${userId} ${knownDevice}`;
   return !config.rateLimits || (await countFailure(database.pool, FACTOR_CODE_MAILS, key)).barred === undefined;
@@ -168,26 +171,26 @@ export async function countSignInRequest({ config, database }: Parts, clientId: 
   return barred ?? (await countFailure(database.pool, SIGN_IN_REQUESTS_OF_ONE, clientId)).barred;
 }
 
-/** Counts a mail about a sign-in request. @returns false when the user had too many recently */
+/** Counts an e-mail about a sign-in request. @returns false if there were too many recently */
 export async function mayMailSignInRequest({ config, database }: Parts, userId: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, SIGN_IN_REQUEST_MAILS, userId)).barred === undefined;
 }
 
-/** Counts a sign-up, whatever the result. Not within a transaction. @throws {TooManyFailures} when it exceeds the limit */
+/** Counts a sign-up, whatever the result. Not within a transaction. @throws {TooManyFailures} the limit is exceeded */
 export async function countSignUp({ config, database }: Parts, address: string | undefined, most = SIGN_UPS.most): Promise<void> {
   if (!config.rateLimits || address === undefined) return;
   const { barred } = await countFailure(database.pool, { ...SIGN_UPS, most }, networkOf(address));
   if (barred !== undefined) throw new TooManyFailures(barred);
 }
 
-/** Counts an e-mail of a sign-up to this address. @returns false when there were too many recently */
+/** Counts an e-mail of a sign-up to this address. @returns false if there were too many recently */
 export async function mayMailSignUp({ config, database }: Parts, email: string): Promise<boolean> {
   return !config.rateLimits || (await countFailure(database.pool, SIGN_UP_MAILS, digest(email.toLowerCase()))).barred === undefined;
 }
 
 /**
  * Counts an invitation. Per organization: a shared count would reveal invitations of others.
- * @returns seconds until the organization may invite this address again; undefined: now
+ * @returns seconds until the organization can invite this address again; undefined: now
  */
 export async function countInvitationMail({ config, database }: Parts, orgId: string, email: string): Promise<number | undefined> {
   if (!config.rateLimits) return undefined;
@@ -219,12 +222,12 @@ export async function countUserCode({ config, database }: Parts, address: string
   return (await countFailure(database.pool, USER_CODES, networkOf(address))).barred;
 }
 
-/** A device waits with this code: it was no failure. */
+/** A device request with this code exists, so it was no failure. */
 export async function forgetUserCode({ config, database }: Parts, address: string | undefined): Promise<void> {
   if (config.rateLimits && address !== undefined) await forgetFailure(database.pool, USER_CODES, networkOf(address));
 }
 
-/** @param network from `networkOf` @returns seconds until a new sign-in may start from there; undefined: now */
+/** @param network from `networkOf` @returns seconds until a new sign-in can start there; undefined: now */
 export async function countPendingSignIns({ config, database }: Parts, network: string, requests: number): Promise<number | undefined> {
   if (!config.rateLimits) return undefined;
   return (await countFailure(database.pool, PENDING_SIGN_INS, network, requests)).barred;
@@ -236,7 +239,7 @@ export async function countWrongSecret({ config, database }: Parts, clientId: st
   return (await countFailure(database.pool, CLIENT_SECRETS, `${clientId} ${network}`)).barred;
 }
 
-/** Network of an address: for IPv6 the 64 bits that a subscriber gets at least (RFC 6177); for IPv4-mapped IPv6 the IPv4 address. */
+/** Network of an address: for IPv6 the 64 bits that a subscriber has at least (RFC 6177); for IPv4-mapped IPv6 the IPv4 address. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

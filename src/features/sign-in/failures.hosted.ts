@@ -1,4 +1,4 @@
-/** Converts every error behind a hosted page to the error page, in one place. */
+/** Shows the error page for every error of a hosted page. */
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { APPLICATION_PARAMETER, parameterOf } from '../../pages/hosted/carried-parameters.ts';
@@ -41,12 +41,12 @@ function failureOf(error: unknown): Failure {
   if (error instanceof TooManyFailures) return { status: 429, code: 'too_many_failures', message: 'failure.too_many_failures' };
   if (error instanceof SignInDenied) return { status: 403, code: 'sign_in_denied', message: 'failure.sign_in_denied' };
   if (isUnavailable(error)) return { status: 503, code: 'temporarily_unavailable', message: 'failure.temporarily_unavailable' };
-  // The body parser's refusals: too large, an encoding it does not know, cut off.
+  // The body parser's errors: too large, unsupported encoding, incomplete.
   if (isClientError(error)) return { status: error.status, code: 'bad_request', message: 'failure.bad_request' };
   return { status: 500, code: 'server_error', message: 'failure.server_error' };
 }
 
-/** Anyone who is in their own pages, or on the way there, came from no application. */
+/** Account pages and the way to them belong to no application. */
 const ACCOUNT_PAGE = /^\/(account|signin)(\/|$)/;
 
 /** Retry-After in seconds for pages that failed because of the database (RFC 9110 section 10.2.3). */
@@ -55,13 +55,13 @@ const RETRY_AFTER = '10';
 export interface ExplanationParts {
   readonly pages: Pages;
   readonly log: Logger;
-  /** The way back to an application that signs in at this server; undefined when there is none of this id. */
+  /** The link back to an application that signs in at this server; undefined: no such application. */
   wayBack(serverId: string, applicationId: string): Promise<ApplicationLink | undefined>;
 }
 
-/** Answers what is thrown further in with the error page; what is the service's own failure is logged. */
+/** Shows the error page for errors of later middleware, and logs the service's own failures. */
 export function explainFailures({ pages, log, wayBack }: ExplanationParts): Koa.Middleware {
-  /** The application that the address of an interaction names. A page without the way back is better than none. */
+  /** The application of an interaction's URL. On failure, the page is shown without the link back. */
   async function application(ctx: Koa.Context): Promise<ApplicationLink | undefined> {
     const serverId = /^\/interaction\/([^/]+)\//.exec(ctx.path)?.[1];
     const id = parameterOf(ctx, APPLICATION_PARAMETER);
@@ -85,7 +85,7 @@ export function explainFailures({ pages, log, wayBack }: ExplanationParts): Koa.
   };
 }
 
-/** The last middleware of the service: no other one knew the address. */
+/** The last middleware: the URL is unknown. */
 export function unknownPage(pages: Pages): Koa.Middleware {
   return (ctx) => errorPage(pages, ctx, { status: 404, code: 'not_found' });
 }

@@ -1,4 +1,4 @@
-/** The page that carries an authorization response to the application by POST (OAuth 2.0 Form Post Response Mode section 2). */
+/** The page that posts an authorization response to the application (OAuth 2.0 Form Post Response Mode section 2). */
 import type Koa from 'koa';
 import type { Pages } from '../../platform/http/views.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
@@ -14,13 +14,13 @@ export interface FormPostFacts {
   readonly uiLocales?: string | undefined;
 }
 
-/** Answers with the page, which sends itself where scripts run, and has a button where they do not. */
+/** Shows the page, which submits itself by script, and has a button without scripts. */
 export async function formPostPage(pages: Pages, ctx: Koa.Context, facts: FormPostFacts): Promise<void> {
   const language = pageLanguage(ctx, facts.uiLocales);
   const heading = language.text('form-post.title', { application: facts.applicationLabel });
   const locals = {
     ...language,
-    // Asked for in another language the page would be another answer, and this one is on its way.
+    // No language menu: in another language, the page would be another response, and this one was already issued.
     languages: [],
     title: heading,
     heading,

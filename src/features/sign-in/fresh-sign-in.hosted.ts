@@ -1,6 +1,6 @@
 /**
- * Requires a session and a sign-in within the last 15 minutes, with the second factor of users who have one, before users see their own pages or
- * change how they sign in. Also defines the way back.
+ * Requires a session and a sign-in within the last 15 minutes, with the second factor of users who have one, before users see their own
+ * pages or change how they sign in. Also defines the target after the sign-in.
  */
 
 import type Koa from 'koa';
@@ -16,7 +16,7 @@ import type { FirstStep } from './sign-in.service.ts';
 
 export const ACCOUNT = '/account';
 
-/** The user's own pages, as a sign-in may lead back to them; '' is the first. */
+/** The account pages that a sign-in can return to; '' is the first. */
 const ACCOUNT_PAGES = [
   '',
   'profile',
@@ -31,7 +31,7 @@ const ACCOUNT_PAGES = [
 ] as const;
 export type AccountPage = (typeof ACCOUNT_PAGES)[number];
 
-/** A page to return to after a sign-in: an account page, or one sign-in request of an application. */
+/** A page to return to after a sign-in: an account page, or a sign-in request of an application. */
 type ReturnPage = AccountPage | `requests?code=${string}`;
 const SIGN_IN_REQUEST = /^requests\?code=[A-Z0-9]{26}$/;
 const isReturnPage = (page: string | undefined): page is ReturnPage =>
@@ -39,7 +39,7 @@ const isReturnPage = (page: string | undefined): page is ReturnPage =>
 
 export const addressOfPage = (page: ReturnPage): string => (page === '' ? ACCOUNT : `${ACCOUNT}/${page}`);
 
-/** Address of a sign-in that leads back to the page. @param query of the page; kept if it names a sign-in request */
+/** URL of a sign-in that returns to the page. @param query of the page; kept if it contains a sign-in request */
 export function signInFor(page: AccountPage, query = ''): string {
   const withQuery = `${page}?${query}`;
   return `/signin?${PARAMETER}=${encodeURIComponent(isReturnPage(withQuery) ? withQuery : page)}`;
@@ -52,7 +52,9 @@ const FIRST = 'applications';
 
 export type SignedInSession = NonNullable<Awaited<ReturnType<BrowserSessions['current']>>>;
 
-/** May a session that is to become stronger do so by a factor alone? Who has none would set one up, which a session of any age must not do. */
+/**
+ * Can a session that needs strengthening do so with only a factor? A user without one would set one up, which an older session must not do.
+ */
 export const mayStepUp = async (
   { services }: HostedDeps,
   { user, amr, authenticatedAt }: Pick<FirstStep, 'amr' | 'authenticatedAt'> & { readonly user: { readonly id: string } },
@@ -79,10 +81,10 @@ const receiving =
  */
 export const change = <H extends HostedDeps>(run: Change<H>, page: AccountPage = 'security') => receiving<H>(isFreshSignIn, run, page);
 
-/** Before any other change of what is their own: the form is this browser's and theirs, and they are signed in. */
+/** Guards other changes of a user's own data: the form belongs to this browser and user, and they are signed in. */
 export const ownChange = <H extends HostedDeps>(run: Change<H>, page: AccountPage) => receiving<H>(async () => true, run, page);
 
-/** @returns the account page after a sign-in at `/signin`. Stored when the address contains it, for the following steps. */
+/** @returns the account page after a sign-in at `/signin`. Stored if the URL contains it, for the following steps. */
 export function pageAfterSignIn({ config }: HostedDeps, ctx: Koa.Context): ReturnPage | undefined {
   const { [PARAMETER]: named } = ctx.query;
   const wanted = typeof named === 'string' ? named : cookieIn(ctx, COOKIE, config.secure, '/signin')?.replace(FIRST, '');
@@ -103,12 +105,12 @@ export async function reauthentication(
   return user && { login: user.login, back: addressOfPage(page) };
 }
 
-/** The sign-in has led there. */
+/** Removes the stored page after the redirect to it. */
 export const forgetPageAfterSignIn = ({ config }: HostedDeps, ctx: Koa.Context): void => keep(ctx, config.secure, '', 0);
 
-/** @param seconds 0: takes the cookie away */
+/** @param seconds 0: deletes the cookie */
 function keep(ctx: Koa.Context, secure: boolean, value: string, seconds: number): void {
-  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
   ctx.cookies.secure = secure;
   ctx.cookies.set(prefixed(COOKIE, secure, '/signin'), value, {
     signed: false,

@@ -1,4 +1,4 @@
-/** Is a sign-in fresh enough for a sensitive change? */
+/** Is a sign-in recent enough for a sensitive change? */
 import { epochSeconds } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { isEnrolled } from '../second-factors/factors.service.ts';
@@ -15,7 +15,9 @@ export interface SignedIn {
   readonly signedInAt: number;
 }
 
-/** @param at epoch seconds, of the change @returns whether the session's user may make it: with their second factor, if they have one */
+/**
+ * @param at time of the change in epoch seconds @returns whether the session's user can make it: with their second factor, if they have one
+ */
 export async function isFreshSignIn(
   { services }: { readonly services: Services },
   { accountId, amr, signedInAt }: SignedIn,

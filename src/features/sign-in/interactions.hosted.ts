@@ -1,6 +1,6 @@
 /**
- * Interface between hosted pages and a pending authorization request. The authorization servers implement it; the pages know nothing else of OAuth.
- * (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4.)
+ * Interface between hosted pages and a pending authorization request, implemented by the authorization servers. The pages contain no other
+ * OAuth (OpenID Connect Core 1.0 sections 3.1.2.3 and 3.1.2.4).
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -17,42 +17,45 @@ interface ConsentScope {
   readonly description: string;
   /** Its texts in other languages. */
   readonly translations?: Scope['translations'];
-  /** The user may leave it out. */
+  /** Can the user deselect it? */
   readonly optional: boolean;
 }
 
 interface ProviderPreferences {
-  /** Go straight to this one. */
+  /** The provider to redirect to. */
   readonly idp?: string;
   /** Additional scopes for the provider, space-separated. */
   readonly idpScope?: string;
-  /** The ids of those that the sign-in page offers; absent: all that are active. */
+  /** IDs of the providers on the sign-in page; absent: all active ones. */
   readonly identityProviders?: readonly string[];
-  /** Seconds that an authentication may be old; 0: the user must authenticate again. Absent: any age is accepted. */
+  /** Maximum age of the authentication in seconds; 0: the user must authenticate again. Absent: any age is accepted. */
   readonly maxAge?: number;
 }
 
 export interface InteractionDetails {
   readonly uid: string;
   readonly serverId: string;
-  /** `assignment`: the application is not open to the signed-in user. `organization`: they must choose one, or are not a member of the one that is named. */
+  /**
+   * `assignment`: the application is not assigned to the signed-in user. `organization`: they must choose one, or are not a member of the
+   * requested one.
+   */
   readonly prompt: 'login' | 'assignment' | 'organization' | 'consent';
   /** For the prompt of that name. */
   readonly organization?: { readonly isRefused: boolean; readonly wanted?: string };
-  /** The ID or the name of the organization that the request names, or that the user has chosen. */
+  /** ID or name of the organization that the request names or the user has chosen. */
   readonly signsInFor?: string;
   readonly application: ApplicationFacts;
-  /** Does it ask a second factor of all its users? */
+  /** Does the application require a second factor of all its users? */
   readonly applicationDemands?: boolean;
-  /** Does the organization that they sign in for? */
+  /** Does the organization that they sign in for require one? */
   readonly organizationDemands?: boolean;
-  /** May people create accounts on its sign-in page? */
+  /** Can users create accounts on its sign-in page? */
   readonly registration?: ApplicationRegistration;
-  /** The application asks for the page on which accounts are created. */
+  /** Does the application request the page that creates accounts? */
   readonly creates?: boolean;
   /** Origin of an application that no administrator created. */
   readonly unchecked?: {
-    /** A program on the device of this browser, or on the one that shows the code of a device request. */
+    /** A program on this browser's device, or on the device that shows the code. */
     readonly from: 'host' | 'this-device' | 'other-device';
     /** Meaning of `host`: the redirect target, or the host of the client's document. */
     readonly host: string;
@@ -62,9 +65,9 @@ export interface InteractionDetails {
   readonly loginHint?: string;
   readonly display?: string;
   readonly uiLocales?: string;
-  /** Identity provider preferences of the application. */
+  /** Identity provider parameters of the application. */
   readonly upstream?: ProviderPreferences;
-  /** Requested authentication context classes, the best first. */
+  /** Requested authentication context classes, best first. */
   readonly acrValues?: readonly string[];
   /** The user is signed in and needs only a second factor. */
   readonly stepUp?: {
@@ -81,10 +84,12 @@ export interface InteractionDetails {
     readonly resources: readonly string[];
     /** With these scopes the application reads all claims of the user at userinfo, not just those the scopes name. */
     readonly wholeProfile: boolean;
-    /** The application gets a refresh token without a scope that says so. */
+    /** Does the application get a refresh token without offline_access? */
     readonly staysConnected: boolean;
   };
-  /** Origin of the validated redirect URI (the scheme, `com.example.app:`, of a native application's) first, then the application's others. */
+  /**
+   * Origin of the validated redirect URI (for a native application the scheme, `com.example.app:`) first, then the application's others.
+   */
   readonly redirectOrigins: readonly string[];
 }
 
@@ -95,19 +100,19 @@ export type InteractionResult =
         readonly amr: readonly string[];
         /** Absent: now. */
         readonly authenticatedAt?: Date | undefined;
-        /** The external provider that has proved it. */
+        /** The external provider of the sign-in. */
         readonly idp?: string | undefined;
       };
     }
   | { readonly consent: { readonly scopes: readonly string[] } }
-  /** The ID of the one that the user signs in for. */
+  /** The ID of the organization that the user signs in for. */
   | { readonly organization: string }
   /** Continue the request with another sign-in. */
   | { readonly switchAccount: true }
   | { readonly error: 'access_denied'; readonly error_description: string };
 
 export interface Interactions {
-  /** @returns the application of a pending sign-in, in any browser; undefined when it is over */
+  /** @returns the application of a pending sign-in, in any browser; undefined if it has ended */
   waiting(
     serverId: string,
     uid: string,
@@ -115,7 +120,7 @@ export interface Interactions {
   /** @throws {InteractionGone} */
   details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<InteractionDetails>;
   /**
-   * @returns the address to continue at, without a query
+   * @returns the URL to continue at, without a query
    * @throws {InteractionGone}
    */
   finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: InteractionResult): Promise<string>;
@@ -132,6 +137,6 @@ export class InteractionGone extends Error {
 /** Dependencies of the pages. */
 export interface SignInDeps extends SharedHouse {
   readonly interactions: Interactions;
-  /** @returns the address that confirms the request of a device; undefined: none waits under this user code */
+  /** @returns the URL that confirms a device request; undefined: no request has this user code */
   findDeviceRequest(userCode: string): Promise<string | undefined>;
 }

@@ -1,6 +1,7 @@
 /**
- * When wrong passwords lock an account (OWASP Authentication Cheat Sheet, "Account Lockout"): ten in a row for one minute, every further ten for twice
- * as long, never longer than an hour. A browser in which the user signed in before has a count of its own. Failures by address are not decided here.
+ * When wrong passwords lock an account (OWASP Authentication Cheat Sheet, "Account Lockout"): ten in a row for one minute, every further
+ * ten for twice as long, at most an hour. A browser in which the user signed in before is counted separately. Failures by address have
+ * other rules.
  */
 
 /** Wrong passwords that lock. */
@@ -30,9 +31,9 @@ export const isLocked = ({ lockedUntil }: Pick<FailedAttempts, 'lockedUntil'>, n
   lockedUntil !== null && lockedUntil.getTime() > now.getTime();
 
 /**
- * Decides about one attempt; of several at once each is decided with what the one before left behind. While the lock lasts nothing counts: guessing
- * on does not lengthen it.
- * @param right is it the password?
+ * Decides about one attempt; of several concurrent attempts, each is decided with the result of the previous one. Attempts during a lock do
+ * not count, so they do not extend it.
+ * @param right is the password correct?
  */
 export function decideAttempt(before: FailedAttempts, right: boolean, now: Date): AttemptDecision {
   if (isLocked(before, now)) return { admitted: false, reason: 'locked', remembered: before };
@@ -50,5 +51,5 @@ export function decideAttempt(before: FailedAttempts, right: boolean, now: Date)
   };
 }
 
-/** @param locks before this one */
+/** @param locks number of earlier locks */
 const secondsOfLock = (locks: number): number => Math.min(SHORTEST_LOCK * 2 ** locks, LONGEST_LOCK);

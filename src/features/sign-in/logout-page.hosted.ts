@@ -1,4 +1,6 @@
-/** The page that asks before it signs out: OpenID Connect RP-Initiated Logout 1.0 section 2, "SHOULD ask the End-User". */
+/**
+ * The page that asks for confirmation before the sign-out (OpenID Connect RP-Initiated Logout 1.0 section 2, "SHOULD ask the End-User").
+ */
 import type Koa from 'koa';
 import { accountLabel } from '../../pages/hosted/page-models.ts';
 import type { HiddenField } from '../../platform/http/csrf.ts';
@@ -13,13 +15,13 @@ export interface LogoutFacts {
   /** User of the session, if known. */
   readonly account?: { readonly login: string; readonly name: string } | undefined;
   readonly csrfField: HiddenField;
-  /** Origin of the validated post_logout_redirect_uri, when the browser goes there afterwards. */
+  /** Origin of the validated post_logout_redirect_uri, if the browser is redirected there. */
   readonly redirectOrigins?: readonly string[];
   /** `ui_locales` of the request. */
   readonly uiLocales?: string | undefined;
 }
 
-/** Answers with the confirmation page. */
+/** Shows the confirmation page. */
 export async function logoutPage(pages: Pages, ctx: Koa.Context, facts: LogoutFacts): Promise<void> {
   const language = pageLanguage(ctx, facts.uiLocales);
   const { text } = language;

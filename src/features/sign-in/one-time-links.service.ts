@@ -26,10 +26,10 @@ const SECONDS: Readonly<Record<LinkPurpose, number>> = {
 };
 
 /**
- * Makes a link in place of those the user had.
+ * Creates a link that replaces the user's other links.
  * @param trx the transaction of the change that the link belongs to
- * @param mailedTo the address that it is mailed to: anyone who uses it has shown that the address is theirs
- * @returns its address, which is returned only once
+ * @param mailedTo address of the e-mail: using the link verifies it
+ * @returns its URL, which is returned only once
  */
 export async function createPasswordLink(
   trx: Executor,
@@ -49,8 +49,8 @@ export async function createPasswordLink(
 }
 
 /**
- * Makes a link and notes the mail that carries it.
- * @param user who has an address that mail can be sent to
+ * Creates a link and queues its e-mail.
+ * @param user with an address that can receive e-mail
  */
 export async function mailPasswordLink(
   trx: Executor,
@@ -78,9 +78,9 @@ export interface Choice {
 }
 
 /**
- * Uses the link up and sets the password; the user's sessions and tokens end, for another one may hold them.
- * @param request who asks; the user themselves counts as the actor
- * @returns undefined when the link is of no use, as in `readPasswordLink`
+ * Uses the link and sets the password. The user's sessions and tokens end, because they may belong to someone else.
+ * @param request the sender; the user counts as the actor
+ * @returns undefined if the link cannot be used, as in `readPasswordLink`
  */
 export async function usePasswordLink(
   services: Services,
@@ -89,7 +89,7 @@ export async function usePasswordLink(
 ): Promise<User | undefined> {
   const { database } = services;
   if ((await readPasswordLink(services, token)) === undefined) return undefined;
-  // Before the transaction: a hash takes its time, and connections are few.
+  // Before the transaction: hashing is slow, and connections are few.
   const passwordHash = await hashPassword(password);
   const user = await database.transaction((trx) => choose(trx, { token, passwordHash }, request));
   if (user === undefined) return undefined;
@@ -106,7 +106,7 @@ async function choose(
   const now = present();
   const id = digest(token);
   const link = await findOneTimeLink(trx, id, now);
-  // The user before the link, in the order in which `createPasswordLink` locks them.
+  // First the user, then the link: the same order of locks as in `createPasswordLink`.
   const before = link && (await lockUser(trx, link.userId));
   if (link === undefined || before === undefined) return undefined;
   const status = statusAfterChoosing(before.status, link.purpose);
@@ -116,20 +116,20 @@ async function choose(
   return storeChosen(trx, before, { status, passwordHash, displayMessage, emailVerified: before.emailVerified || isProved }, request);
 }
 
-/** A password that its user has chosen themselves. */
+/** A password that its user has chosen. */
 export interface ChosenPassword {
-  /** That they have from now on. */
+  /** The user's new status. */
   readonly status: User['status'];
   readonly passwordHash: string;
   /** For the audit log. */
   readonly displayMessage: string;
-  /** Absent: as it was. */
+  /** Absent: unchanged. */
   readonly emailVerified?: boolean;
 }
 
 /**
- * Sets a password that its user has chosen, and ends what was reached by the one before.
- * @param before the user, locked in the transaction; after its commit `endHoldings` ends what was being written meanwhile
+ * Sets a password that its user has chosen, and ends everything obtained with the previous one.
+ * @param before the user, locked in the transaction; after its commit `endHoldings` ends what was written concurrently
  */
 export async function storeChosen(
   trx: Executor,
@@ -165,7 +165,7 @@ export async function storeChosen(
   return { ...before, ...changes };
 }
 
-/** Ends the user's sessions and tokens, and their sign-ins under way. */
+/** Ends the user's sessions, tokens and pending sign-ins. */
 export async function endHoldings(executor: Executor, userId: string): Promise<void> {
   await endBrowserSessions(executor, userId);
   await endOAuthTokens(executor, userId);

@@ -1,4 +1,4 @@
-/** Links that work once, known by the digest of their token alone. The only SQL on that table. */
+/** Links that can be used once, found by the digest of their token. The only SQL on that table. */
 
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
@@ -9,7 +9,7 @@ export interface OneTimeLink {
   readonly id: string;
   readonly purpose: LinkPurpose;
   readonly userId: string;
-  /** The address that it was mailed to; null: it reached its user in another way. */
+  /** Address of the e-mail; null: the user got the link in another way. */
   readonly mailedTo: string | null;
   readonly created: Date;
   readonly expiresAt: Date;
@@ -21,12 +21,12 @@ export async function insertOneTimeLink(executor: Executor, link: OneTimeLink): 
   await executor('one_time_links').insert(toRow(LINK, link));
 }
 
-/** @returns the link, if it has neither been used nor expired */
+/** @returns the link, if it was not used and has not expired */
 export async function findOneTimeLink(executor: Executor, id: string, now: Date): Promise<OneTimeLink | undefined> {
   return executor('one_time_links').where({ id }).where('expires_at', '>', now).first<OneTimeLink | undefined>(LINK);
 }
 
-/** Uses the link up. @returns false when it was used before, or has expired */
+/** Uses the link. @returns false if it was used before, or has expired */
 export async function consumeLink(executor: Executor, id: string, now: Date): Promise<boolean> {
   return (await executor('one_time_links').where({ id }).where('expires_at', '>', now).delete()) === 1;
 }
@@ -36,7 +36,7 @@ export async function deleteLinksOf(executor: Executor, userId: string): Promise
   await executor('one_time_links').where({ user_id: userId }).delete();
 }
 
-/** @returns the number of links removed, at most `limit` */
+/** @returns the number of deleted links, at most `limit` */
 export async function deleteExpiredLinks(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('one_time_links').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('one_time_links').whereIn('id', expired).delete();

@@ -1,4 +1,4 @@
-/** A right password is hashed again where its hash was imported, was made with other parameters, or is elsewhere. */
+/** Hashes a correct password again if its hash was imported, has other parameters, or is stored elsewhere. */
 import type { Executor } from '../../platform/database/database.ts';
 import { Overloaded } from '../../platform/database/database-failures.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -16,7 +16,7 @@ export interface Rehashed {
 }
 
 /**
- * The password is known only at this moment.
+ * Only possible at sign-in, when the password is available.
  * @returns undefined if its hash is current, or too many are waiting: a refusal must not reveal that the password is correct
  */
 export async function rehashPassword(user: User | undefined, password: string): Promise<Rehashed | undefined> {

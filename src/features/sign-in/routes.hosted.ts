@@ -39,15 +39,15 @@ type Step = (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails) =>
 const INTERACTION = '/interaction/:server/:uid';
 const UPSTREAM_CALLBACK = '/interaction/upstream/:idp/callback';
 
-/** Shows what the interaction asks for next. */
+/** The page for each prompt of an interaction. */
 const PAGES = { login: askToSignIn, assignment: showNotAssigned, organization: askForOrganization, consent: askForConsent } as const;
 const show: Step = (deps, ctx, details) => PAGES[details.prompt](deps, ctx, details);
 
-/** @returns middleware for the hosted pages; other addresses go to the next one */
+/** @returns middleware for the hosted pages; other requests go to the next one */
 export function hostedPages(deps: SignInDeps): Koa.Middleware {
   const { config, interactions } = deps;
 
-  /** Runs a step with the interaction that the address names, if it is this browser's. */
+  /** Runs a step with the interaction of the URL, if it belongs to this browser. */
   const step =
     (run: Step, prompt?: InteractionDetails['prompt']) =>
     async (ctx: RouterContext): Promise<void> => {
@@ -56,17 +56,17 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       if (details.uid !== uid || details.serverId !== server) throw new InteractionGone('other-browser');
       ctx.state.brandColor = details.application.brandColor;
       if (details.signsInFor !== undefined) showOrganization(ctx, await findDesignOfOrganization(deps.services, details.signsInFor));
-      // A form in another tab of an interaction that has continued: show its current step.
+      // The form is from another tab, and the interaction has continued: show its current step.
       await (prompt === undefined || details.prompt === prompt ? run : show)(deps, ctx, details);
     };
 
-  /** A form's address opened directly, e.g. from the address bar: redirect to its page. */
+  /** A form's URL was opened directly, e.g. from the address bar: redirect to its page. */
   const backToInteraction = (ctx: RouterContext): void => {
     const { server = '', uid = '' } = ctx.params;
     seeOther(ctx, withCarriedParameters(ctx, `/interaction/${encodeURIComponent(server)}/${encodeURIComponent(uid)}`));
   };
 
-  // Posts of other sites: the providers' (OAuth 2.0 Form Post Response Mode). They change nothing.
+  // Cross-site posts of identity providers (OAuth 2.0 Form Post Response Mode). They change nothing.
   const callbacks = new Router()
     .get(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(deps.pages, ctx))
     .post(UPSTREAM_CALLBACK, (ctx) => receiveUpstream(deps.pages, ctx));
@@ -123,7 +123,8 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
       if (origins === undefined) return next();
       ctx.body = { origins };
     })
-    // Okta's Terraform provider asks which kind of service this is. The older kind has no authentication policies for applications.
+    // Okta's Terraform provider requests this to find out the type of the service. The older type has no authentication policies for
+    // applications.
     .get('/.well-known/okta-organization', (ctx) => {
       ctx.body = { id: 'gatehouse', pipeline: 'v1', settings: {}, _links: { organization: { href: config.baseUrl } } };
     })
@@ -160,6 +161,6 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     .post(`${INTERACTION}/return`, step(returnNotAssigned, 'assignment'))
     .post(`${INTERACTION}/organization`, step(receiveOrganization, 'organization'))
     .post(`${INTERACTION}/consent`, step(receiveConsent, 'consent'));
-  // The router itself adds to the context what its type asks for.
+  // The router adds to the context what its type requires.
   return router.routes() as Koa.Middleware;
 }

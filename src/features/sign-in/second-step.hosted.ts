@@ -1,6 +1,6 @@
 /**
- * The pages of the second step and their forms: the second factor, its enrolment, the recovery codes, and a new password in place of an expired one.
- * The state token is in a cookie, so that a page can be loaded again, or in another language.
+ * The pages of the second step and their forms: the second factor, its enrolment, recovery codes, and the replacement of an expired
+ * password. The state token is in a cookie, so that a page can be reloaded, also in another language.
  */
 import type Koa from 'koa';
 import { visitor } from '../../pages/hosted/deps.ts';
@@ -34,7 +34,7 @@ import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.t
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
 import { abandonStep, type PendingStep, readStep, StepGone, useFirstStep, verifyFactor } from './sign-in-steps.service.ts';
 
-/** The step that this browser waits for at the place. */
+/** The step that is pending at the place in this browser. */
 export const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
   readStep(deps.services, stateToken, pathOfPlace(place), deviceOf(ctx, deps.config));
 
@@ -44,7 +44,7 @@ export const waitingAt = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace
   place: pathOfPlace(place),
 });
 
-/** Shows the page of the second step. @returns false when this browser waits for none here */
+/** Shows the page of the second step. @returns false if none is pending here */
 export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<boolean> {
   const stateToken = stateTokenOf(deps, ctx);
   const step = stateToken === '' ? undefined : await pendingStep(deps, ctx, place, stateToken);
@@ -54,7 +54,7 @@ export async function showPendingStep(deps: SignInDeps, ctx: Koa.Context, place:
   return true;
 }
 
-/** @returns false when another window went on with it */
+/** @returns false if another window has continued it */
 async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<boolean> {
   try {
     await orRedirectToProvider(ctx, place, async () =>
@@ -120,10 +120,10 @@ async function showNewPassword(
   });
 }
 
-/** Handles a second step form. @param gone shows the first step again when the state token is no longer valid */
+/** Handles a second-step form. @param gone shows the first step again if the state token is no longer valid */
 export type StepReceiver = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, gone: () => Promise<void>) => Promise<void>;
 
-/** Runs a step with its form; an ended one redirects to the current step. */
+/** Runs a step with its form; if it has ended, redirects to the current step. */
 export const receiver =
   (run: (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, form: URLSearchParams) => Promise<void>): StepReceiver =>
   async (deps, ctx, place, gone) => {
@@ -134,7 +134,7 @@ export const receiver =
     } catch (error) {
       if (!(error instanceof StepGone)) throw error;
       const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
-      // A form of another step: sent twice, or from another window. An enrolment alone is over, when another window has made one.
+      // The form is of another step: sent twice, or from another window. A pending enrolment has ended if another window has completed one.
       if (step !== undefined && step.next !== 'ENROLL' && step.next !== 'OFFER') return showStep(deps, ctx, place, step);
       keepStateToken(deps, ctx, pathOfPlace(place), undefined);
       await gone();
@@ -164,12 +164,12 @@ async function proofIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, f
   return { kind: 'recovery', passCode: recovery.slice(0, 100) };
 }
 
-/** The first code of the factor that is being enrolled; then the recovery codes are shown. */
+/** The first code of a new factor; then the recovery codes are shown. */
 export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
   const step = await pendingStep(deps, ctx, place, stateToken);
   if (step === undefined) throw new StepGone();
-  // Sent again by loading the page with the recovery codes again.
+  // The page with the recovery codes was reloaded.
   if (step.next !== 'ENROLL') return showStep(deps, ctx, place, step);
   const codes = await confirmEnrolment(
     deps.services,
@@ -183,7 +183,7 @@ export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, 
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
 
-/** A passkey in place of the app. */
+/** A passkey instead of an authenticator app. */
 export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
   const step = await pendingStep(deps, ctx, place, stateToken);
@@ -196,7 +196,7 @@ export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, 
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
 
-/** A passkey that was offered was made, or declined. */
+/** An offered passkey was created or declined. */
 export const receiveOffer: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
   const step = await pendingStep(deps, ctx, place, stateToken);
@@ -215,7 +215,7 @@ export const receiveOffer: StepReceiver = receiver(async (deps, ctx, place, form
   await showRecoveryCodes(deps.pages, ctx, signInFrame(deps, ctx, place), codes);
 });
 
-/** Another password in place of an expired one. */
+/** A new password that replaces an expired one. */
 export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
   const password = form.get('password') ?? '';
@@ -230,7 +230,7 @@ export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place
   await showNewPassword(deps, ctx, place, step, outcome.problem);
 });
 
-/** On from the recovery codes. */
+/** Continues after the recovery codes. */
 export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =>
   endHostedSignIn(
     deps,
@@ -240,7 +240,7 @@ export const receiveEnrolled: StepReceiver = receiver(async (deps, ctx, place) =
   ),
 );
 
-/** Another user wants to sign in, or the same user in another way. @param again shows the first step */
+/** Starts over with another user or method. @param again shows the first step */
 export const receiveRestart: StepReceiver = async (deps, ctx, place, again) => {
   deps.formTokens.verify(ctx, await readForm(ctx));
   await abandonStep(deps.services, stateTokenOf(deps, ctx));

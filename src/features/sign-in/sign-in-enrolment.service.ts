@@ -1,4 +1,6 @@
-/** The enrolment of an authenticator app as a step of a sign-in: the code confirms it, then the recovery codes are shown, then the sign-in is finished. */
+/**
+ * Enrolment of an authenticator app during a sign-in: a code confirms it, then the recovery codes are shown, then the sign-in is completed.
+ */
 import { present } from '../../platform/clock/clock.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { recordEvent } from '../audit/audit.service.ts';
@@ -13,9 +15,9 @@ import { deleteState, updateState } from './sign-in-states.store.ts';
 import { type Demand, finishSteps, inStep, inTenMinutes, type SignInStep, StepGone } from './sign-in-steps.service.ts';
 
 /**
- * Confirms the factor that is being enrolled by its first code; the sign-in then only has to be finished.
+ * Confirms a new factor by its first code; then only the completion of the sign-in remains.
  * @param options.amr of the session that adds it; absent: of the sign-in
- * @returns the recovery codes, to be shown this once, none when they had a factor before; undefined when the code is wrong
+ * @returns the recovery codes, shown only this once, none if the user had a factor before; undefined: the code is wrong
  * @throws {StepGone}
  */
 export async function confirmEnrolment(
@@ -27,7 +29,7 @@ export async function confirmEnrolment(
   { amr: session }: { readonly amr?: readonly string[] } = {},
 ): Promise<readonly string[] | undefined> {
   return inStep(services, stateToken, { ...request, place }, 'ENROLL', async (trx, state, user) => {
-    // Enrolled meanwhile, in another window: this sign-in must be started again, with that factor.
+    // The user has enrolled a factor in another window meanwhile: this sign-in must be started again with that factor.
     const first = session ?? state.amr;
     const enrolled = isMultiFactor(first) ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id, first);
     if (state.sealedSecret === null || enrolled) throw new StepGone();
@@ -52,7 +54,7 @@ export async function confirmEnrolment(
   });
 }
 
-/** Goes on after an enrolment. @throws {StepGone} */
+/** Continues after an enrolment. @throws {StepGone} */
 export const finishEnrolment = (
   services: Services,
   stateToken: string,

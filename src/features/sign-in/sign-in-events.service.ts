@@ -9,13 +9,13 @@ import type { User } from '../users/users.resource.ts';
 import type { AttemptDecision } from './lockout.policy.ts';
 import { SIGN_IN_EVENT, type SignInCandidate } from './sign-ins.store.ts';
 
-/** The request, made by who has proved themselves meanwhile. */
+/** The request with the user, who has authenticated, as the actor. */
 export const asSignedInUser = ({ id, login }: Pick<User, 'id' | 'login'>, request: RequestContext): RequestContext => ({
   ...request,
   actor: { id, type: 'User', displayName: login },
 });
 
-/** @param amr what they have proved themselves by (RFC 8176) */
+/** @param amr authentication methods (RFC 8176) */
 export const sessionBegun = (
   user: Pick<User, 'id' | 'login'>,
   amr: readonly string[],
@@ -40,7 +40,7 @@ export interface Failure {
 
 type FailedUser = User & Pick<SignInCandidate, 'requiredProvider'>;
 
-/** @param user undefined: nobody has that name */
+/** @param user undefined: no user has that name */
 export async function recordFailure(trx: Executor, user: FailedUser | undefined, failed: Failure, request: RequestContext): Promise<void> {
   const { right, isSkipped, expired, decision } = failed;
   const notNow = expired ? 'PASSWORD_EXPIRED' : 'USER_NOT_ACTIVE';

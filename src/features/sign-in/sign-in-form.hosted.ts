@@ -18,39 +18,39 @@ import type { SignInMethod } from '../settings/settings.service.ts';
 import { refuseBarredAddress } from './failure-limits.service.ts';
 import { checkPasswordOfAnyStatus, type PasswordCheck } from './sign-in.service.ts';
 
-/** Place of the form. */
+/** A sign-in form and where it is shown. */
 export interface SignInForm {
-  /** Path that it is posted to. */
+  /** Path of the form's target. */
   readonly action: string;
   readonly application?: ApplicationFacts | undefined;
-  /** Path that gives up and returns to the application. */
+  /** Path that cancels and returns to the application. */
   readonly cancel?: string;
-  /** Something to say above the form. */
+  /** A message above the form. */
   readonly notice?: MessageKey | undefined;
-  /** Page of the account that a user who is signed in leaves for this one, and may return to. */
+  /** Account page of the signed-in user, to return to. */
   readonly back?: string | undefined;
   /** Initial value of the user name field. */
   readonly username?: string | undefined;
   readonly hidden?: HiddenField;
-  /** Path of the page for who has forgotten their password; undefined: there is no mail. */
+  /** Path of the page for a forgotten password; undefined: e-mail is not configured. */
   readonly forgotten?: string | undefined;
   /** Is the user name requested separately, before the password? */
   readonly identifierFirst?: boolean;
-  /** Path of the page on which people create an account; undefined: nobody does. */
+  /** Path of the page that creates an account; undefined: not possible. */
   readonly signUp?: string | undefined;
-  /** By which methods users sign in here. */
+  /** The sign-in methods that are enabled here. */
   readonly methods: Readonly<Record<SignInMethod, boolean>>;
-  /** External providers, beside the password. */
+  /** External providers beside the password. */
   readonly providers?: readonly ProviderLink[];
-  /** Those that the domain of the typed user name leads to: before everything else. */
+  /** Providers of the typed user name's domain, shown first. */
   readonly home?: readonly ProviderLink[];
-  /** Beside the password; absent: there are none here. */
+  /** Passkeys beside the password; absent: not available here. */
   readonly passkey?: PasskeyForm | undefined;
-  /** Origin that the browser goes to afterwards, see PageSources. */
+  /** Origin of the final redirect, see PageSources. */
   readonly redirectOrigins?: readonly string[];
   /** `ui_locales` of the authorization request. */
   readonly uiLocales?: string | undefined;
-  /** The work that the browser has to prove, JSON; absent: none. */
+  /** The browser's proof of work, JSON; absent: none. */
   readonly proof?: string | undefined;
 }
 
@@ -60,15 +60,15 @@ export interface SignInParts {
   readonly config: Config;
 }
 
-/** Why the form is shown again, beside which field. */
+/** Why the form is shown again, and at which field. */
 export interface SignInProblem {
   readonly message: MessageKey;
   readonly field: 'username' | 'password' | 'passkey';
-  /** The passkey that is nobody's, base64url. */
+  /** ID of a passkey that belongs to no user, base64url. */
   readonly unknown?: string | undefined;
 }
 
-/** Answers with the form; after a failure with the problems, the typed user name, and never the password. */
+/** Shows the form; after a failure with its problems and the typed user name, but never the password. */
 export async function showSignIn(pages: Pages, ctx: Koa.Context, form: SignInForm, problems: readonly SignInProblem[] = []): Promise<void> {
   const language = pageLanguage(ctx, form.uiLocales);
   const { text } = language;
@@ -122,9 +122,9 @@ function missing(username: string, password: string): readonly SignInProblem[] {
 }
 
 /**
- * Checks what was typed.
- * @param purpose what is signed in for
- * @returns whose password it was; undefined when the form was shown again instead
+ * Checks the submitted credentials.
+ * @param purpose of the sign-in
+ * @returns the user's check; undefined if the form was shown again
  * @throws {TooManyFailures}
  */
 export async function submitSignIn(

@@ -1,4 +1,4 @@
-/** By which methods the sign-in page lets users in here (settings/sign-in). */
+/** The sign-in methods that are enabled on the sign-in page (settings/sign-in). */
 import type Koa from 'koa';
 import { proofLocals } from '../bots/bots.hosted.ts';
 import { offersCode } from '../email-codes/email-code.hosted.ts';

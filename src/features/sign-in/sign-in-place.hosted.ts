@@ -1,4 +1,4 @@
-/** Place of a sign-in: an authorization request, or standalone. A cookie of the place carries the state token between steps. */
+/** Place of a sign-in: an authorization request, or standalone. A cookie of the place stores the state token between steps. */
 import type Koa from 'koa';
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
@@ -43,7 +43,7 @@ export const stateTokenOf = ({ config }: SignInDeps, ctx: Koa.Context): string =
 /** @param path of the place @param stateToken undefined: removes the cookie */
 export function keepStateToken(deps: SignInDeps, ctx: Koa.Context, path: string, stateToken: string | undefined): void {
   const { secure } = deps.config;
-  // The library refuses Secure cookies on a plain connection, which is what it sees behind a proxy that ends TLS.
+  // The library refuses Secure cookies on a plain connection, as from a proxy that terminates TLS.
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path, overwrite: true } as const;
   ctx.cookies.set(prefixed(COOKIE, secure, path), stateToken ?? '', {

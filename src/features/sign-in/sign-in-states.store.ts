@@ -1,4 +1,4 @@
-/** Sign-ins that wait for their second step, known by the digest of their state token alone. The only SQL on that table. */
+/** Sign-ins with a pending second step, found by the digest of their state token. The only SQL on that table. */
 import { type Columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -8,17 +8,17 @@ export interface SignInState {
   readonly userId: string;
   /** SHA-256 of the place of the sign-in; the token works nowhere else. */
   readonly place: string;
-  /** SHA-256 of the device cookie of the browser that waits; null where there is none: a program of the API, a user's own account. */
+  /** SHA-256 of the waiting browser's device cookie; null: none (an API client, or the user's account). */
   readonly deviceHash: string | null;
   /**
-   * Next step: a code, a replacement for an expired password, the enrolment of a factor, or just to finish. `GO_ON`: the place decides after the
-   * first step. `OFFER`: a passkey is offered.
+   * Next step: a code, a replacement for an expired password, the enrolment of a factor, or just completion. `GO_ON`: the place decides
+   * after the first step. `OFFER`: a passkey is offered.
    */
   readonly next: 'FACTOR' | 'PASSWORD' | 'ENROLL' | 'FINISH' | 'GO_ON' | 'OFFER';
   /** Authentication methods used so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly authenticatedAt: Date;
-  /** The external provider that the first step was made by. */
+  /** The external provider of the first step. */
   readonly idp: string | null;
   /** An existing session is being strengthened. */
   readonly stepsUp: boolean;
@@ -56,12 +56,12 @@ export async function insertState(executor: Executor, state: SignInState): Promi
   await executor('sign_in_states').insert(toRow(STATE, state));
 }
 
-/** @returns the state, if it has neither been used up nor expired */
+/** @returns the state, if it was not used and has not expired */
 export async function findState(executor: Executor, key: Key, now: Date): Promise<SignInState | undefined> {
   return living(executor, key, now).first<SignInState | undefined>(STATE);
 }
 
-/** Like `findState`, for a change. Call it with the user locked: everyone locks the two in this order. */
+/** Like `findState`, for a change. Call it with the user locked: all callers lock the two in this order. */
 export async function lockState(trx: Executor, key: Key, now: Date): Promise<SignInState | undefined> {
   return living(trx, key, now).forUpdate().first<SignInState | undefined>(STATE);
 }
@@ -74,19 +74,19 @@ export async function updateState(
   await trx('sign_in_states').where({ id }).update(toRow<SignInState>(STATE, changes));
 }
 
-/** Uses the state up. @returns false when it was used before */
+/** Uses the state. @returns false if it was used before */
 export async function deleteState(trx: Executor, id: string): Promise<boolean> {
   return (await trx('sign_in_states').where({ id }).delete()) === 1;
 }
 
-/** Ends all sign-ins of the user that are under way. @param next those alone that wait for it */
+/** Ends all pending sign-ins of the user. @param next only those with this next step */
 export async function deleteStatesOf(executor: Executor, userId: string, next?: SignInState['next']): Promise<void> {
   await executor('sign_in_states')
     .where({ user_id: userId, ...(next && { next }) })
     .delete();
 }
 
-/** @returns the number of states removed, at most `limit` */
+/** @returns the number of deleted states, at most `limit` */
 export async function deleteExpiredStates(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('sign_in_states').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('sign_in_states').whereIn('id', expired).delete();

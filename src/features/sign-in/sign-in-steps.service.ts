@@ -1,7 +1,7 @@
 /**
- * Steps of a sign-in after a password or identity provider: the second factor of users who have one, then a replacement for an expired password
- * (expired-passwords.service.ts), then the enrolment of a required factor (OWASP Multifactor Authentication Cheat Sheet). A state token carries the
- * sign-in between steps, at one place, for ten minutes. The last step records the sign-in.
+ * Steps of a sign-in after a password or identity provider: the second factor of users who have one, then a replacement for an expired
+ * password (expired-passwords.service.ts), then the enrolment of a required factor (OWASP Multifactor Authentication Cheat Sheet). A state
+ * token represents the sign-in between steps, at one place, for ten minutes. The last step records the sign-in.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -26,7 +26,7 @@ import { countFailedSignIn, limitUnlessKnown, refuseBarredAddress } from './fail
 import { type FirstStep, isExpired, noteSignIn, PASSWORD_AMR, type PasswordCheck } from './sign-in.service.ts';
 import { deleteState, deleteStatesOf, findState, insertState, lockState, type SignInState, updateState } from './sign-in-states.store.ts';
 
-/** @returns what a right password has proved */
+/** @returns the first step after a correct password */
 export const byPassword = (checked: PasswordCheck): FirstStep =>
   checked.kind === 'right'
     ? { user: checked.user, amr: PASSWORD_AMR, authenticatedAt: checked.user.authenticatedAt, isDone: checked.isDone }
@@ -35,13 +35,13 @@ export const byPassword = (checked: PasswordCheck): FirstStep =>
 /** Purpose of the sign-in. */
 export interface Demand {
   readonly applicationId?: string | undefined;
-  /** Requested authentication context classes, the best first. */
+  /** Requested authentication context classes, best first. */
   readonly acrValues?: readonly string[] | undefined;
   /** Place of the sign-in; its state token is refused elsewhere. */
   readonly place: string;
-  /** Can a factor be enrolled there? Where not, the sign-in ends with what was proved, and the authorize endpoint asks for the rest. */
+  /** Can a factor be enrolled there? If not, the sign-in ends, and the authorize endpoint requires the rest. */
   readonly enrolls: boolean;
-  /** Signed in for a change of their own: a trusted browser does not replace the second factor. */
+  /** Is the sign-in for a change of the user's own data? Then a trusted browser does not replace the second factor. */
   readonly isFresh?: boolean;
 }
 
@@ -54,24 +54,24 @@ export type SignInStep =
       readonly authenticatedAt?: Date | undefined;
       /** The external provider of the first step. */
       readonly idp?: string | undefined;
-      /** Their profile, where it has just been read. */
+      /** The user's profile, if it was just read. */
       readonly profile?: User['profile'] | undefined;
-      /** For the browser, which the user trusts from now on. */
+      /** Trust token for the browser. */
       readonly trust?: GivenTrust | undefined;
     }
   | { readonly kind: 'factor'; readonly stateToken: string; readonly factors: readonly SecondFactor[]; readonly expiresAt: Date }
   | { readonly kind: 'password'; readonly stateToken: string; readonly expiresAt: Date }
   | { readonly kind: 'enroll'; readonly stateToken: string };
 
-/** The state token is unknown, was used, belongs elsewhere, has expired, or saw too many wrong codes; or the password was changed meanwhile. */
+/** The state token is unknown, used, of another place, expired, or had too many wrong codes; or the password was changed meanwhile. */
 export class StepGone extends Error {
   override readonly name = 'StepGone';
 }
 
-/** Wrong codes that end a state token. */
+/** Maximum wrong codes of a state token. */
 const MOST_ATTEMPTS = 5;
 
-/** The place is stored as a digest, too: interaction addresses are confidential. */
+/** The place is also stored as a digest: interaction URLs are confidential. */
 const keyOf = (stateToken: string, place: string, device: string | undefined) => ({
   id: digest(stateToken),
   place: digest(place),
@@ -99,7 +99,7 @@ export async function finishSteps(
 export const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
 
 /**
- * Decides what comes next. @throws {StepGone} when an expired password was changed since it was typed
+ * Decides the next step. @throws {StepGone} an expired password was changed since it was entered
  * @throws {SignInDenied} also as {ProviderRequired}
  */
 export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
@@ -129,7 +129,7 @@ async function finishByTrust(
   request: RequestContext,
 ): Promise<SignInStep | undefined> {
   const { user, amr } = first;
-  // Another password ends the trust. A session becomes stronger by a factor alone.
+  // Another password ends the trust. A session can only be strengthened by a factor.
   if (first.expired !== undefined || first.stepsUp || demand.isFresh || !request.trustTokens?.length) return undefined;
   return services.database.transaction(async (trx) => {
     const demandedBy = await reasonOfDemand(trx, user.id, demand);
@@ -142,7 +142,7 @@ async function finishByTrust(
 export const keepFirstStep = async (services: Services, first: FirstStep, place: string, request: RequestContext): Promise<string> =>
   (await wait(services, first, place, 'GO_ON', request)).stateToken;
 
-/** Goes on from a first step that was made on another page, once. @throws {StepGone} */
+/** Continues after a first step that was made on another page; works once. @throws {StepGone} */
 export async function useFirstStep(services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const first = await inStep(services, stateToken, { ...request, place: demand.place }, 'GO_ON', async (trx, state, user) => {
     if (!(await deleteState(trx, state.id))) throw new StepGone();
@@ -151,7 +151,7 @@ export async function useFirstStep(services: Services, stateToken: string, deman
   return afterFirstStep(services, first, demand, request);
 }
 
-/** Begins to wait for a step. @throws {StepGone} */
+/** Stores a pending step. @throws {StepGone} */
 async function wait(
   { database, keyring }: Services,
   { user, amr, authenticatedAt, expired, stepsUp = false, idp = null }: FirstStep,
@@ -181,9 +181,9 @@ export interface PendingStep {
   /** Authentication methods used so far (RFC 8176). */
   readonly amr: readonly string[];
   readonly expiresAt: Date;
-  /** Those that can be proved now. */
+  /** Factors that can be used now. */
   readonly factors: readonly SecondFactor[];
-  /** Secret of the factor that is being enrolled, base32. */
+  /** Secret of the new factor, base32. */
   readonly secret: string | undefined;
 }
 
@@ -207,9 +207,9 @@ export async function readStep(
 }
 
 /**
- * Checks the second factor; of many uses of one code, or of one state token, one succeeds.
- * @param options.trusts does the user trust the browser from now on? Not by a recovery code
- * @returns undefined when it is wrong, or the user's codes are locked
+ * Checks the second factor; of several uses of one code, or of one state token, one succeeds.
+ * @param options.trusts should the browser be trusted? Not with a recovery code
+ * @returns undefined if it is wrong, or the user's codes are locked
  * @throws {StepGone}
  * @throws {TooManyFailures}
  */
@@ -243,7 +243,7 @@ export async function verifyFactor(
         const done = await finishSteps(services, trx, user, proved, { ...state, purpose: demand }, request);
         return trusts && proof.kind !== 'recovery' ? { ...done, trust: await trustBrowser(trx, services, user, request) } : done;
       }
-      // A passkey cannot be guessed; and a response sent twice must not end what the first one continues.
+      // A passkey cannot be guessed, and a response that is sent twice must not end what the first one continues.
       if (proof.kind === 'passkey') return undefined;
       if (state.attempts + 1 >= MOST_ATTEMPTS) await deleteState(trx, state.id);
       else await updateState(trx, state.id, { attempts: state.attempts + 1 });
@@ -254,7 +254,7 @@ export async function verifyFactor(
   return step;
 }
 
-/** Is this a browser in which the user of the sign-in signed in before? As for passwords, others behind its address cannot bar it. */
+/** Is this a browser in which the user signed in before? As for passwords, others at the same address cannot block it. */
 async function isInKnownBrowser(
   { database: { knex } }: Services,
   stateToken: string,

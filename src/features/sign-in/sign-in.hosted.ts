@@ -1,6 +1,6 @@
 /**
- * The sign-in step of an authorization request (OpenID Connect Core 1.0 section 3.1.2.3): asks for user name and password on the
- * application's behalf, and reports who signed in, or that nobody did.
+ * The sign-in step of an authorization request (OpenID Connect Core 1.0 section 3.1.2.3): asks for user name and password, and reports who
+ * signed in, or that nobody did.
  */
 import type Koa from 'koa';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
@@ -49,7 +49,7 @@ export async function askToSignIn(deps: SignInDeps, ctx: Koa.Context, details: I
   await showSignInForm(deps, ctx, details);
 }
 
-/** The page on which an account is created for the application; where nobody may, the one on which users sign in. */
+/** The page that creates an account for the application; if that is not allowed, the sign-in page. */
 export async function askToSignUp(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   if (!(await showSignUp(deps, ctx, details))) await showSignInForm(deps, ctx, details);
 }
@@ -59,7 +59,7 @@ export async function receiveAccount(deps: SignInDeps, ctx: Koa.Context, details
   if (!(await receiveSignUp(deps, ctx, details))) await showSignInForm(deps, ctx, details);
 }
 
-/** Asks for user name and password, no matter who is signed in. */
+/** Shows the sign-in form, regardless of an existing session. */
 export const showSignInForm = async (
   deps: SignInDeps,
   ctx: Koa.Context,
@@ -72,13 +72,13 @@ export const showSignInForm = async (
   await showSignIn(deps.pages, ctx, { ...form, notice }, problems);
 };
 
-/** A step after the password: handles its form, and asks for the password again if it is too late. */
+/** A step after the password: handles its form, and asks for the password again if it has expired. */
 export const nextStep =
   (receive: StepReceiver, notice?: MessageKey) =>
   (deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> =>
     receive(deps, ctx, details, () => showSignInForm(deps, ctx, details, notice));
 
-/** Checks what was typed; asks again when it is wrong. */
+/** Checks the submitted form and shows it again if the credentials are wrong. */
 export async function receiveSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const posted = await readForm(ctx);
   const home = await redirectToHomeProvider(deps, ctx, details, usernameIn(posted));
@@ -92,7 +92,7 @@ export async function receiveSignIn(deps: SignInDeps, ctx: Koa.Context, details:
 
 /** The user returns to the application without signing in. */
 export async function cancelSignIn(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
-  // Not a text of the page: it goes to the application, in the ASCII that RFC 6749 section 4.1.2.1 allows.
+  // Not a text of a page: it is sent to the application, in the ASCII that RFC 6749 section 4.1.2.1 allows.
   const result = { error: 'access_denied', error_description: 'The user did not sign in' } as const;
   seeOther(ctx, withCarriedParameters(ctx, await deps.interactions.finish(ctx.req, ctx.res, details.serverId, details.uid, result)));
 }

@@ -1,7 +1,7 @@
 /**
- * Verifies user name and password for the sign-in page, the API's `authn` and the password grant. All failures, including locks, look the same and
- * take equally long, so that nobody learns which accounts exist (OWASP Authentication Cheat Sheet, "Authentication and Error Messages"). Further
- * steps are in features/sign-in/sign-in-steps.service.ts: a correct password alone does not sign in.
+ * Verifies user name and password for the sign-in page, the API's `authn` and the password grant. All failures, including locks, look the
+ * same and take equally long, so that responses do not reveal which accounts exist (OWASP Authentication Cheat Sheet, "Authentication and
+ * Error Messages"). Further steps are in features/sign-in/sign-in-steps.service.ts: a correct password alone does not sign in.
  */
 import { LIFETIMES } from '../../../config/defaults.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -31,21 +31,21 @@ import { asSignedInUser, recordFailure, recordNoPasswords, sessionBegun } from '
 import { findCandidate, type SignInCandidate, signInPlainly } from './sign-ins.store.ts';
 
 export interface PasswordCredentials {
-  /** Login or e-mail address. */
+  /** User name or e-mail address. */
   readonly username: string;
   readonly password: string;
-  /** Value of the browser's device cookie, an old or a new one; absent: not in a browser. */
+  /** Value of the browser's device cookie, existing or new; absent: not a browser. */
   readonly device?: string | undefined;
 }
 
 export interface SignedInUser {
   readonly id: string;
   readonly login: string;
-  /** When the password was found right. */
+  /** When the password was verified. */
   readonly authenticatedAt: Date;
 }
 
-/** By a password that has not expired. */
+/** A correct password that has not expired. */
 interface RightPassword {
   readonly kind: 'right';
   readonly user: SignedInUser & Pick<User, 'profile'>;
@@ -59,11 +59,11 @@ export interface FirstStep {
   /** Authentication methods (RFC 8176); with `mfa`, no second factor is required. */
   readonly amr: readonly string[];
   readonly authenticatedAt: Date;
-  /** The external provider that has proved it. */
+  /** The external provider of the authentication. */
   readonly idp?: string | null | undefined;
-  /** An existing session is being strengthened: its sign-in time stays (OpenID Connect Core section 2, `auth_time`). */
+  /** Is an existing session strengthened? Its sign-in time is kept (OpenID Connect Core section 2, `auth_time`). */
   readonly stepsUp?: boolean | undefined;
-  /** The password is right but has expired: its user as they were when it was compared. */
+  /** Present if the password is correct but expired: the user's state at the comparison. */
   readonly expired?: ExpiredUser | undefined;
   /** Nothing else was required; the sign-in is recorded. */
   readonly isDone?: boolean | undefined;
@@ -72,7 +72,7 @@ export interface FirstStep {
 /** A correct password: further steps follow, or a replacement if it has expired. */
 export type PasswordCheck = RightPassword | (Outcome & { readonly kind: 'expired'; readonly user: ExpiredUser });
 
-/** A correct password of a user who may not sign in at all. Shown on pages only. */
+/** A correct password of a user who cannot sign in. Shown on pages only. */
 export interface InactiveUser extends Outcome {
   readonly kind: 'inactive';
 }
@@ -88,7 +88,7 @@ type ExpiredUser = Pick<User, 'id' | 'login' | 'status' | 'passwordChanged'>;
 /**
  * For callers that cannot ask for a new password: an expired one is refused like a wrong one.
  * @returns undefined for wrong credentials, or if the user cannot sign in now
- * @throws {TooManyFailures} when too many attempts from the address failed, whatever the credentials
+ * @throws {TooManyFailures} too many attempts from the address failed, whatever the credentials
  * @throws {Overloaded} instead of any refusal while a queue of costly comparisons is full
  */
 export async function authenticatePassword(
@@ -104,8 +104,8 @@ export async function authenticatePassword(
 }
 
 /**
- * Like `authenticate`, where an expired password can be replaced.
- * @param purpose purpose of the sign-in: if only the password is required, the sign-in is recorded with it. Absent: the caller records it
+ * Like `authenticate`, if an expired password can be replaced.
+ * @param purpose of the sign-in: if only the password is required, the sign-in is recorded with it. Absent: the caller records it
  * @throws {TooManyFailures}
  */
 export async function checkPassword(
@@ -134,11 +134,11 @@ export async function checkPasswordOfAnyStatus(
   const deviceHash = credentials.device === undefined ? undefined : digest(credentials.device);
   const user = await findNamed(services, credentials.username.trim(), deviceHash, request);
   const { matches, begun, isOverloaded, isSkipped } = await comparePassword(services, user, credentials.password, request);
-  // If an identity provider is required, every password is refused, after a comparison that takes the same time.
+  // If an identity provider is required, every password is refused after a comparison that takes the same time.
   const right = matches && user?.requiredProvider === null;
   const rehashed = right ? await rehashPassword(user, credentials.password) : undefined;
   const policy = await currentSettings(services, 'password');
-  // A right password that is refused all the same takes as long as a wrong one.
+  // A correct password that is refused takes as long as a wrong one.
   const isAdmitted = right && user?.status === 'ACTIVE' && !isExpired(user, policy, present()) && !isLockedNow(user, present());
   if (!isAdmitted) await untilEven(services.database, credentials.password, begun);
   if (right && user !== undefined && rehashed === undefined && purpose !== undefined) {
@@ -146,7 +146,7 @@ export async function checkPasswordOfAnyStatus(
     if (done !== undefined) return done;
   }
   const isKnown = isKnownTo(user, present());
-  // Hashes wait for their turn: of a thousand guesses at once, most have their answer only after the address was barred.
+  // Comparisons are queued: of a thousand concurrent guesses, most get their response only after the address was blocked.
   await limitUnlessKnown(isKnown, refuseBarredAddress(services, request.ipAddress));
 
   const attempt = { user, right, isOverloaded, isSkipped, rehashed, deviceHash, policy };
@@ -166,7 +166,7 @@ async function refusePassword(services: Services, request: RequestContext): Prom
 
 interface Attempt {
   readonly user: SignInCandidate | undefined;
-  /** Was the password the user's when it was compared? */
+  /** Was the password correct when it was compared? */
   readonly right: boolean;
   readonly isOverloaded: boolean;
   /** The password was not compared, because its queue is full. */
@@ -186,7 +186,7 @@ async function decide(
   const counted = await lockFailedAttempts(trx, user?.id ?? '', deviceHash, now);
   const decision = decideAttempt(counted?.attempts ?? NO_FAILURES, right, now);
 
-  // Asked again by the update: the user may have been suspended, or have got another password, while the hash was computed.
+  // The update checks again: the user may have been suspended, or have changed the password, during the comparison.
   const admitted = candidate !== undefined && counted !== undefined && decision.admitted;
   const inactive = right && candidate === undefined && counted !== undefined && decision.admitted;
   const expired = admitted && isExpired(candidate, policy, now);
@@ -197,7 +197,7 @@ async function decide(
     if (rehashed !== undefined) await storeRehash(trx, candidate, rehashed, request);
     return rightPassword(candidate, now, false);
   }
-  // Written whether it changes anything or not: it takes the same time.
+  // Written even if nothing changes, for equal timing.
   const isUncounted = admitted || inactive || isSkipped;
   await saveFailedAttempts(trx, counted && { ...counted, attempts: isUncounted ? counted.attempts : decision.remembered });
   await recordFailure(trx, user, { right, isSkipped, expired, decision, knownBrowser: counted?.deviceHash !== undefined }, request);
@@ -225,7 +225,7 @@ async function endPlainly(
     deviceHash === undefined ||
     request.device === undefined ||
     deviceHash !== digest(request.device) ||
-    // Countries are noted by `noteSignIn`.
+    // `noteSignIn` records countries.
     hasCountries(services);
   if (inTheWay || (await hasSignInRules(services)) || (await isSecondFactorDemanded(services, user.id, purpose))) return undefined;
   const himself = asSignedInUser(user, request);
@@ -246,7 +246,7 @@ const rightPassword = ({ id, login, profile }: User, authenticatedAt: Date, isDo
 
 const afterAYear = (now: Date): Date => new Date(now.getTime() + LIFETIMES.device * 1000);
 
-/** Must the user choose another password before they are signed in by this one? */
+/** Must the user replace the password before this sign-in completes? */
 export const isExpired = ({ status, passwordChanged, created }: User, policy: PasswordPolicy, now: Date): boolean =>
   status === 'PASSWORD_EXPIRED' || isTooOld(policy, passwordChanged ?? created, now);
 

@@ -1,7 +1,7 @@
 /**
- * Fast path of a password sign-in: one statement reads the user and everything the sign-in depends on, and one writes all changes after a correct
- * password. Other cases take the ordinary path (features/sign-in/sign-in.service.ts, failed-sign-ins.store.ts). Named prepared statements through pg;
- * times come from the caller's clock.
+ * Fast path of a password sign-in: one statement reads the user and everything the sign-in depends on, and one writes all changes after a
+ * correct password. Other cases take the ordinary path (sign-in.service.ts, failed-sign-ins.store.ts). Named prepared statements through
+ * pg; times come from the caller's clock.
  */
 
 import type pg from 'pg';
@@ -21,9 +21,9 @@ export interface SignInCandidate extends User {
   readonly enrolled: boolean;
   /** Lock of this browser; null: its attempts are not counted. */
   readonly deviceLockedUntil: Date | null;
-  /** Until when this browser counts as theirs; null: they have not signed in with it. */
+  /** Expiry of this browser's association with the user; null: they have not signed in with it. */
   readonly deviceExpires: Date | null;
-  /** The identity provider that they must sign in by, so that no password counts; null: there is none. */
+  /** The required identity provider, with which no password is accepted; null: none. */
   readonly requiredProvider: Pick<RequiredProvider, 'id' | 'name'> | null;
   /** Did the user get an e-mail about this browser? null: as before. */
   readonly deviceTold: boolean | null;
@@ -38,7 +38,7 @@ interface AddressCount {
 const COLUMNS = Object.entries(USER_AMONG_OTHERS)
   .map(([field, column]) => `${column} AS "${field}"`)
   .join(', ');
-/** Not by EXISTS, for which PostgreSQL may read all factors of everybody. */
+/** Not EXISTS, for which PostgreSQL may read the factors of all users. */
 const HAS_FACTOR = (user: string) =>
   `coalesce((SELECT true FROM user_factors WHERE user_id = ${user} LIMIT 1), (SELECT true FROM passkeys WHERE user_id = ${user} LIMIT 1),
     ${hasMessageFactor(user)}, false)`;
@@ -64,10 +64,10 @@ const FIND = {
 type Found = SignInCandidate & { readonly by: 'login' | 'other login' | 'email' | null; readonly barred: number | null };
 
 /**
- * The user of that login, else the only one of that e-mail address.
- * @param name undefined: nobody can have it
- * @param now of the count, epoch milliseconds
- * @returns barred: seconds for which the address is not heard; undefined: it is
+ * The user with that user name, or else the only one with that e-mail address.
+ * @param name undefined: no user can have it
+ * @param now for the count, epoch milliseconds
+ * @returns barred: seconds for which the address is blocked; undefined: it is not blocked
  */
 export async function findCandidate(
   pool: pg.Pool,
@@ -83,7 +83,7 @@ export async function findCandidate(
     readonly now: number;
   },
 ): Promise<{ readonly barred: number | undefined; readonly candidate: SignInCandidate | undefined }> {
-  // Without another spelling, the empty name, which no user has. With null PostgreSQL would not reuse the plan.
+  // Without another spelling, the empty name, which no user has. PostgreSQL would not reuse the plan for null.
   const [given = null, other = ''] = name === undefined ? [] : spellingsOf(name);
   const values = [given, deviceHash ?? null, address?.key ?? null, now, address?.most ?? null, other];
   const { rows } = await pool.query<Found>({ ...FIND, values });
@@ -93,11 +93,11 @@ export async function findCandidate(
   return { barred: rows[0]?.barred ?? undefined, candidate };
 }
 
-/** Type of the event that a completed sign-in writes. */
+/** Event type of a completed sign-in. */
 export const SIGN_IN_EVENT = 'user.session.start';
 
-// The user is locked first, then their browser, as the long way does. Of a row that another one changed meanwhile the lock gives what it is now;
-// a browser that another one has added meanwhile is met by the insertion alone.
+// The user is locked first, then their browser, as in the ordinary path. The lock returns the current state of rows that were changed
+// concurrently; a browser row that was added concurrently only affects the insertion.
 const SIGN_IN = {
   name: 'sign-in-plainly',
   text: `WITH held AS MATERIALIZED (
@@ -137,12 +137,12 @@ const SIGN_IN = {
     SELECT id FROM signed_in`,
 };
 
-/** A right password, and what is written with it. */
+/** A correct password, and what is written with it. */
 export interface PlainSignIn {
   /** The user's state when the password was verified. */
   readonly user: Pick<User, 'id' | 'passwordChanged' | 'lastUpdated'>;
   readonly deviceHash: string;
-  /** Until when the browser counts as theirs. */
+  /** Expiry of the browser's association with the user. */
   readonly deviceExpires: Date;
   readonly address: AddressCount | undefined;
   readonly now: Date;
@@ -152,7 +152,7 @@ export interface PlainSignIn {
 }
 
 /**
- * Completes a sign-in: resets failures, remembers the browser, writes the event, and queues the notification of a new browser.
+ * Completes a sign-in: resets failures, stores the browser, writes the event, and queues the notification of a new browser.
  * @returns false if a lock, second factor, blocked address or change of the user prevents it; then nothing was written
  */
 export async function signInPlainly(pool: pg.Pool, signIn: PlainSignIn): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Signing in without an application, at `/signin`; and the way in, at `/`. */
+/** Sign-in without an application at `/signin`, and the start page `/`. */
 import type Koa from 'koa';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
@@ -32,7 +32,7 @@ export async function formFor(deps: SignInDeps, ctx: Koa.Context): Promise<SignI
   };
 }
 
-/** GET /signin; the parameter `signed-out` says that a session has just ended. */
+/** GET /signin; the parameter `signed-out` shows a notice that a session has ended. */
 export async function signInPage(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const afresh = pageAfterSignIn(deps, ctx) !== undefined;
   if (await showPendingStep(deps, ctx, 'standalone')) return;
@@ -58,11 +58,11 @@ export async function receiveStandaloneSignIn(deps: SignInDeps, ctx: Koa.Context
   );
 }
 
-/** POST /signin/…: a step after the password; asks for the password again if it is too late. */
+/** POST /signin/…: a step after the password; asks for the password again if it has expired. */
 export const standaloneStep = (deps: SignInDeps, ctx: Koa.Context, receive: StepReceiver, notice?: MessageKey): Promise<void> =>
   receive(deps, ctx, 'standalone', async () => showSignIn(deps.pages, ctx, { ...(await formFor(deps, ctx)), notice }));
 
-/** GET /: the user's own pages, or the way there. */
+/** GET /: redirects to the account pages or to the sign-in. */
 export async function homePage(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   seeOther(ctx, (await deps.sessions.current(ctx.req, ctx.res)) === undefined ? '/signin' : ACCOUNT);
 }

@@ -1,4 +1,4 @@
-/** A user's credentials, and the ways to sign in that are accepted here. */
+/** A user's credentials, and the sign-in methods that are accepted here. */
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
@@ -15,7 +15,7 @@ type Credential =
   | { readonly kind: 'passkey'; readonly id: string }
   | { readonly kind: 'identity-provider'; readonly id: string; readonly name: string; readonly isActive: boolean };
 
-/** @param without ID of a passkey or provider that is about to be removed */
+/** @param without ID of a passkey or provider that is about to be deleted */
 async function everyCredential(
   executor: Executor,
   user: Pick<User, 'id' | 'passwordHash'>,
@@ -31,14 +31,14 @@ async function everyCredential(
   return all.filter((credential) => !('id' in credential) || credential.id !== without);
 }
 
-/** Does the user have a password, a passkey or a link to an active provider? Methods that are switched off count. */
+/** Does the user have a password, a passkey or a link to an active provider? Disabled methods count. */
 export const hasCredential = async (executor: Executor, user: Pick<User, 'id' | 'passwordHash'>): Promise<boolean> =>
   (await everyCredential(executor, user)).some((one) => one.kind !== 'identity-provider' || one.isActive);
 
 /**
- * The ways that the sign-in page accepts from this user (`settings/sign-in.methods`).
- * @param user locked, where something is decided by it
- * @param without ID of a passkey or provider that is about to be removed
+ * The methods that the sign-in page accepts from this user (`settings/sign-in.methods`).
+ * @param user locked, if the result decides a change
+ * @param without ID of a passkey or provider that is about to be deleted
  */
 export async function waysToSignIn(
   services: Services,

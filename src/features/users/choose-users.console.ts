@@ -1,4 +1,4 @@
-/** Choosing users: by words of their names or e-mail addresses. */
+/** Selection of users by words of their names or e-mail addresses. */
 import { type ChoosePage, choosePage } from '../../pages/console/choose-page.ts';
 import type { ConsoleRequest, Drawn, Typed } from '../../pages/console/page.ts';
 import { present } from '../../platform/clock/clock.ts';
@@ -10,7 +10,7 @@ import { userStatusPiece } from './user-status.console.ts';
 import type { UserOrder } from './users.resource.ts';
 
 export interface UserChoice extends Pick<ChoosePage<UserOrder>, 'title' | 'lead' | 'crumbs' | 'path' | 'submit' | 'fields'> {
-  /** The users among these who cannot be chosen because they are there already. */
+  /** The users among these who cannot be selected because they are already included. */
   taken(userIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 

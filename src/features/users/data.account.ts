@@ -13,7 +13,7 @@ import { listOwnActivity } from './own-activity.service.ts';
 import { type ExportedUser, exportOwnData } from './user-data.service.ts';
 import { profileFields } from './users.service.ts';
 
-/** Older ones the administrator can hand out. */
+/** An administrator can export older ones. */
 const MOST_EVENTS = 1000;
 
 /** GET /account/data */

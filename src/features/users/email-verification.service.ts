@@ -1,7 +1,7 @@
 /**
- * Is an e-mail address its user's? They show it by a link that was mailed there: unguessable, stored as a digest, used once, ended by the next one (OWASP Input
- * Validation Cheat Sheet, "Email Address Validation"). An address that a user gives themselves is theirs only from then on; one that an administrator gives is
- * at once, unverified. The claim `email_verified` says no more than this (OpenID Connect Core section 5.1).
+ * Verification of e-mail addresses by a mailed link: unguessable, stored as a digest, used once, replaced by the next one (OWASP Input
+ * Validation Cheat Sheet, "Email Address Validation"). An address that a user enters becomes theirs only then; one that an administrator
+ * enters is theirs immediately, but unverified. The claim `email_verified` has this meaning only (OpenID Connect Core section 5.1).
  */
 
 import { LIFETIMES } from '../../../config/defaults.ts';
@@ -26,9 +26,9 @@ import type { User } from './users.resource.ts';
 import { findTakenNames, findUserById, lockUser, updateUser } from './users.store.ts';
 
 /**
- * Makes a link in place of the one the user had, and notes the mail that carries it.
+ * Creates a link that replaces the user's previous one, and queues its e-mail.
  * @param user locked in the transaction
- * @param email where it goes
+ * @param email recipient
  */
 export async function mailVerification(
   trx: Executor,
@@ -47,11 +47,11 @@ export async function mailVerification(
 }
 
 /** `sent`: whatever the result, so that it does not reveal other users' addresses. */
-/** `provider-required`: the address would lead around the identity provider that the user must sign in by. */
+/** `provider-required`: the address would bypass the identity provider that the user must sign in with. */
 export type VerificationRequest = 'sent' | 'not-possible' | 'not-an-address' | 'too-many' | 'provider-required';
 
 /**
- * A user wants an address verified: their own, or another one in its place. The caller has checked that the sign-in is fresh.
+ * A user requests verification of their current address or of a new one. The caller has checked that the sign-in is recent.
  * @param typed the address
  */
 export async function requestVerification(
@@ -74,7 +74,7 @@ export async function requestVerification(
   return 'sent';
 }
 
-/** Would the user with this address be free of the identity provider that is required of them now? */
+/** Would this address bypass the identity provider that is currently required of the user? */
 async function leadsAround(executor: Executor, userId: string, email: string): Promise<boolean> {
   const required = await findRequiredProvider(executor, userId);
   return required !== undefined && (await findRequiredProvider(executor, userId, email))?.id !== required.id;
@@ -94,7 +94,7 @@ export const isToVerify = <U extends Pick<User, 'email' | 'emailVerified' | 'sta
   hasMailAddress(user) && !user.emailVerified && (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED');
 
 /**
- * An administrator wants the address that a user has verified by them.
+ * An administrator requests that a user verifies their address.
  * @throws {ApiError} not found, forbidden, wrong state with the reason
  */
 export async function sendVerification(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
@@ -124,7 +124,7 @@ export async function readVerification({ database: { knex } }: Services, token: 
   return found && user && isOfUse(found, user) ? { user, email: found.email } : undefined;
 }
 
-/** The address changed since in another way, or the user has left. */
+/** The address was changed in another way, or the user is inactive. */
 const isOfUse = ({ email, replaces }: EmailVerification, user: User): boolean =>
   (user.status === 'ACTIVE' || user.status === 'PASSWORD_EXPIRED') && (user.email === email || user.email === replaces);
 

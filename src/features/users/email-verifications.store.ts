@@ -1,4 +1,4 @@
-/** Links that verify an e-mail address, known by the digest of their token alone. The only SQL on that table. */
+/** Links that verify an e-mail address, found by the digest of their token. The only SQL on that table. */
 import { type Columns, columns, toRow } from '../../platform/database/columns.ts';
 import type { Executor } from '../../platform/database/database.ts';
 
@@ -8,7 +8,7 @@ export interface EmailVerification {
   readonly userId: string;
   /** The address that the link was sent to. */
   readonly email: string;
-  /** The address that the user had when the link was made. */
+  /** The user's address when the link was created. */
   readonly replaces: string | null;
   readonly created: Date;
   readonly expiresAt: Date;
@@ -16,7 +16,7 @@ export interface EmailVerification {
 
 const COLUMNS: Columns<EmailVerification> = columns('id', 'userId', 'email', 'replaces', 'created', 'expiresAt');
 
-/** In place of those the user had. */
+/** Replaces the user's previous link. */
 export async function replaceVerification(trx: Executor, verification: EmailVerification): Promise<void> {
   await trx('email_verifications').where({ user_id: verification.userId }).delete();
   await trx('email_verifications').insert(toRow(COLUMNS, verification));
@@ -28,17 +28,17 @@ export async function deletePendingAddress(executor: Executor, userId: string): 
   await executor('email_verifications').where({ user_id: userId }).whereNotExists(present).delete();
 }
 
-/** @returns the link, if it has neither been used nor expired */
+/** @returns the link, if it was not used and has not expired */
 export async function findVerification(executor: Executor, id: string, now: Date): Promise<EmailVerification | undefined> {
   return executor('email_verifications').where({ id }).where('expires_at', '>', now).first<EmailVerification | undefined>(COLUMNS);
 }
 
-/** Uses the link up. @returns false when it was used before, or has expired */
+/** Uses the link. @returns false if it was used before, or has expired */
 export async function consumeVerification(trx: Executor, id: string, now: Date): Promise<boolean> {
   return (await trx('email_verifications').where({ id }).where('expires_at', '>', now).delete()) === 1;
 }
 
-/** @returns the number of links removed, at most `limit` */
+/** @returns the number of deleted links, at most `limit` */
 export async function deleteExpiredVerifications(executor: Executor, now: Date, limit: number): Promise<number> {
   const expired = executor('email_verifications').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked().select('id');
   return executor('email_verifications').whereIn('id', expired).delete();

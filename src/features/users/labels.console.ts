@@ -1,10 +1,10 @@
-/** Names of applications and authorization servers that are known by ID only. */
+/** Names of applications and authorization servers for IDs. */
 
 import type { ConsoleRequest } from '../../pages/console/page.ts';
 import { getApplication } from '../applications/applications.service.ts';
 import { listAuthorizationServers } from '../authorization-servers/authorization-servers.service.ts';
 
-/** Labels by client_id; an application that is gone has none. */
+/** Labels by client_id; a deleted application has none. */
 export async function applicationNames({ services }: ConsoleRequest, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = await Promise.all([...new Set(ids)].map((id) => getApplication(services, id).catch(() => undefined)));
   return new Map(found.flatMap((one) => (one === undefined ? [] : [[one.id, one.label] as const])));

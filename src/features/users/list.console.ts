@@ -1,4 +1,4 @@
-/** Directory → Users: the list, searched by words, by status and by an expression (RFC 7644 section 3.4.2.2), and sorted. */
+/** Directory → Users: the list with search words, status, filter expression (RFC 7644 section 3.4.2.2) and sorting. */
 
 import { listPage } from '../../pages/console/detail-page.ts';
 import { fileActions, formatIn } from '../../pages/console/downloads.ts';
@@ -31,7 +31,7 @@ import type { User, UserOrder } from './users.resource.ts';
 
 const STATUS_NAMES = Object.keys(STATUSES) as UserStatus[];
 const ANY = 'any';
-/** Sign-ups that an administrator has to approve. */
+/** Sign-ups that wait for approval. */
 const SIGN_UPS = 'waiting';
 export const WAITING_SIGN_UPS = `${USERS_HOME}?status=${SIGN_UPS}`;
 const NOT_SEARCHED = 'The search failed.';
@@ -51,7 +51,7 @@ const FILTERS = new Map([
   [SIGN_UPS, 'approvalRequested pr and status eq "STAGED"'],
 ]);
 
-/** Parses the filters in the address. */
+/** Parses the filters of the URL. */
 function askedIn({ query }: ConsoleRequest) {
   const q = (query.get('q') ?? '').trim();
   const status = query.get('status') ?? '';
@@ -61,7 +61,7 @@ function askedIn({ query }: ConsoleRequest) {
   return { q, status, search, asked, isNarrowed: q !== '' || search !== '' || filter !== undefined };
 }
 
-/** @returns what is wrong with the expression instead, where it is */
+/** @returns the list, or the problem of the expression */
 async function found(
   visit: ConsoleRequest,
   asked: UserQuery,

@@ -9,7 +9,7 @@ import { validation } from '../../platform/errors/errors.ts';
 const GROUP = 'Organization';
 export const NO_DEPARTMENT = 'None: directly in the organization';
 
-/** The department is chosen out of a list as soon as the organization is known, be it from the address (`org`). */
+/** The department is selected from a list once the organization is known, e.g. from the URL (`org`). */
 export async function placeFields(
   visit: ConsoleRequest,
   typed: Typed,
@@ -33,7 +33,7 @@ export interface OrganizationChoice {
   readonly depId: string | undefined;
 }
 
-/** @throws {ApiError} validation: what was named does not exist, or several are called so */
+/** @throws {ApiError} validation: an unknown or ambiguous name */
 export async function organizationChoice(visit: ConsoleRequest, form: URLSearchParams): Promise<OrganizationChoice> {
   const department = form.get('depId') ?? '';
   const orgId = await pickedId(organizationsIn(visit), 'orgId', form.get('orgId') ?? '');

@@ -44,17 +44,17 @@ interface OwnEvent {
   /** Browser; undefined for actions of others. */
   readonly userAgent: string | undefined;
   readonly ipAddress: string | undefined;
-  /** The application, where it is about one. */
+  /** The event's application, if any. */
   readonly application: string | undefined;
 }
 
 export interface OwnActivity {
   readonly events: readonly OwnEvent[];
-  /** Cursor of the older events. */
+  /** Cursor of older events. */
   readonly next: string | undefined;
 }
 
-/** The newest first. @param before as `next` of the page before */
+/** Newest first. @param before `next` of the previous page */
 export async function listOwnActivity(
   { database }: Services,
   userId: string,

@@ -53,7 +53,7 @@ export const OWN_AUTOCOMPLETE: Readonly<Record<OwnAttribute, string>> = {
   zoneinfo: 'off',
 };
 
-/** The zones of the IANA time zone database by their present names, for a choice. */
+/** Zones of the IANA time zone database by their current names, for selection. */
 export const TIME_ZONES: readonly string[] = Intl.supportedValuesOf('timeZone');
 
 /** @returns the zone in the database's spelling, case-insensitive */
@@ -76,7 +76,7 @@ type AddedProblem = 'wrong' | 'required' | 'taken';
 
 export interface OwnProblems {
   readonly wrong: readonly OwnAttribute[];
-  /** By the names of attributes that the operator has added. */
+  /** By the names of custom attributes. */
   readonly added: ReadonlyMap<string, AddedProblem>;
 }
 
@@ -90,8 +90,8 @@ export async function ownAddedAttributes(services: Services) {
 }
 
 /**
- * @param added values of attributes that the operator has added; those that users may not change are passed over
- * @returns the attributes that are not good, none of which is then changed
+ * @param added values of custom attributes; those that users cannot change are ignored
+ * @returns the invalid attributes; if there are any, nothing is changed
  */
 export async function changeOwnProfile(
   services: Services,
@@ -111,7 +111,7 @@ export async function changeOwnProfile(
   }
 }
 
-/** @returns the attributes that are not good; what was given, trimmed; and, of it, what is not empty, as it is stored */
+/** @returns the invalid attributes; the input, trimmed; and its non-empty values for storage */
 export function checkOwnProfile(wanted: OwnProfile): {
   readonly wrong: readonly OwnAttribute[];
   readonly given: Readonly<Record<string, string>>;
@@ -137,14 +137,14 @@ export const changeOwnLanguage = (
   request: RequestContext,
 ): Promise<void> => change(services, userId, { preferredLanguage: language ?? '' }, {}, request);
 
-/** Undoes the change. */
+/** Rolls the change back. */
 class NotGood extends Error {
   constructor(readonly problems: ReadonlyMap<string, AddedProblem>) {
     super('invalid attributes');
   }
 }
 
-/** @param attributes an empty one is taken out @throws {NotGood} */
+/** @param attributes empty ones are removed @throws {NotGood} */
 async function change(
   { database }: Services,
   userId: string,

@@ -1,4 +1,4 @@
-/** All pages about users, in the order in which addresses are compared. */
+/** All pages about users, in the order in which their paths are matched. */
 import type { ConsolePage } from '../../pages/console/page.ts';
 import { stackedParts } from '../../pages/console/stacked-pages.ts';
 import { userRolePages } from '../administrators/roles.console.ts';
@@ -19,8 +19,7 @@ import { profile } from './profile.console.ts';
 import { lifeCycle } from './user-lifecycle.console.ts';
 import { ACCESS, SECURITY_TAB, userPage, userSubject, visiblePages } from './user-page.console.ts';
 
-// Tabs of a user that show several pages one below the other. Each of these has an address of its own as well, for its further pages
-// and forms.
+// Tabs of a user that show several pages below each other. Each of them also has a path for its further pages and forms.
 
 /** The pages behind the tabs, with their forms. */
 const pagesBelow: readonly ConsolePage[] = [

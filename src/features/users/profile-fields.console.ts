@@ -1,4 +1,4 @@
-/** The attributes of a user's profile, as the forms and the sheet of the console call them. */
+/** The attributes of a user's profile in forms and on pages of the console. */
 
 import type { CheckField, LineField } from '../../pages/console/form.ts';
 import { reachOf } from '../administrators/administration.policy.ts';
@@ -82,7 +82,7 @@ export const ATTRIBUTE_GROUPS: readonly { readonly group: string; readonly attri
   },
 ];
 
-/** In sight; the others are folded away. */
+/** Always visible; the others are collapsed. */
 const COMMON: ReadonlySet<Name> = new Set([
   'login',
   'email',
@@ -97,7 +97,7 @@ const COMMON: ReadonlySet<Name> = new Set([
 const EMAILS: ReadonlySet<Name> = new Set(['secondEmail']);
 const URLS: ReadonlySet<Name> = new Set(['profileUrl', 'website', 'picture']);
 
-/** @param group absent: in none */
+/** @param group absent: none */
 export const attributeField = ({ name, label, hint }: Attribute, value: string | undefined, group?: string): LineField => ({
   name,
   label,
@@ -115,7 +115,7 @@ export const attributeField = ({ name, label, hint }: Attribute, value: string |
 export const givenAttributes = (typed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(typed).filter(([, value]) => typeof value === 'string' && value.trim() !== ''));
 
-/** Only for administrators of the whole service (features/users/users.service.ts). @param group absent: in none */
+/** Only for administrators of the whole service (features/users/users.service.ts). @param group absent: none */
 export const emailVerifiedField = ({ roles = [] }: RequestContext, checked: boolean, group?: string): readonly CheckField[] =>
   reachOf(roles, 'write') !== 'everything'
     ? []
@@ -131,6 +131,6 @@ export const emailVerifiedField = ({ roles = [] }: RequestContext, checked: bool
         },
       ];
 
-/** The box says something where it is not as it was: an address that is changed beside a box that stays ticked is not verified. */
+/** The check box counts only if it was changed: a new address beside an unchanged check box is not verified. */
 export const givenVerification = (form: URLSearchParams, before: boolean): { readonly emailVerified?: boolean } =>
   form.has('emailVerified') === before ? {} : { emailVerified: !before };

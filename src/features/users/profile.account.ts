@@ -1,4 +1,7 @@
-/** `/account/profile`: what the user says of themselves, their e-mail address, and the language of the pages. What an organization says of them it changes itself. */
+/**
+ * `/account/profile`: the user's own attributes, their e-mail address, and the language of the pages. Attributes of an organization are
+ * changed by its administrators.
+ */
 
 import type { AccountDeps } from '../../pages/account/account-deps.ts';
 import { draw, type FormProblem, ownPage, redirectAfterChange, type Show, showAgain } from '../../pages/account/page.ts';
@@ -28,7 +31,7 @@ const GROUPS = [
   { legend: 'account.profile.reach', attributes: ['mobilePhone'] },
   { legend: 'account.profile.time', attributes: ['zoneinfo'] },
 ] as const;
-/** Folded away. */
+/** Collapsed. */
 const MORE_GROUPS = [
   { legend: 'account.profile.name', attributes: ['middleName', 'nickName'] },
   { legend: 'account.profile.reach', attributes: ['primaryPhone', 'profileUrl'] },
@@ -115,7 +118,7 @@ export const receiveProfile = ownChange<AccountDeps>(async (deps, ctx, session, 
   redirectAfterChange(ctx, 'profile', 'profile');
 }, 'profile');
 
-/** POST /account/email: the new address, or the present one that is not verified yet. It changes when its link is used. */
+/** POST /account/email: a new address, or the current unverified one. It changes when its link is used. */
 export const receiveEmail = change<AccountDeps>(async (deps, ctx, session, form) => {
   const email = form.get('email')?.trim() ?? '';
   const outcome = await requestVerification(deps.services, session.accountId, email, visitor(ctx, deps.config));

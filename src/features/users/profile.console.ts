@@ -1,4 +1,4 @@
-/** The profile of a user: shown, and changed. */
+/** The profile of a user and its form. */
 
 import type { Content, Fact, Part } from '../../pages/console/detail-page.ts';
 import { formPage, typedValues } from '../../pages/console/form.ts';

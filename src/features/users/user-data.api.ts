@@ -1,4 +1,4 @@
-/** `users/{id}/data`: what the service holds about one user, for the user who asks for it. Okta has no such call; it is this service's own. */
+/** `users/{id}/data`: all data about one user, for that user. An extension without an equivalent in Okta's API. */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';

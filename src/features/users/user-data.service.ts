@@ -25,13 +25,13 @@ import { BASE_ATTRIBUTES, type User } from './users.resource.ts';
 import { profileFields } from './users.service.ts';
 import { lockUser } from './users.store.ts';
 
-// A list of users as a file, streamed: CSV (RFC 4180) or newline-delimited JSON.
+// A list of users as a streamed file: CSV (RFC 4180) or newline-delimited JSON.
 
-/** Rows that are read together. */
+/** Rows per query. */
 const BATCH = 500;
 /** Columns that an import ignores. */
 export const EXPORT_ONLY = ['id', 'status', 'created', 'lastLogin'] as const;
-/** Attributes of the profile, in the order of the columns; those that operators have added come last. */
+/** Attributes of the profile, in the order of the columns; custom ones come last. */
 export const PROFILE_COLUMNS: readonly string[] = ['login', 'email', 'emailVerified', ...BASE_ATTRIBUTES];
 
 const recordOf = (user: User) => ({
@@ -43,7 +43,7 @@ const recordOf = (user: User) => ({
 });
 
 /**
- * The users that match, the oldest first.
+ * The matching users, oldest first.
  * @throws {ApiError} validation of search or filter
  */
 export async function exportUsers(services: Services, query: UserQuery, format: FileFormat, request: RequestContext) {
@@ -86,7 +86,7 @@ const gather = async (trx: Executor, user: User): Promise<ExportedUser> => ({
   consents: (await listConsents(trx, user.id, { limit: MOST_CONSENTS })).items,
 });
 
-/** For the user themselves. @returns undefined when there is no such user */
+/** For the user. @returns undefined if there is no such user */
 export async function exportOwnData({ database }: Services, userId: string, request: RequestContext): Promise<ExportedUser | undefined> {
   return database.transaction(async (trx) => {
     const user = await lockUser(trx, userId);
@@ -103,7 +103,7 @@ export async function exportOwnData({ database }: Services, userId: string, requ
   });
 }
 
-/** Noted in the audit log: so much about one person is not read in passing. @throws {ApiError} not found */
+/** Recorded in the audit log, because it is all data about one user. @throws {ApiError} not found */
 export async function exportUserData(services: Services, idOrLogin: string, request: RequestContext): Promise<ExportedUser> {
   return services.database.transaction(async (trx) => {
     const user = await findVisibleUser(trx, idOrLogin, request);
@@ -117,7 +117,7 @@ export async function exportUserData(services: Services, idOrLogin: string, requ
   });
 }
 
-/** Events by the user and about them, the oldest first, those of the last seconds not yet among them. @throws {ApiError} not found */
+/** Events by and about the user, oldest first, without those of the last seconds. @throws {ApiError} not found */
 export async function listUserEvents(
   services: Services,
   idOrLogin: string,
@@ -129,7 +129,7 @@ export async function listUserEvents(
   return listEventsNaming(knex, id, window);
 }
 
-/** The same for anyone who looks on: the newest first, what has happened just now included. @throws {ApiError} not found */
+/** The same for display: newest first, including the last seconds. @throws {ApiError} not found */
 export async function listUserActivity(
   services: Services,
   idOrLogin: string,

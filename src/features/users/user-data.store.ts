@@ -18,7 +18,7 @@ export interface UserData {
     lastUsed: Date | null;
   }[];
   readonly apiTokens: readonly { id: string; name: string; created: Date; expiresAt: Date | null; lastUsed: Date | null }[];
-  /** From which the user has signed in, where countries are noted. */
+  /** Countries from which the user has signed in, if they are recorded. */
   readonly countries: readonly { country: string; lastUsed: Date }[];
   readonly sessions: readonly Omit<BrowserSession, 'uid'>[];
 }
@@ -40,7 +40,7 @@ const COUNTRIES = 'SELECT country, last_used AS "lastUsed" FROM sign_in_countrie
 const API_TOKENS =
   'SELECT id, name, created, expires_at AS "expiresAt", last_used AS "lastUsed" FROM api_tokens WHERE user_id = :userId ORDER BY seq';
 
-/** @param now sessions that have ended by then are left out */
+/** @param now sessions that have ended by then are omitted */
 export async function readUserData(executor: Executor, userId: string, now: Date): Promise<UserData> {
   const rows = async <T>(sql: string): Promise<T[]> => (await executor.raw<{ rows: T[] }>(sql, { userId, now })).rows;
   return {

@@ -1,4 +1,4 @@
-/** `users/{id}/lifecycle`: the steps of a user's life, as Okta's Users API has them, and `users/{id}/sessions`. */
+/** `users/{id}/lifecycle`: the lifecycle steps of Okta's Users API, and `users/{id}/sessions`. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../api/endpoint.ts';
 import { idParams } from '../../api/fields.ts';

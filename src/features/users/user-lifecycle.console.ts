@@ -1,4 +1,4 @@
-/** Changes of a user's status, a new password, and the end of the account. */
+/** Changes of a user's status, a new password, and the deletion of the account. */
 
 import { z } from 'zod';
 import { affectedCount } from '../../pages/console/confirmation-page.ts';
@@ -20,26 +20,26 @@ import { changeUser } from './users.service.ts';
 
 const MAKE = { activate: activateUser, reactivate: reactivateUser, reset_password: resetPassword } as const;
 
-/** Does the step make a link by which the user chooses a password? */
+/** Does the step create a link by which the user chooses a password? */
 const makesLink = (step: LifecycleStep, { passwordHash }: UserSubject['user']): step is keyof typeof MAKE =>
   step in MAKE && (step !== 'activate' || passwordHash === null);
 
 /** Steps with an optional notification e-mail. */
 const TELL: Readonly<Partial<Record<LifecycleStep, typeof activateUser>>> = { activate: activateUser, refuse: refuseSignUp };
 
-/** Steps that another one reverses. Activating again takes a new password or a link. */
+/** Steps that another one reverses. Activating again requires a new password or a link. */
 const REVERSED: Readonly<Partial<Record<LifecycleStep, LifecycleStep>>> = { suspend: 'unsuspend', unsuspend: 'suspend' };
 
 const ENDS_SESSIONS: readonly LifecycleStep[] = ['expire_password', 'reset_password', 'suspend', 'deactivate'];
 
-/** @throws {ApiError} not found when there is no such step */
+/** @throws {ApiError} not found: there is no such step */
 function stepIn({ params }: ConsoleRequest): LifecycleStep {
   const step = ORDER.find((one) => one === params.step);
   if (step === undefined) throw notFound(params.step ?? '', 'Step');
   return step;
 }
 
-/** Numbers of the sessions, and of the API tokens, that a step ends. */
+/** Numbers of sessions and API tokens that a step ends. */
 async function whatEnds({ services }: ConsoleRequest, step: LifecycleStep, id: string): Promise<readonly Phrase[]> {
   if (!ENDS_SESSIONS.includes(step)) return [];
   const { sessions, tokens } = await affectedBy(services, 'signIns', { id });
@@ -81,7 +81,7 @@ const takeOne: ConsolePage = {
           login: user.login,
           url: await MAKE[step](services, user.id, { sendEmail }, visit.request),
         }),
-        // Activated without a link or e-mail: the user has a password meanwhile.
+        // Activated without a link or e-mail: the user has set a password meanwhile.
         () => ({ goTo: home, notice: step === 'activate' && sendEmail ? 'user-activated-by-mail' : stepOf(step, user).notice }),
       );
     }

@@ -1,4 +1,7 @@
-/** The life cycle of a user, as Okta's Users API has it: which step is possible in which status, and to which status it leads. PROVISIONED users are invited: they have not chosen a password yet. */
+/**
+ * The lifecycle of a user as in Okta's Users API: which steps are possible in a status, and the resulting status. PROVISIONED users are
+ * invited and have not chosen a password yet.
+ */
 import { isLocked } from '../sign-in/lockout.policy.ts';
 
 export const USER_STATUSES = ['STAGED', 'PROVISIONED', 'ACTIVE', 'PASSWORD_EXPIRED', 'LOCKED_OUT', 'SUSPENDED', 'DEPROVISIONED'] as const;
@@ -10,10 +13,10 @@ export const statusAt = (user: { readonly status: UserStatus; readonly lockedUnt
 
 const INACTIVE: ReadonlySet<UserStatus> = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
 
-/** May the user sign in, perhaps after they chose a password? */
+/** Can the user sign in, perhaps after choosing a password? */
 export const isActiveStatus = (status: UserStatus): boolean => !INACTIVE.has(status);
 
-/** Has the user signed up, and has no administrator decided yet? */
+/** Is this a sign-up that waits for approval? */
 export const awaitsApproval = (user: { readonly status: UserStatus; readonly approvalRequested: Date | null }): boolean =>
   user.status === 'STAGED' && user.approvalRequested !== null;
 
@@ -42,25 +45,25 @@ const STEPS: Readonly<Record<LifecycleStep, { readonly from: readonly UserStatus
 
 export const LIFECYCLE_STEPS = Object.keys(STEPS) as readonly LifecycleStep[];
 
-/** Steps that nobody takes on themselves: the next thing they do would be refused. */
+/** Steps that users cannot take on themselves, because their next request would be refused. */
 const NOT_ON_ONESELF: ReadonlySet<LifecycleStep> = new Set(['deactivate', 'suspend']);
 
 export interface LifecycleFacts {
   readonly status: UserStatus;
   readonly hasPassword: boolean;
-  /** They signed up, and no administrator has decided yet. */
+  /** A sign-up that waits for approval. */
   readonly awaitsApproval: boolean;
   /** A password, a passkey or a linked account. */
   readonly hasWayToSignIn: boolean;
-  /** The user takes the step on themselves. */
+  /** Does the user take the step on themselves? */
   readonly isSelf: boolean;
-  /** No other user is an active SUPER_ADMIN, but this one is. */
+  /** Is the user the only active SUPER_ADMIN? */
   readonly isLastSuperAdmin: boolean;
 }
 
 export type StepDecision = { readonly to: UserStatus } | { readonly refused: string };
 
-/** @returns the status that the step leads to, or why it is not possible */
+/** @returns the resulting status, or why the step is not possible */
 export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDecision {
   const { from, to } = STEPS[step];
   if (!from.includes(facts.status)) return { refused: `the user is ${facts.status}, but ${step} requires ${from.join(' or ')}` };
@@ -74,13 +77,13 @@ export function decideStep(step: LifecycleStep, facts: LifecycleFacts): StepDeci
 
 export const LAST_SUPER_ADMIN = 'this is the last active SUPER_ADMIN. Give another user this role first';
 
-/** Neither takes a way to sign in away. */
+/** These do not remove a way to sign in. */
 const KEEPS_IN: ReadonlySet<LifecycleStep> = new Set(['expire_password', 'reactivate']);
 
-/** Can the user not sign in any more after the step? Who knows an expired password can, and chooses another one. */
+/** Can the user not sign in any more after the step? With an expired password they can, and choose another one. */
 export const locksOut = (step: LifecycleStep): boolean => !KEEPS_IN.has(step) && STEPS[step].to !== 'ACTIVE';
 
-/** The steps that the status offers, no matter who takes them. */
+/** The possible steps in the user's status, whoever takes them. */
 export const possibleSteps = (user: Pick<LifecycleFacts, 'status' | 'hasPassword' | 'awaitsApproval'>): LifecycleStep[] => {
   const facts = { ...user, hasWayToSignIn: user.hasPassword, isSelf: false, isLastSuperAdmin: false };
   return LIFECYCLE_STEPS.filter((step) => 'to' in decideStep(step, facts));

@@ -92,7 +92,7 @@ export async function refuseSignUp(
   });
 }
 
-/** Without a mail server no e-mail is sent, but the decision still applies. */
+/** Without a mail server no e-mail is sent, but the decision takes effect. */
 async function mailDecision(
   trx: Executor,
   services: Services,
@@ -106,9 +106,9 @@ async function mailDecision(
 }
 
 /**
- * Invites a user again who has not chosen a password yet. The former link ends.
+ * Invites a user again who has not chosen a password yet. The previous link ends.
  * @returns the link; undefined: it was mailed
- * @throws {ApiError} as `takeStep`, and wrong state where it is to be mailed and cannot be
+ * @throws {ApiError} as `takeStep`, and wrong state if it should be mailed and cannot be
  */
 export async function reactivateUser(
   services: Services,
@@ -145,8 +145,8 @@ export async function acceptInvitation(trx: Executor, user: User, request: Reque
 }
 
 /**
- * @returns the page on which the user chooses a new password; undefined: its address was mailed
- * @throws {ApiError} as `takeStep`, and wrong state where it is to be mailed and cannot be
+ * @returns the URL at which the user chooses a new password; undefined: it was mailed
+ * @throws {ApiError} as `takeStep`, and wrong state if it should be mailed and cannot be
  */
 export async function resetPassword(
   services: Services,
@@ -162,7 +162,7 @@ export async function resetPassword(
 }
 
 /**
- * Deactivates the user, or, when that has happened before, deletes them with all that is theirs.
+ * Deactivates the user, or deletes a deactivated one with all data.
  * @throws {ApiError} as `takeStep`
  */
 export async function deleteUser(services: Services, idOrLogin: string, request: RequestContext): Promise<void> {
@@ -186,7 +186,7 @@ export async function deleteUser(services: Services, idOrLogin: string, request:
   await endEverything(services.database.knex, user.id);
 }
 
-/** One step in one transaction; `also` adds to it. */
+/** Takes one step in one transaction, which `also` extends. */
 async function carryOut<T>(
   services: Services,
   idOrLogin: string,
@@ -200,13 +200,13 @@ async function carryOut<T>(
     const user = await applyStep(trx, before, step, request);
     return { id: user.id, result: await also(trx, user, before) };
   });
-  // Also end what was created during the transaction. An idempotent call commits later: there the return to ACTIVE ends the rest.
+  // Also ends what was created during the transaction. An idempotent call commits later: then the return to ACTIVE ends the rest.
   await ENDINGS[step]?.(services.database.knex, id);
   return result;
 }
 
 /**
- * One step as a part of another change.
+ * Applies a step as a part of another change.
  * @param before the user, locked in the transaction
  * @throws {ApiError} wrong state with the reason
  */
@@ -228,18 +228,18 @@ export async function applyStep(trx: Executor, before: User, step: LifecycleStep
     lastUpdated: now,
     approvalRequested: null,
     ...(step === 'activate' && decision.to === 'ACTIVE' && { activated: now }),
-    // Somebody else may know it: not even to choose another one is it good any more.
+    // Someone else may know the password, so it cannot be used even to choose another one.
     ...(step === 'reset_password' && { passwordHash: null }),
   };
   if (step === 'reset_password') await rememberReplaced(trx, before);
   await updateUser(trx, before.id, changes);
-  // A lock is part of the status that ends here.
+  // A lock is part of the previous status.
   await forgetFailedAttempts(trx, before.id);
   await saveFailedCodes(trx, before.id, NO_FAILURES);
   await ENDINGS[step]?.(trx, before.id);
-  // A link made for the status before; anyone who asks for one gets a new one.
+  // The link belongs to the previous status; the user can request a new one.
   await deleteLinksOf(trx, before.id);
-  // Suspended, they are only refused; deactivated, they are gone.
+  // While a user is suspended, their API tokens are refused; on deactivation they are deleted.
   const apiTokens = step === 'deactivate' ? await endApiTokens(trx, before.id) : 0;
   const [eventType, displayMessage] = EVENTS[step];
   await recordEvent(trx, {

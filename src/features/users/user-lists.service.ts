@@ -1,4 +1,4 @@
-/** Lists of users: only those whom the caller may see. */
+/** Lists of users, limited to those whom the caller can see. */
 import { present } from '../../platform/clock/clock.ts';
 import type { Executor } from '../../platform/database/database.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -12,9 +12,9 @@ import type { User } from './users.resource.ts';
 import { readUsers, readUsersInOrder, readUsersSlice, selectedUsers, type UserSelection, userAttributes } from './users.store.ts';
 
 export interface UserQuery {
-  /** Words: each begins a word of login, e-mail address or a name. Case and accents do not count. */
+  /** Words: each is a prefix of a word of user name, e-mail address or a name. Case and accents are ignored. */
   readonly q?: string | undefined;
-  /** Filters of RFC 7644 section 3.4.2.2; a user matches both. */
+  /** Filters of RFC 7644 section 3.4.2.2; both must match. */
   readonly search?: string | undefined;
   readonly filter?: string | undefined;
 }
@@ -40,20 +40,20 @@ async function selectionOf(services: Services, { q, search, filter }: UserQuery,
   return { selection, columns };
 }
 
-/** The organizations whose members the caller sees; undefined: everybody. */
+/** The organizations whose members the caller can see; undefined: everyone. */
 function orgIdsOf(request: RequestContext): ReadonlySet<string> | undefined {
   const reach = reachOf(request.roles ?? [], 'read', 'MANAGE_MEMBERS');
   return reach === 'everything' ? undefined : reach;
 }
 
-/** The oldest first. @throws {ApiError} validation of search or filter */
+/** Oldest first. @throws {ApiError} validation of search or filter */
 export async function listUsers(services: Services, query: UserQuery & Window, request: RequestContext): Promise<Page<User>> {
   const { limit, after } = query;
   const { selection, columns } = await selectionOf(services, query, request);
   return readUsers(services.database.knex, selection, columns, { limit, after });
 }
 
-/** One numbered page in any order, with how many there are in all. @throws {ApiError} validation of search or filter */
+/** One page by number in any order, with the total. @throws {ApiError} validation of search or filter */
 export async function searchUsers(
   services: Services,
   query: UserQuery,
@@ -66,7 +66,7 @@ export async function searchUsers(
 
 /**
  * A slice of the users in any status that match a filter.
- * @param columns what the filter was read with
+ * @param columns those that the filter was parsed with
  */
 export const searchUsersBy = (
   { database }: Services,
@@ -77,9 +77,9 @@ export const searchUsersBy = (
 ): Promise<NumberedPage<User>> =>
   readUsersSlice(database.knex, { filters: filter === undefined ? [] : [filter], orgIds: orgIdsOf(request) }, columns, slice);
 
-/** The rows that match, for a statement of a store. @throws {ApiError} validation of search or filter */
+/** The matching rows, for a store's statement. @throws {ApiError} validation of search or filter */
 export async function matchingUsers(services: Services, executor: Executor, query: UserQuery, request: RequestContext) {
   const { selection, columns } = await selectionOf(services, query, request);
-  // A query is a promise of its rows: it goes in something that is none.
+  // A query is thenable, so it is returned inside an object.
   return { users: selectedUsers(executor, selection, columns) };
 }

@@ -1,4 +1,4 @@
-/** Rules for a user's names: login and e-mail address. */
+/** Rules for a user's names: user name and e-mail address. */
 
 import type { Executor } from '../../platform/database/database.ts';
 import { domainOfAddress } from '../../platform/dns/domain-name.ts';

@@ -18,20 +18,20 @@ export const USERS: readonly Crumb[] = [{ label: 'Users', href: USERS_HOME }];
 
 export const addressOfUser = (id: string): string => `${USERS_HOME}/${encodeURIComponent(id)}`;
 
-/** A page about one user, below the user's address. */
+/** A page about one user, below the user's path. */
 interface Below {
   readonly label: string;
   readonly path: string;
   readonly access: Access;
-  /** Administrators of single organizations see it only for users whom they can change. */
+  /** Only visible to an organization's administrators if they can change the user. */
   readonly isClose?: boolean;
 }
 
 interface TabOfUser {
   readonly label: string;
-  /** Below the user's address. */
+  /** Below the user's path. */
   readonly path: string;
-  /** The pages that it shows one below the other. */
+  /** The pages of the tab, below each other. */
   readonly pages: readonly Below[];
 }
 
@@ -69,13 +69,13 @@ const TABS: readonly TabOfUser[] = [
 export interface UserSubject {
   readonly user: User;
   readonly status: UserStatus;
-  /** The full name, else the login. */
+  /** The full name, or else the user name. */
   readonly name: string;
-  /** May this be changed from here? */
+  /** Can the caller change this user? */
   readonly isChangeable: boolean;
-  /** The address of the profile. */
+  /** URL of the profile. */
   readonly home: string;
-  /** The way to a page below. */
+  /** Breadcrumbs of pages below. */
   readonly crumbs: readonly Crumb[];
 }
 
@@ -103,13 +103,13 @@ export async function subjectToChange(visit: ConsoleRequest): Promise<UserSubjec
   return subject;
 }
 
-/** The pages of a tab that the administrator may see. */
+/** The pages of a tab that the administrator can see. */
 export const visiblePages = ({ request }: ConsoleRequest, { isChangeable }: UserSubject, { pages }: TabOfUser): readonly Below[] => {
   const seesAll = mayCall(request.roles, 'service', 'read');
   return pages.filter(({ access, isClose }) => seesAll || (access === 'organizations' && (isChangeable || !isClose)));
 };
 
-/** A page about the user, under its tab, with the menu of what can be done. */
+/** A page about the user in its tab, with the actions menu. */
 export function userPage(visit: ConsoleRequest, subject: UserSubject, parts: readonly Part[], actions: readonly Action[] = []): Drawn {
   const { user, name, home, status, isChangeable } = subject;
   const looked = new URL(visit.req.url ?? '/', 'http://localhost').pathname.slice(home.length);

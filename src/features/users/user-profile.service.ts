@@ -1,7 +1,7 @@
 /**
- * Schemas for creating and changing users. Profile: the attributes of Okta's base profile and of the claims `zoneinfo`, `picture`, `website`,
- * `gender` and `birthdate` (OpenID Connect Core section 5.1); every value but `emailVerified` is a string, only the login is required. Credentials: a
- * password or its hash.
+ * Schemas for creating and changing users. Profile: the attributes of Okta's base profile and of the claims `zoneinfo`, `picture`,
+ * `website`, `gender` and `birthdate` (OpenID Connect Core section 5.1). Every value but `emailVerified` is a string; only the user name is
+ * required. Credentials: a password or its hash.
  */
 
 import { z } from 'zod';
@@ -28,7 +28,7 @@ const url = text({ most: 2048 }).refine(
 /** Format of the claim `birthdate` (OpenID Connect Core section 5.1): the year can be 0000, or stand alone. */
 const birthdate = text().regex(/^\d{4}(-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))?$/, 'must be a date like 1815-12-10, 0000-12-10 or 1815');
 
-/** A name for signing in must not imitate another: composed as in lookups (RFC 8265 section 3.3), and without invisible characters. */
+/** A sign-in name must not imitate another: composed as in lookups (RFC 8265 section 3.3), and without invisible characters. */
 const name = ({ least = 0 } = {}) =>
   text({ least })
     .normalize('NFC')
@@ -38,10 +38,10 @@ const email = name()
   .refine((value) => z.regexes.unicodeEmail.test(value), { abort: true, error: 'must be an e-mail address' })
   .refine(isOneSpelling, 'must be in its normal form, such as ann@example.com: no “=?…?=” before the @, no period at the end');
 
-/** No other name may look like a user ID. */
+/** Names that look like a user ID are refused. */
 export const isUserId = (value: string): boolean => /^usr_[0-9A-Za-z]{20}$/.test(value);
 
-/** In a path a user is named by id or login: a login may not be taken for an id. */
+/** Paths contain the user's ID or user name, so a user name must not look like an ID. */
 const login = name({ least: 1 }).refine((value) => !isUserId(value), 'must not have the form of a user ID');
 
 /** Custom attributes; their names and values are validated when the user is written. */
@@ -65,7 +65,7 @@ const added = z
 const base = {
   login,
   email: email.nullish(),
-  /** The claim `email_verified`. Where it is not given, an address that changes is not verified. */
+  /** The claim `email_verified`. If it is absent, a changed address is unverified. */
   emailVerified: z.boolean().nullish(),
   secondEmail: email.nullish(),
   firstName: attribute,
@@ -107,7 +107,7 @@ export const userProfile = z.object(base).catchall(added);
 
 export type UserProfile = z.output<typeof userProfile>;
 
-/** Some attributes; the others stay as they are. */
+/** Some attributes; the others are unchanged. */
 export const profileChanges = userProfile.extend({ login: userProfile.shape.login.exactOptional() });
 
 export type ProfileChanges = z.output<typeof profileChanges>;
@@ -117,7 +117,7 @@ export const userCredentials = z.strictObject({
     .strictObject({
       value: z.string().min(8).max(1024).optional(),
       hash: importedHash.optional(),
-      /** Another system knows the password: an inline hook verifies it at sign-in. */
+      /** Another system has the password: an inline hook verifies it at sign-in. */
       hook: z.strictObject({ type: z.literal('default') }).optional(),
     })
     .refine((given) => Object.values(given).filter((one) => one !== undefined).length <= 1, 'must contain only one of value, hash and hook')
@@ -125,7 +125,7 @@ export const userCredentials = z.strictObject({
     .meta({ description: 'An empty object, as Okta’s Terraform provider sends it, gives no password' }),
 });
 
-/** A user as they are created by the API or imported. */
+/** A user as created by the API or an import. */
 export const newUser = z
   .strictObject({
     profile: userProfile,
@@ -135,7 +135,7 @@ export const newUser = z
   })
   .refine(({ orgId, depId }) => depId === undefined || orgId !== undefined, { path: ['orgId'], error: 'is required with depId' });
 
-/** A password in clear, or as it is to be stored; neither: none is given. */
+/** A password in clear or in stored form; neither: none is given. */
 export interface GivenPassword {
   readonly password?: string | undefined;
   readonly passwordHash?: string | undefined;
@@ -146,7 +146,7 @@ export function givenPassword(credentials: z.output<typeof userCredentials> | un
   return { password: value, passwordHash: hook === undefined ? hash && encodeImportedHash(hash) : PASSWORD_ELSEWHERE };
 }
 
-/** @param owner as they are called afterwards @returns null when none is given @throws {ApiError} validation when it is not good enough */
+/** @param owner the user's new names @returns null if none is given @throws {ApiError} validation: the password violates the policy */
 export async function storedPassword(
   services: Services,
   { password, passwordHash }: GivenPassword,
@@ -157,7 +157,7 @@ export async function storedPassword(
   return hashPassword(password);
 }
 
-/** The stored profile: login and e-mail separate and composed as in lookups, and only set values. */
+/** The profile for storage: user name and e-mail address separate and composed as in lookups, and only set values. */
 export function splitProfile({ login, email, emailVerified: _, ...attributes }: UserProfile): Pick<User, 'login' | 'email' | 'profile'> {
   const isSet = ([name, value]: readonly [string, unknown]) => (isBaseAttribute(name) ? typeof value === 'string' : !isEmptyValue(value));
   return {
@@ -167,6 +167,6 @@ export function splitProfile({ login, email, emailVerified: _, ...attributes }: 
   };
 }
 
-/** Without an address nothing is verified. */
+/** Without an address, nothing is verified. */
 export const isVerifiedAddress = ({ email, emailVerified }: Pick<UserProfile, 'email' | 'emailVerified'>): boolean =>
   typeof email === 'string' && emailVerified === true;

@@ -1,5 +1,5 @@
 /**
- * Finds the user that a call names and checks the caller's access. features/administrators/administration.policy.ts defines the reach of
+ * Finds the user of a call and checks the caller's access. features/administrators/administration.policy.ts defines the scope of
  * administrators.
  */
 
@@ -14,8 +14,8 @@ import type { User } from './users.resource.ts';
 import { findUserById, findUserByLogin, lockUser } from './users.store.ts';
 
 /**
- * @param idOrLogin the id goes first: a login that looks like another user's id does not shadow it
- * @param reach the user is a member there
+ * @param idOrLogin IDs take precedence: a user name that looks like another user's ID does not hide that user
+ * @param reach organizations of which the user must be a member
  */
 export async function findNamedUser(executor: Executor, idOrLogin: string, reach: Reach = 'everything'): Promise<User | undefined> {
   if (!isPrintable(idOrLogin)) return undefined;
@@ -23,14 +23,15 @@ export async function findNamedUser(executor: Executor, idOrLogin: string, reach
   return (await findUserById(executor, idOrLogin)) ?? (await findUserByLogin(executor, idOrLogin));
 }
 
-/** @throws {ApiError} not found, also when the user is out of the caller's sight */
+/** @throws {ApiError} not found, also if the caller cannot see the user */
 export async function findVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
   const reach = reachOf(request.roles ?? [], 'read', 'MANAGE_MEMBERS');
   return requireFound(await findNamedUser(executor, idOrLogin, reach), idOrLogin, 'User');
 }
 
 /**
- * Like `findVisibleUser`, for data about a user's whereabouts: refused to callers who see the user only as a member of one of several organizations.
+ * Like `findVisibleUser`, for data about where a user is: refused to callers who see the user only as a member of one of several
+ * organizations.
  * @throws {ApiError} not found, forbidden
  */
 export async function findCloselyVisibleUser(executor: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
@@ -41,7 +42,7 @@ export async function findCloselyVisibleUser(executor: Executor, idOrLogin: stri
 
 /**
  * Finds the user and locks their row for a change.
- * @throws {ApiError} not found, also when the user is out of the caller's sight; forbidden when the caller may only see them
+ * @throws {ApiError} not found, also if the caller cannot see the user; forbidden if they can only see them
  */
 export async function lockChangeableUser(trx: Executor, idOrLogin: string, request: RequestContext): Promise<User> {
   const { id } = await findVisibleUser(trx, idOrLogin, request);
@@ -50,7 +51,7 @@ export async function lockChangeableUser(trx: Executor, idOrLogin: string, reque
   return user;
 }
 
-/** The request of one who has proved who they are: they act themselves. */
+/** The request with the authenticated user as the actor. */
 export const asUser = (request: RequestContext, { id, login }: Pick<User, 'id' | 'login'>): RequestContext => ({
   ...request,
   actor: { id, type: 'User', displayName: login },
@@ -66,5 +67,5 @@ export async function mayChangeUser(executor: Executor, userId: string, request:
   return !isOfOwners && isPersonWithin(reach, { orgIds, roles, isJoined });
 }
 
-/** The user as audit events name them. */
+/** The user as the target of audit events. */
 export const userTarget = ({ id, login }: Pick<User, 'id' | 'login'>) => ({ id, type: 'User', displayName: login });

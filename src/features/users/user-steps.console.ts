@@ -1,4 +1,4 @@
-/** The steps of a user's life cycle as the console names them, and which of them the user's status allows. */
+/** The lifecycle steps of a user in the console, and those that the user's status allows. */
 import type { PageNotice } from '../../pages/console/notices.ts';
 import type { Action } from '../../pages/console/page.ts';
 import { awaitsApproval, type LifecycleStep, possibleSteps, type UserStatus } from './user-lifecycle.policy.ts';
@@ -63,11 +63,11 @@ const APPROVE: Step = {
   notice: 'user-activated',
 };
 
-/** A sign-up that waits is activated by its approval. */
+/** A waiting sign-up is activated by its approval. */
 export const stepOf = (step: LifecycleStep, user: User): Step => (step === 'activate' && awaitsApproval(user) ? APPROVE : STEPS[step]);
 
 export const ORDER = Object.keys(STEPS) as LifecycleStep[];
-/** The menu of a user's page. @param home the user's address @param givesRoles may the administrator give roles? */
+/** The menu of a user's page. @param home URL of the user @param givesRoles can the administrator assign roles? */
 export function stepActions(home: string, user: User, status: UserStatus, givesRoles: boolean): readonly Action[] {
   const possible = possibleSteps({ status, hasPassword: user.passwordHash !== null, awaitsApproval: awaitsApproval(user) });
   const steps = ORDER.filter((step) => possible.includes(step));

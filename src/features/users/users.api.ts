@@ -1,4 +1,4 @@
-/** `users`: people, as Okta's Users API shows them. Life cycle, sessions, roles and consents have files of their own; factors are not here yet. */
+/** `users`: as in Okta's Users API. Lifecycle, sessions, roles, consents and factors have their own files. */
 
 import { z } from 'zod';
 import { type Endpoint, endpoint, listing } from '../../api/endpoint.ts';
@@ -49,9 +49,9 @@ export const user = z.object({
       email: z.string().optional(),
       emailVerified: z.boolean().optional(),
     })
-    // Those of meta/schemas/user/default.
+    // Custom attributes of meta/schemas/user/default.
     .catchall(z.union([z.string(), z.number(), z.boolean(), z.array(z.string()).readonly()])),
-  // The type is Okta's: its SDKs know no other for a user who is at home in the service itself.
+  // Okta's type: its SDKs have no other for users of the service itself.
   credentials: z.object({ provider: z.object({ type: z.literal('OKTA'), name: z.literal('GATEHOUSE') }) }),
   _links: links.extend(Object.fromEntries(Object.values(STEP_LINKS).map((name) => [name, link.optional()]))),
 });

@@ -2,7 +2,7 @@
 import type { AttributeValue } from '../user-schema/attributes.resource.ts';
 import type { UserStatus } from './user-lifecycle.policy.ts';
 
-/** The attributes that every service has, beside login and e-mail address, which are more than attributes. All are text. */
+/** The attributes of every installation, in addition to user name and e-mail address, which have their own columns. All are text. */
 export const BASE_ATTRIBUTES = [
   'secondEmail',
   'firstName',
@@ -44,7 +44,7 @@ export type BaseAttribute = (typeof BASE_ATTRIBUTES)[number];
 /** Set attributes, including custom ones (features/user-schema). */
 export type ProfileValues = Readonly<{ [N in BaseAttribute]?: string }> & Readonly<Record<string, AttributeValue>>;
 
-/** null: not set, or has not come yet. */
+/** null: not set, or not yet. */
 export interface User {
   readonly id: string;
   /** Unique, case-insensitive. */
@@ -53,15 +53,15 @@ export interface User {
   readonly emailVerified: boolean;
   /** Stored status; `statusAt` adds locks. */
   readonly status: UserStatus;
-  /** After too many wrong passwords; may have passed. */
+  /** After too many wrong passwords; may be in the past. */
   readonly lockedUntil: Date | null;
-  /** All further attributes of the profile; login and email are columns of their own. */
+  /** All further attributes of the profile; user name and e-mail address have their own columns. */
   readonly profile: ProfileValues;
   readonly passwordHash: string | null;
   readonly passwordChanged: Date | null;
   readonly created: Date;
   readonly activated: Date | null;
-  /** They signed up, and an administrator has not decided yet. */
+  /** When they signed up, if that waits for approval. */
   readonly approvalRequested: Date | null;
   readonly statusChanged: Date | null;
   readonly lastLogin: Date | null;
@@ -71,11 +71,11 @@ export interface User {
 /** Sort orders of users. */
 export type UserOrder = 'login' | 'name' | 'email' | 'status' | 'created' | 'lastLogin';
 
-/** A user as a member of something. */
+/** A user as a member of a group or organization. */
 export type JoinedUser = User & {
-  /** When they became one. */
+  /** When they became a member. */
   readonly joined: Date;
 };
 
-/** What members can be sorted by. */
+/** Sort orders of members. */
 export type MemberOrder = 'login' | 'name' | 'status' | 'joined';

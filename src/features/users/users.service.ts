@@ -36,21 +36,21 @@ import { findVisibleUser, lockChangeableUser, mayChangeUser, userTarget } from '
 import type { User } from './users.resource.ts';
 import { findUserById, insertUser, updateUser } from './users.store.ts';
 
-/** Without a password the user cannot sign in by one. */
+/** Without a password, the user cannot sign in with one. */
 export interface NewUser extends GivenPassword {
   readonly profile: UserProfile;
-  /** false: STAGED, may not sign in yet. */
+  /** false: STAGED, cannot sign in yet. */
   readonly activate: boolean;
-  /** true: an administrator decides about a sign-up. */
+  /** true: the sign-up waits for approval. */
   readonly awaitsApproval?: boolean | undefined;
   readonly orgId?: string | undefined;
   /** A department of `orgId`. */
   readonly depId?: string | undefined;
-  /** Groups to begin with. */
+  /** Initial groups. */
   readonly groupIds?: readonly string[] | undefined;
-  /** Administrator's roles to begin with. */
+  /** Initial administrator roles. */
   readonly roles?: readonly Role[];
-  /** true: created without a form, by what need not know of required attributes. */
+  /** true: created without a form, by a system that may not provide required attributes. */
   readonly isByMachine?: boolean | undefined;
   /** true: invites users by e-mail to choose a password (PROVISIONED until they do), or, if they have one, to verify their address. */
   readonly sendEmail?: boolean | undefined;
@@ -65,7 +65,7 @@ export async function createUser(services: Services, input: NewUser, request: Re
   refuseOutOfReach(input, request);
   refuseForeignHash(input, request);
   refuseUnprovedAddress(input.profile.emailVerified === true, request);
-  // Before the transaction: a hash takes its time, and connections are few.
+  // Before the transaction: hashing is slow, and connections are few.
   const passwordHash = await storedPassword(services, input, async () => splitProfile(input.profile));
   const user = newUser(input, passwordHash, present());
 
@@ -104,14 +104,14 @@ export const isUserChangeable = (services: Services, { id }: User, request: Requ
 export interface UserChange extends GivenPassword {
   /** The whole profile, or some of its attributes; null removes one. */
   readonly profile?: { readonly replaceBy: UserProfile } | { readonly merge: ProfileChanges } | undefined;
-  /** true: the new password is good for one sign-in, at which the user chooses another one. Without effect on who may not sign in now. */
+  /** true: the new password works for one sign-in, at which the user replaces it. No effect for users who cannot sign in now. */
   readonly expirePassword?: boolean | undefined;
 }
 
 /**
- * Changes profile and password together or not at all. A new password ends sessions and OAuth tokens: another may
- * hold them. An expired one is then none any more.
- * @throws {ApiError} not found, forbidden, conflict when the login is taken
+ * Changes profile and password together or not at all. A new password ends sessions and OAuth tokens, because they may belong to someone
+ * else, and the expiry of an old one.
+ * @throws {ApiError} not found; forbidden; conflict: the user name is taken
  */
 export async function changeUser(services: Services, idOrLogin: string, change: UserChange, request: RequestContext): Promise<User> {
   refuseForeignHash(change, request);
@@ -165,7 +165,7 @@ export async function changeUser(services: Services, idOrLogin: string, change: 
   return user;
 }
 
-/** The whole profile, as the API and the audit log show it. */
+/** The whole profile for the API and audit events. */
 export const profileFields = ({ login, email, emailVerified, profile }: User) => ({
   login,
   ...(email !== null && { email, emailVerified }),
@@ -189,7 +189,10 @@ function refuseOutOfReach({ orgId, roles = [], groupIds = [] }: NewUser, request
   if (!isWithin(reach, orgId)) throw orgMissing();
 }
 
-/** A hash can cost a second for each guess, at the expense of everybody. @throws {ApiError} forbidden to administrators of organizations */
+/**
+ * Verifying an imported hash can cost a second per attempt, which slows everyone down. @throws {ApiError} forbidden to administrators of
+ * organizations
+ */
 function refuseForeignHash({ passwordHash }: GivenPassword, request: RequestContext): void {
   if (passwordHash !== undefined && reachOf(request.roles ?? [], 'write') !== 'everything') throw forbidden();
 }
@@ -219,7 +222,7 @@ function newUser(input: NewUser, passwordHash: string | null, now: Date): User {
   };
 }
 
-/** The values that are judged, and whether they are all. */
+/** The validated values, and whether they are complete. */
 const givenIn = (change: NonNullable<UserChange['profile']>): readonly [GivenValues, { readonly complete: boolean }] =>
   'replaceBy' in change ? [change.replaceBy, { complete: true }] : [change.merge, { complete: false }];
 
@@ -251,7 +254,7 @@ function withPassword({ status, statusChanged, activated }: User, passwordHash: 
 
 /**
  * A user who cannot sign in yet is invited on activation.
- * @throws {ApiError} wrong state where the invitation cannot be mailed
+ * @throws {ApiError} wrong state: the invitation cannot be mailed
  */
 async function welcome(trx: Executor, services: Services, user: User, request: RequestContext): Promise<void> {
   if (user.passwordHash !== null) return askToVerify(trx, services, user, request);

@@ -1,6 +1,6 @@
 /**
- * Users. The only SQL on that table but for look-ups that read a user along with what is theirs, and for their sign-ins, those that fail and the plain ones
- * (failed-sign-ins.ts, sign-ins.ts).
+ * Users. The only SQL on that table, except for lookups that join a user with other data, and for failed and plain sign-ins
+ * (failed-sign-ins.store.ts, sign-ins.store.ts).
  */
 import type { Knex } from 'knex';
 import { type Columns, toRow } from '../../platform/database/columns.ts';
@@ -43,10 +43,10 @@ export const USER_COLUMNS: Columns<User> = {
   lastUpdated: 'last_updated',
 };
 
-/** The same for a statement that joins other tables. */
+/** The same for joins. */
 export const USER_AMONG_OTHERS = Object.fromEntries(Object.entries(USER_COLUMNS).map(([field, column]) => [field, `users.${column}`]));
 
-/** @returns false when another user has that login */
+/** @returns false if another user has that user name */
 export async function insertUser(executor: Executor, user: User): Promise<boolean> {
   const loginTaken = executor.raw('(lower(login))');
   const inserted = await executor('users').insert(toRow(USER_COLUMNS, user)).onConflict(loginTaken).ignore().returning('id');
@@ -56,7 +56,7 @@ export async function insertUser(executor: Executor, user: User): Promise<boolea
 export const findUserById = async (executor: Executor, id: string): Promise<User | undefined> =>
   executor('users').where({ id }).first<User | undefined>(USER_COLUMNS);
 
-/** Locks the row, so that of two changes to one user the second sees the first. Needs a transaction. */
+/** Locks the row, so that the second of two concurrent changes sees the first. Needs a transaction. */
 export const lockUser = async (trx: Executor, id: string): Promise<User | undefined> =>
   trx('users').where({ id }).forUpdate().first<User | undefined>(USER_COLUMNS);
 
@@ -68,7 +68,7 @@ export async function findUserByLogin(executor: Executor, login: string): Promis
   return undefined;
 }
 
-/** @returns the user with that e-mail address; undefined when several share it, for then it names nobody */
+/** @returns the user with that e-mail address; undefined if several share it, because then it identifies nobody */
 export async function findUserByUniqueEmail(executor: Executor, email: string): Promise<User | undefined> {
   const found: User[] = [];
   // One statement for each spelling: for several at once, PostgreSQL scans the table until it has been analyzed.
@@ -77,16 +77,16 @@ export async function findUserByUniqueEmail(executor: Executor, email: string): 
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** As at sign-in: the user with that login, otherwise the only one with that address. */
+/** As at sign-in: the user with that user name, otherwise the only one with that address. */
 export async function findUserByName(executor: Executor, name: string): Promise<User | undefined> {
   if (name === '' || !isPrintable(name)) return undefined;
   return (await findUserByLogin(executor, name)) ?? (await findUserByUniqueEmail(executor, name));
 }
 
 /**
- * Asked with the user locked.
- * @param user as they were when their password was found right
- * @returns false when their status is another one by now, or their password
+ * Call with the user locked.
+ * @param user their state when the password was verified
+ * @returns false if their status or password has changed
  */
 export async function isUnchanged(
   trx: Executor,
@@ -95,22 +95,25 @@ export async function isUnchanged(
   return (await trx('users').where({ id, status, password_changed: passwordChanged }).first('id')) !== undefined;
 }
 
-/** Notes a sign-in. @returns false when the user is not active any more */
+/** Records a sign-in. @returns false if the user is no longer active */
 export async function touchLastLogin(executor: Executor, id: string, lastLogin: Date): Promise<boolean> {
   return (await executor('users').where({ id, status: 'ACTIVE' }).update({ last_login: lastLogin })) === 1;
 }
 
-/** @returns false when there is no such user */
+/** @returns false if there is no such user */
 export async function updatePasswordHash(executor: Executor, id: string, passwordHash: string, now: Date): Promise<boolean> {
   return (await executor('users').where({ id }).update({ password_hash: passwordHash, password_changed: now, last_updated: now })) === 1;
 }
 
-/** Stores the same password hashed again, if the hash is still the one that was compared: nobody's newer password is undone. @returns whether it was */
+/**
+ * Stores a new hash of the same password, if the stored hash is still the compared one: a newer password is not overwritten. @returns
+ * whether it was stored
+ */
 export async function replacePasswordHash(executor: Executor, id: string, compared: string, anew: string): Promise<boolean> {
   return (await executor('users').where({ id, password_hash: compared }).update({ password_hash: anew })) === 1;
 }
 
-/** @returns false when another user has the wanted login */
+/** @returns false if another user has the user name */
 export const updateUser = (executor: Executor, id: string, changes: Partial<Omit<User, 'id' | 'created'>>): Promise<boolean> =>
   unlessRefused(executor('users').where({ id }).update(toRow<User>(USER_COLUMNS, changes)), 'users_by_login');
 
@@ -120,7 +123,7 @@ const TAKEN_NAMES = `
   UNION SELECT 'email', id FROM users WHERE lower(email) IN (lower(:email), lower(:asciiEmail)) AND id <> :id
   UNION SELECT 'login as login', id FROM users WHERE lower(login) IN (lower(:login), lower(:asciiLogin)) AND id <> :id`;
 
-/** In one order, so that two transactions do not wait for each other. */
+/** In a fixed order, so that two transactions do not deadlock. */
 const LOCK_NAMES = `SELECT pg_advisory_xact_lock(key) FROM (
   SELECT DISTINCT hashtextextended('user name ' || lower(name), 0) AS key FROM unnest(ARRAY[:login, :email]::text[]) AS name
   WHERE name IS NOT NULL ORDER BY 1) AS keys`;
@@ -149,12 +152,12 @@ export async function countWaitingSignUps(executor: Executor): Promise<number> {
   return (await query.count<{ count: number }[]>({ count: '*' }).first())?.count ?? 0;
 }
 
-/** Removes the user with all that is theirs: memberships, roles, API tokens, consents. */
+/** Deletes the user with memberships, roles, API tokens and consents. */
 export const deleteUserRow = async (executor: Executor, id: string): Promise<void> => executor('users').where({ id }).delete();
 
 /** Filter of users; all conditions must match. */
 export interface UserSelection {
-  /** Each word begins a word of a name or of the e-mail address. */
+  /** Each word is a prefix of a word of a name or of the e-mail address. */
   readonly words?: string | undefined;
   readonly filters: readonly Filter[];
   readonly withoutStatus?: UserStatus | undefined;
@@ -169,10 +172,10 @@ const NAMES = [
   ...['firstName', 'middleName', 'lastName', 'displayName', 'nickName'].map((name) => `users.profile->>'${name}'`),
 ];
 
-/** Keeps users of whose names every typed word begins a word. @param query with the table users in it */
+/** Filters users by words, each a prefix of a word of their names. @param query contains the table users */
 export const applyUserWords = (query: Knex.QueryBuilder, typed: string): void => applyWords(query, NAMES, typed);
 
-/** The same for a list of something of users, by the index of their names. @param userId its column */
+/** The same for rows that belong to users, by the index of their names. @param userId column with the user's ID */
 export const applyWordsOfUser =
   (userId: string) =>
   (query: Knex.QueryBuilder, typed: string): void =>
@@ -190,7 +193,7 @@ const OF_TYPE = {
   },
 } as const;
 
-/** @param name made of letters, digits and underscores (features/user-schema/attribute-definitions.service.ts) */
+/** @param name consists of letters, digits and underscores (features/user-schema/attribute-definitions.service.ts) */
 function addedColumn({ name, type }: Pick<Attribute, 'name' | 'type'>): AttributeColumn {
   const terms = { sql: 'attribute_terms(users.profile)', name };
   if (type === 'array') {
@@ -226,7 +229,7 @@ export const userAttributes = (added: readonly Pick<Attribute, 'name' | 'type'>[
   'profile.emailVerified': { sql: 'email_verified', type: 'boolean' },
 });
 
-/** The rows of a selection, without columns, order or limit. @param columns what the filters were read with */
+/** The rows of a selection, without columns, order or limit. @param columns those that the filters were parsed with */
 export function selectedUsers(executor: Executor, { words, filters, withoutStatus, orgIds }: UserSelection, columns: AttributeColumns) {
   const query = executor('users');
   if (words !== undefined) applyUserWords(query, words);
@@ -239,11 +242,11 @@ export function selectedUsers(executor: Executor, { words, filters, withoutStatu
   return query;
 }
 
-/** The oldest first. @param columns what the filters were read with */
+/** Oldest first. @param columns those that the filters were parsed with */
 export const readUsers = (executor: Executor, selection: UserSelection, columns: AttributeColumns, window: Window): Promise<Page<User>> =>
   readPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window);
 
-/** A page by its number, in any order. @param columns what the filters were read with */
+/** A page by number, in any order. @param columns those that the filters were parsed with */
 export const readUsersInOrder = (
   executor: Executor,
   selection: UserSelection,
@@ -251,7 +254,7 @@ export const readUsersInOrder = (
   window: NumberedWindow,
 ): Promise<NumberedPage<User>> => readNumberedPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window, USER_ORDERS);
 
-/** A slice, in any order. @param columns what the filters were read with */
+/** A slice, in any order. @param columns those that the filters were parsed with */
 export const readUsersSlice = (
   executor: Executor,
   selection: UserSelection,
@@ -266,13 +269,13 @@ export async function countUsers(executor: Executor): Promise<number> {
 }
 
 /**
- * A user whose login cannot be found: lookups use composed Unicode (NFC, see platform/dns/address-spelling.ts), and this one is stored in another
- * form. Migration 018 left it because another user has the composed one. PostgreSQL composes in UTF8 databases only.
+ * A user whose user name cannot be found: lookups use composed Unicode (NFC, see platform/dns/address-spelling.ts), and this one is stored
+ * in another form. Migration 018 kept it because another user has the composed one. PostgreSQL composes in UTF8 databases only.
  */
 export interface UncomposedLogin {
   readonly id: string;
   readonly login: string;
-  /** ID of the user whom the login finds instead. */
+  /** ID of the user whom the user name finds instead. */
   readonly takenBy: string | null;
 }
 
@@ -281,7 +284,7 @@ const UNCOMPOSED = `SELECT id, login,
     (SELECT id FROM users other WHERE lower(other.login) = lower(normalize(users.login, NFC)) AND other.id <> users.id) AS "takenBy"
   FROM users WHERE octet_length(login) > length(login) AND login IS NOT NFC NORMALIZED ORDER BY seq LIMIT $1`;
 
-/** Reads every user. @returns the first `most` of them; undefined where the database is not in UTF8 */
+/** Reads every user. @returns the first `most` of them; undefined if the database is not in UTF8 */
 export async function listUncomposedLogins({ pool }: Database, most: number): Promise<readonly UncomposedLogin[] | undefined> {
   const { rows } = await pool.query<{ encoding: string }>('SELECT getdatabaseencoding() AS encoding');
   if (rows[0]?.encoding !== 'UTF8') return undefined;

@@ -1,6 +1,6 @@
 /**
- * The page behind a link that verifies an e-mail address. Looking at it changes nothing, for scanners of mail follow every link; the address is verified by
- * sending the form. Who does it need not be signed in: the mailbox is what is proved.
+ * The page of a link that verifies an e-mail address. Opening it changes nothing, because mail scanners follow every link; submitting its
+ * form verifies the address. The user need not be signed in: the mailbox is what is verified.
  */
 import type { RouterContext } from '@koa/router';
 import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts';
@@ -32,7 +32,7 @@ export async function verifyEmailPage(deps: SignInDeps, ctx: RouterContext): Pro
     action: withCarriedParameters(ctx, ctx.path),
     hidden: deps.formTokens.field(ctx),
   });
-  // The address holds the token, which then appears in no Referer, not even to this service; forms keep their Origin, other than by `no-referrer`.
+  // The URL contains the token. It must not be in any Referer, even to this service; forms keep their Origin, unlike with `no-referrer`.
   ctx.set('Referrer-Policy', 'strict-origin');
 }
 

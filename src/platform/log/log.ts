@@ -1,9 +1,9 @@
-/** The log: JSON lines (pino). Of an error it holds what failed, and nothing that the error carries along (OWASP ASVS 5.0 V16.2.5). */
+/** The log: JSON lines (pino). Of an error, only selected properties are logged (OWASP ASVS 5.0 V16.2.5). */
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
 /**
- * The properties of an error that are logged. Others hold what must not be: the row that PostgreSQL refused, pg's connection with the key
- * that cancels its statements, the packet that Node's HTTP parser could not read.
+ * The properties of an error that are logged. Others may contain data that must not be: the row that PostgreSQL refused, pg's connection
+ * with the key that cancels its statements, the packet that Node's HTTP parser could not read.
  */
 const LOGGED = ['type', 'message', 'stack', 'code', 'routine', 'errno', 'syscall'] as const;
 
@@ -23,6 +23,6 @@ const isPlain = (value: unknown): boolean => typeof value === 'string' || typeof
 
 const serializers = { err: describe };
 
-/** @param destination absent: the standard output */
+/** @param destination absent: standard output */
 export const createLog = (options: Pick<LoggerOptions, 'level' | 'base' | 'mixin'>, destination?: DestinationStream): Logger =>
   destination === undefined ? pino({ ...options, serializers }) : pino({ ...options, serializers }, destination);

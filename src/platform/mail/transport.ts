@@ -10,13 +10,13 @@ import { isLoopbackHost } from '../config/config.ts';
 import { guardedLookup, mayConnectTo, OutboundRefused } from '../http/outbound.ts';
 import { inSpan, type SpanFacts } from '../telemetry/tracing.ts';
 
-/** One mail to one address. */
+/** An e-mail to one address. */
 export interface Message {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The same at every attempt, so that a mail that arrives twice is known as one (RFC 5322 section 3.6.4); without angle brackets. */
+  /** The same for every attempt, so that a duplicate can be recognized (RFC 5322 section 3.6.4); without angle brackets. */
   readonly messageId: string;
   /** Sender name if MAIL_FROM has none. */
   readonly senderName: string;
@@ -25,22 +25,22 @@ export interface Message {
 }
 
 export interface Mailer {
-  /** @throws {MailRefused} when a retry would not help */
+  /** @throws {MailRefused} a retry would not help */
   send(message: Message): Promise<void>;
-  /** @throws when the server cannot be reached, or refuses the login */
+  /** @throws the server is unreachable or refuses the credentials */
   verify(): Promise<void>;
-  /** @param gently what is under way is carried out; else it fails, and is another attempt's */
+  /** @param gently pending e-mails are sent; otherwise they fail and are retried */
   close(gently?: boolean): void;
 }
 
-/** The server takes this mail neither now nor later. */
+/** The server refuses this e-mail permanently. */
 export class MailRefused extends Error {
   override readonly name = 'Refused';
 }
 
-/** Connections of one process at most, and so mails under way at once. */
+/** Maximum connections of one process, and so concurrent e-mails. */
 export const MOST_CONNECTIONS = 5;
-/** Seconds after which a mail that a process took is another's: longer than any attempt. */
+/** Seconds after which another process can claim an e-mail: longer than any attempt. */
 export const MAIL_LEASE_SECONDS = 90;
 
 /** A mail server and the sender of its e-mails. */

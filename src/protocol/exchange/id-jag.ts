@@ -54,7 +54,7 @@ interface IdJagFor {
   readonly claims: IdJagClaims;
 }
 
-/** A signing key of the server. */
+/** @throws {errors.InvalidTarget} @throws {errors.InvalidScope} @throws {errors.CustomOIDCProviderError} invalid_authorization_details */
 export function idJagFor({ clientId, targets, audience, resource, scope, details, isOurs }: IdJagRequest): IdJagFor {
   const [only, ...others] = audience;
   if (only === undefined || others.length > 0)
@@ -78,10 +78,7 @@ export function idJagFor({ clientId, targets, audience, resource, scope, details
   return { target, claims };
 }
 
-/**
- * @param jkt thumbprint of the key that the request proved, which the ID-JAG is bound to (section 8.6.1); undefined: no proof
- * @returns the token response (RFC 8693 section 2.2.1)
- */
+/** A signing key of the server. */
 export interface Signer {
   readonly alg?: string | undefined;
   readonly kid?: string | undefined;
@@ -89,8 +86,8 @@ export interface Signer {
 }
 
 /**
- * @param jkt of the key that the request proved: the ID-JAG is bound to it (section 8.6.1); undefined: it proved none
- * @returns the answer of the token endpoint (RFC 8693 section 2.2.1)
+ * @param jkt thumbprint of the key that the request proved, which the ID-JAG is bound to (section 8.6.1); undefined: no proof
+ * @returns the token response (RFC 8693 section 2.2.1)
  */
 export async function issueIdJag(
   issuer: string,

@@ -5,7 +5,7 @@
 
 import type { SigningAlg } from '../../authorization-servers/signing-keys.policy.ts';
 
-/** By a secret (RFC 7518 section 3.2). */
+/** Algorithms that use a secret (RFC 7518 section 3.2). */
 const BY_SECRET = ['HS256', 'HS384', 'HS512'] as const;
 
 /** Algorithms for request objects. */
@@ -29,7 +29,7 @@ interface Credentials {
   readonly jwks_uri?: string | undefined;
 }
 
-/** @returns every choice that the application cannot sign by, with the setting to change */
+/** @returns every algorithm that the application cannot sign with, with the setting to change */
 export function requestAlgProblems(
   settings: RequestAlgSettings & Credentials,
 ): readonly { readonly setting: keyof RequestAlgSettings; readonly message: string }[] {
@@ -54,7 +54,7 @@ export function requestAlgProblems(
 export const RESPONSE_KINDS = ['id_token', 'userinfo', 'introspection', 'authorization'] as const;
 export type ResponseKind = (typeof RESPONSE_KINDS)[number];
 
-/** To keys of the application (RFC 7518 section 4.1). None is derived from a secret, which is rotated. */
+/** With keys of the application (RFC 7518 section 4.1). None is derived from a secret, because secrets are rotated. */
 export const ENCRYPTION_ALGS = ['RSA-OAEP-256', 'RSA-OAEP', 'ECDH-ES', 'ECDH-ES+A128KW', 'ECDH-ES+A256KW'] as const;
 /** RFC 7518 section 5.1. */
 export const ENCRYPTION_ENCS = ['A128CBC-HS256', 'A256CBC-HS512', 'A128GCM', 'A256GCM'] as const;
@@ -65,7 +65,7 @@ export const encryptedEnc = (kind: ResponseKind) => `${kind}_encrypted_response_
 
 export const ENCRYPTION_SETTINGS = RESPONSE_KINDS.map(encryptedAlg);
 
-/** All of them, in the order of the API. */
+/** All of them, in the API's order. */
 export const RESPONSE_SETTINGS = RESPONSE_KINDS.flatMap((kind) => [signedAlg(kind), encryptedAlg(kind), encryptedEnc(kind)]);
 
 /**
@@ -84,7 +84,7 @@ interface KeysOf {
   readonly jwks_uri?: string | undefined;
 }
 
-/** @returns every encryption that cannot be carried out, with the setting to change */
+/** @returns every impossible encryption, with the setting to change */
 export function encryptionProblems(settings: ResponseSettings & KeysOf): readonly { readonly setting: string; readonly message: string }[] {
   return RESPONSE_KINDS.flatMap((kind) => {
     const { [encryptedAlg(kind)]: alg, [encryptedEnc(kind)]: enc } = settings;
@@ -97,7 +97,7 @@ export function encryptionProblems(settings: ResponseSettings & KeysOf): readonl
 /** The use must be given: a signature key must not be used for encryption (RFC 8725 section 3.1). */
 const encryptsBy = (key: Readonly<Record<string, unknown>>, alg: string): boolean => key.use === 'enc' && encryptsTo(key, alg);
 
-/** Can the service encrypt to this key? One at a `jwks_uri` may leave its use open. Ed25519 is for signatures only (RFC 8037 section 2). */
+/** Can the service encrypt to this key? A key at a `jwks_uri` may omit its use. Ed25519 is for signatures only (RFC 8037 section 2). */
 export function encryptsTo(key: Readonly<Record<string, unknown>>, alg: string): boolean {
   const types = alg.startsWith('RSA') ? ['RSA'] : ['EC', 'OKP'];
   const isOpen = (value: unknown, wanted: string) => value === undefined || value === wanted;

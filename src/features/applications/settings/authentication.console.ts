@@ -1,4 +1,4 @@
-/** By what an application proves that it is itself (OpenID Connect Core 1.0 section 9). */
+/** Client authentication settings (OpenID Connect Core 1.0 section 9). */
 
 import type { Piece } from '../../../pages/console/detail-page.ts';
 import type { Option } from '../../../pages/console/form.ts';

@@ -1,4 +1,6 @@
-/** Schemas of the signing and encryption settings, and the check for encryption keys at a `jwks_uri`, which selects them as the library does. */
+/**
+ * Schemas of the signing and encryption settings, and the check for encryption keys at a `jwks_uri`, which are selected as in the library.
+ */
 import { z } from 'zod';
 import type { Config } from '../../../platform/config/config.ts';
 import { sharedOutbound } from '../../../platform/http/outbound.ts';
@@ -66,7 +68,7 @@ export const requestFields = {
 
 const keySet = z.object({ keys: z.array(z.record(z.string(), z.unknown())).max(1000) });
 
-/** @returns why responses of the application cannot be encrypted, each with its setting; none: they can */
+/** @returns why responses of the application cannot be encrypted, with the setting; none: they can */
 export async function readEncryptionProblems(
   config: Pick<Config, 'allowPrivateNetwork'>,
   settings: ApplicationSettings,

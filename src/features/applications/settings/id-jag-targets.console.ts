@@ -9,7 +9,7 @@ export const targetLines = ({ id, settings }: Pick<Application, 'id' | 'settings
     [audience, clientId ?? (relyingParty && id), relyingParty].filter((word) => word !== undefined).join(' '),
   );
 
-/** @returns what the lines say, to be validated; undefined: none */
+/** @returns the unvalidated targets of the lines; undefined: none */
 export function targetsIn(typed: readonly string[]): object[] | undefined {
   const targets = typed.map((line) => {
     const [audience, clientId, ...rest] = line.trim().split(/\s+/);

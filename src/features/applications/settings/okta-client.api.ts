@@ -1,4 +1,4 @@
-/** Settings of an application that Okta's Terraform provider sends and reads unasked. Each has one value here. */
+/** Settings of an application that Okta's Terraform provider always sends and reads. Each has a fixed value here. */
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../../api/endpoint.ts';
 import { idParams } from '../../../api/fields.ts';
@@ -12,7 +12,7 @@ export const OKTA_CLIENT_DEFAULTS = {
   wildcard_redirect: oktaDefault('DISABLED'),
 };
 
-/** Shown to clients of Okta alone: the provider would set them again and again. */
+/** Returned only to Okta's clients: the provider would otherwise set them repeatedly. */
 export const OKTA_CLIENT = { issuer_mode: 'ORG_URL', wildcard_redirect: 'DISABLED' } as const;
 
 type ClientBody = Record<keyof typeof OKTA_CLIENT_DEFAULTS, unknown> & {

@@ -1,4 +1,4 @@
-/** Sign-in settings: who may sign in to an application, and with which checks. */
+/** Sign-in settings: who can sign in to an application, and with which checks. */
 
 import type { Field, Option } from '../../../pages/console/form.ts';
 import { phrase, series, verbatim } from '../../../platform/i18n/phrase.ts';
@@ -45,7 +45,7 @@ const PROVIDERS: readonly Option[] = [
   { value: 'some', label: 'Only these' },
 ];
 
-/** Who may sign in, and whether users are asked; also of an application that is being created. */
+/** Who can sign in, and whether users are asked for consent; also for an application that is being created. */
 export const accessFields = ({ assignment, consent_method }: Pick<ApplicationSettings, 'assignment' | 'consent_method'>): Field[] => [
   setting({ kind: 'radios', name: 'assignment', label: 'Who may sign in?', options: ASSIGNMENTS, value: assignment }),
   setting({ kind: 'radios', name: 'consent_method', label: 'Ask users for consent', options: CONSENTS, value: consent_method }),

@@ -1,4 +1,4 @@
-/** By what an application knows users (OpenID Connect Core section 8). */
+/** Subject identifiers of users at an application (OpenID Connect Core section 8). */
 import type { Option } from '../../../pages/console/form.ts';
 import { code, labelled, type SettingGroup, setting } from '../setting-group.console.ts';
 

@@ -1,4 +1,4 @@
-/** Python with Authlib: a Flask application that signs people in, or a machine that gets a token for itself. */
+/** Python with Authlib: a Flask application that signs users in, or a machine-to-machine client. */
 import { type Facts, isInsecure, isMachine, listensOnWeb, type Snippet, sendsSecret, signsIn, stringLiteral } from './snippet.ts';
 
 const port = (uri: string): string => new URL(uri).port || '3000';
@@ -61,7 +61,7 @@ token = session.fetch_token(${stringLiteral(`${facts.issuer}/token`)}, grant_typ
 print(token["access_token"], token["expires_in"])
 `;
 
-/** Its own addresses, which cannot be the redirect URI's as well. */
+/** The sample's own paths, which cannot be the redirect URI's path. */
 const OWN = new Set(['/sign-in', '/me']);
 
 const servesSignIn = (facts: Facts): facts is Facts & { readonly redirectUri: string } =>

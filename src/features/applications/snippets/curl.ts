@@ -1,7 +1,10 @@
-/** curl in a POSIX shell: each step of the authorization code flow with PKCE (RFC 7636), or of the client credentials grant (RFC 6749 section 4.4), by hand. */
+/**
+ * curl in a POSIX shell: the steps of the authorization code flow with PKCE (RFC 7636), or of the client credentials grant (RFC 6749
+ * section 4.4).
+ */
 import { type Facts, isMachine, type Snippet, type SnippetFile, sendsSecret, signsIn } from './snippet.ts';
 
-/** A word of the shell. */
+/** A quoted word of the shell. */
 const word = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const BASE64URL = `openssl base64 -A | tr '+/' '-_' | tr -d '='`;
@@ -13,7 +16,7 @@ function authentication({ authentication: method, clientId }: Facts): readonly s
   return method === 'client_secret_post' ? [id, '--data-urlencode "client_secret=$CLIENT_SECRET"'] : [id];
 }
 
-/** One call, an argument a line. */
+/** One call, with one argument per line. */
 const curl = (address: string, parts: readonly string[]): string => ['curl --silent --show-error', ...parts, word(address)].join(' \\\n  ');
 
 function signIn(facts: Facts & { readonly redirectUri: string }): SnippetFile {

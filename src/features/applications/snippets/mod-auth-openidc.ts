@@ -1,4 +1,4 @@
-/** Apache with mod_auth_openidc: everything that the web server serves requires a sign-in and knows the user. */
+/** Apache with mod_auth_openidc: every page of the web server requires a sign-in and gets the user. */
 import { type Facts, listensOnWeb, type Snippet, sendsSecret, signsIn } from './snippet.ts';
 
 const site = ({

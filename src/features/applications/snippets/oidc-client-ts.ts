@@ -1,4 +1,4 @@
-/** A single-page application with oidc-client-ts: code with PKCE in the browser, and the sign-out. */
+/** A single-page application with oidc-client-ts: code with PKCE in the browser, and sign-out. */
 import { type Facts, listensOnWeb, type Snippet, signsIn, stringLiteral } from './snippet.ts';
 
 function app({ issuer, clientId, redirectUri, postLogoutRedirectUri, scope }: Facts & { readonly redirectUri: string }): string {

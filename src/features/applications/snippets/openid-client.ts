@@ -1,4 +1,4 @@
-/** Node.js with openid-client: a server that signs people in by code, PKCE, state and nonce, or a machine that gets a token for itself. */
+/** Node.js with openid-client: a server that signs users in with code, PKCE, state and nonce, or a machine-to-machine client. */
 import { type Facts, isInsecure, isMachine, listensOnWeb, type Snippet, signsIn, stringLiteral, usesSecret } from './snippet.ts';
 
 const fromEnvironment = (method: string): string => `oidc.${method}(process.env.CLIENT_SECRET)`;
@@ -14,10 +14,10 @@ const AUTHENTICATION: Readonly<Record<Facts['authentication'], string>> = {
   none: 'oidc.None()',
 };
 
-/** Does it authenticate by a key of its own? */
+/** Does it authenticate by a private key? */
 export const hasKey = ({ authentication }: Facts): boolean => authentication === 'private_key_jwt';
 
-/** The beginning of each: what is imported, and the authorization server found by its issuer. */
+/** The beginning of each file: imports and discovery of the authorization server. */
 export const opening = (facts: Facts, imports: readonly string[]): string => `${[
   ...(hasKey(facts) ? [`import { readFile } from 'node:fs/promises';`] : []),
   ...imports,
@@ -112,7 +112,7 @@ const tokens = await oidc.clientCredentialsGrant(provider${facts.machineScope ==
 console.log(tokens.access_token, tokens.expires_in);
 `;
 
-/** An address of the web that Node.js listens at; any scheme else would be opened by the operating system. */
+/** Is the redirect URI a web address that Node.js can listen on? The operating system opens other schemes. */
 const servesSignIn = (facts: Facts): facts is Facts & { readonly redirectUri: string } => signsIn(facts) && listensOnWeb(facts);
 
 export const openidClientSnippet: Snippet = {

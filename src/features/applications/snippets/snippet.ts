@@ -5,14 +5,14 @@
 import { clientCredentialsScopes, type OfferedScope } from '../../scopes/granted-scopes.policy.ts';
 import type { ApplicationSettings, ApplicationType, GrantType, TokenEndpointAuthMethod } from '../application-settings.policy.ts';
 
-/** All that a snippet says of the application and its authorization server. */
+/** The facts about the application and its authorization server. */
 export interface Facts {
   readonly kind: ApplicationType;
   readonly clientId: string;
   readonly authentication: TokenEndpointAuthMethod;
   readonly grants: readonly GrantType[];
   readonly responseTypes: readonly string[];
-  /** The first one that libraries send as it is registered; absent: there is none. */
+  /** The first redirect URI that libraries send unchanged; absent: there is none. */
   readonly redirectUri: string | undefined;
   readonly postLogoutRedirectUri: string | undefined;
   readonly issuer: string;
@@ -28,12 +28,12 @@ export interface SnippetFile {
 }
 
 export interface Snippet {
-  /** For addresses. */
+  /** For URLs. */
   readonly id: string;
   readonly label: string;
   /** One-sentence description. */
   readonly about: string;
-  /** The kinds of application that it is offered to before the others. */
+  /** The kinds of application for which it is listed first. */
   readonly firstFor: readonly ApplicationType[];
   fits(facts: Facts): boolean;
   files(facts: Facts): readonly SnippetFile[];
@@ -41,7 +41,7 @@ export interface Snippet {
   run(facts: Facts): string;
 }
 
-/** Libraries write an address as the URL standard does, and leave its query out: one that differs from its own normal form would not match. */
+/** Libraries normalize a URL and drop its query: a URI that differs from its normal form would not match. */
 const isPlain = (uri: string): boolean => new URL(uri).href === uri && !uri.includes('?');
 
 type Registered = { readonly id: string; readonly settings: ApplicationSettings };
@@ -72,25 +72,25 @@ export function snippetFacts(
   };
 }
 
-/** Does it sign people in, by the authorization code flow? */
+/** Does it sign users in by the authorization code flow? */
 export const signsIn = (facts: Facts): facts is Facts & { readonly redirectUri: string } =>
   facts.redirectUri !== undefined && facts.grants.includes('authorization_code') && facts.responseTypes.includes('code');
 
-/** Does it get tokens for itself? */
+/** Does it use the client credentials grant? */
 export const isMachine = ({ grants }: Facts): boolean => grants.includes('client_credentials');
 
-/** Does it listen at an address of the web, where a server can wait for the browser? */
+/** Does it have a web address as redirect URI, where a server can wait for the browser? */
 export const listensOnWeb = ({ redirectUri = '' }: Facts): boolean => /^https?:/.test(redirectUri);
 
-/** Does it send its secret itself? */
+/** Does it send its secret (not only a signature)? */
 export const sendsSecret = ({ authentication }: Facts): boolean =>
   authentication === 'client_secret_basic' || authentication === 'client_secret_post';
 
 /** Does it authenticate by a secret? */
 export const usesSecret = ({ authentication }: Facts): boolean => authentication.startsWith('client_secret_');
 
-/** May the authorization server be called unencrypted? It may on a developer's machine only. */
+/** Can the authorization server be called by http? Only on a developer's machine. */
 export const isInsecure = ({ issuer }: Facts): boolean => issuer.startsWith('http:');
 
-/** A text of JavaScript, JSON, YAML and Python alike: the addresses in it are ASCII. */
+/** A string literal that is valid in JavaScript, JSON, YAML and Python: URLs are ASCII. */
 export const stringLiteral = (text: string): string => JSON.stringify(text);

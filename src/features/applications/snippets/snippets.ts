@@ -1,4 +1,4 @@
-/** All snippets, and which of them an application is offered: those that fit, the ones for its kind first. */
+/** All snippets, and the selection for an application: suitable ones, those for its kind first. */
 import { authlibSnippet } from './authlib.ts';
 import { curlSnippet } from './curl.ts';
 import { deviceSnippet } from './device.ts';

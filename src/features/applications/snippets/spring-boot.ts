@@ -1,4 +1,4 @@
-/** Java with Spring Boot and Spring Security: a web application that signs people in. */
+/** Java with Spring Boot and Spring Security: a web application that signs users in. */
 import { type Facts, listensOnWeb, type Snippet, type SnippetFile, sendsSecret, signsIn, stringLiteral } from './snippet.ts';
 
 const BOOT = '3.5.7';
