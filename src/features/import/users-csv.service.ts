@@ -4,6 +4,7 @@ import { validation } from '../../platform/errors/errors.ts';
 import { valueOfText } from '../user-schema/attribute-values.service.ts';
 import type { Attribute } from '../user-schema/attributes.resource.ts';
 import { EXPORT_ONLY, PROFILE_COLUMNS } from '../users/user-data.service.ts';
+import { csvProblem } from './csv-problem.service.ts';
 
 const MEMBERSHIP: readonly string[] = ['orgId', 'depId'];
 const PASSED_OVER: readonly string[] = EXPORT_ONLY;
@@ -60,7 +61,7 @@ export async function* usersFromCsv(
       yield userIn(record, place, attributes);
     }
   } catch (error) {
-    if (error instanceof CsvError) throw validation([{ field: 'file', message: `is not valid CSV: ${error.message}` }]);
+    if (error instanceof CsvError) throw validation([{ field: 'file', message: csvProblem(error) }]);
     throw error;
   }
 }

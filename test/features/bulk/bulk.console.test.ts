@@ -213,7 +213,10 @@ test('users are exported as CSV and NDJSON, as the list is narrowed, and an expo
     ['login,shoe size\na,43\n', /unknown columns: shoe size/],
     ['email\na@example.com\n', /no column “login”/],
     ['login,login\na,b\n', /contains a column twice/],
-    ['login,email\na\n', /is not valid CSV:.*line 2/i],
+    ['login,email\na\n', /is not valid CSV in line 2: the row has a different number of cells/i],
+    ['login,email\na,"b\n', /line 2: a quote is not closed/],
+    ['login,email\na,b"\n', /line 2: a cell contains a quote/],
+    ['login,email\na,"b"c\n', /line 2: a closing quote is not followed by a separator/],
     ['login\n', /Select at least one row/],
     [new Uint8Array([0x6c, 0xff, 0xfe]), /encoded in UTF-8/],
   ] as const) {

@@ -4,6 +4,7 @@ import { validation } from '../../../platform/errors/errors.ts';
 import { valueOfText } from '../../user-schema/attribute-values.service.ts';
 import type { Attribute } from '../../user-schema/attributes.resource.ts';
 import { PROFILE_COLUMNS } from '../../users/user-data.service.ts';
+import { csvProblem } from '../csv-problem.service.ts';
 import { hashOfText } from '../hash-text.service.ts';
 import { type ImportItem, reasonsOf } from '../import-record.service.ts';
 import { UnreadableSource } from '../import-source.service.ts';
@@ -35,7 +36,7 @@ export async function* itemsOfCsv(source: AsyncIterable<Buffer>, attributes: rea
       yield itemOf(record, { line: info.lines }, types);
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new UnreadableSource(`The file is not valid CSV: ${error.message}.`);
+    if (error instanceof CsvError) throw new UnreadableSource(`The file ${csvProblem(error)}.`);
     throw error;
   }
 }
