@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { CALLS_PER_MINUTE, LIFETIMES } from '../../config/defaults.ts';
 import { EVENT_GROUPS } from '../../src/features/audit/event-types.policy.ts';
+import { EVENT_WORDS } from '../../src/features/audit/event-words.console.ts';
 import { LARGEST_TOKEN } from '../../src/features/authorization-servers/token-size.policy.ts';
 import { scopesOfClaims, USER_CLAIMS } from '../../src/features/claims/claims.policy.ts';
 import { UPSTREAM_PROBLEMS } from '../../src/features/identity-providers/upstream-problem.hosted.ts';
@@ -31,6 +32,11 @@ test('commands.md lists each command of gatehouse, and no other', async () => {
 
 test('events.md lists each type of event, and no other', () => {
   assert.deepEqual(firstColumn(page('events')).sort(), Object.values(EVENT_GROUPS).flat().sort());
+});
+
+test('events.md describes each event as the console does, perhaps with more detail', () => {
+  const meanings = new Map([...page('events').matchAll(/^\| `([^`]+)` \| (.*?) \|/gm)].map(([, type, meaning]) => [type, meaning]));
+  for (const [type, words] of Object.entries(EVENT_WORDS)) assert.ok(meanings.get(type)?.startsWith(words), `${type}: ${words}`);
 });
 
 /** Codes of the library's errors that the protocol names. */
