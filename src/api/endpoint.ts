@@ -84,10 +84,10 @@ export const endpoint = <
   declaration: Declaration<P, Q, B, R>,
 ): Endpoint => declaration;
 
-const window = {
+const listQuery = z.object({
   limit: wholeNumber(1, 200).default(20).meta({ description: 'Elements of a page', default: 20 }),
   after: z.string().max(256).optional().meta({ description: 'Where the page before ended; taken from its link to the next page' }),
-};
+});
 
 /** Declares a list in pages according to the API's conventions: `limit`, the cursor `after`, and a link to the next page. */
 export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = Record<never, never>, R extends z.ZodType = Absent>(
@@ -98,20 +98,20 @@ export const listing = <P extends z.ZodType = Absent, Q extends z.ZodRawShape = 
     handler(call: Call<z.output<P>, z.output<z.ZodObject<Q>> & Window, undefined>): Promise<Page<z.input<R>>>;
   },
 ): Endpoint => {
-  const { query, item, handler, ...rest } = declaration;
+  const { query: further, item, handler, ...rest } = declaration;
   return endpoint({
     ...rest,
     method: 'GET',
-    query: z.object({ ...query, ...window }),
+    query: z.object({ ...further, ...listQuery.shape }),
     response: z.array(item),
     handler: async (call) => {
       const { keyring } = call.services;
       const place = { list: JSON.stringify([rest.path, call.params]), caller: call.request.actor.id };
-      const { after: cursor } = call.query as { readonly after?: string };
-      const after = cursor === undefined ? undefined : openCursor(keyring, cursor, place);
-      if (cursor !== undefined && after === undefined)
+      const query = call.query as z.output<z.ZodObject<Q>> & z.output<typeof listQuery>;
+      const after = query.after === undefined ? undefined : openCursor(keyring, query.after, place);
+      if (query.after !== undefined && after === undefined)
         throw validation([{ field: 'after', message: 'must come from the link to the next page' }]);
-      const page = await handler({ ...call, query: { ...call.query, after } } as unknown as Parameters<typeof handler>[0]);
+      const page = await handler({ ...call, query: { ...query, after } });
       if (page.next !== undefined) call.continueAt(sealCursor(keyring, page.next, place));
       return [...page.items];
     },
