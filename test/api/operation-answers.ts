@@ -79,8 +79,9 @@ function strangeNumbersFor(schema: z.ZodType): readonly string[] {
 const validators = new WeakMap<object, Ajv2020>();
 
 function validatorOf({ document }: Setting): Ajv2020 {
-  const known =
-    validators.get(document) ?? new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).addSchema(document, 'api');
+  // To optimize its code takes ajv longer than to run it.
+  const options = { strict: false, validateFormats: false, allErrors: true, code: { optimize: false } };
+  const known = validators.get(document) ?? new Ajv2020(options).addSchema(document, 'api');
   validators.set(document, known);
   return known;
 }

@@ -3,17 +3,19 @@
  * authorization server has keys of its own. Any two of the primes make another key; that they share primes makes them worthless elsewhere. A service in
  * a process of its own finds its primes itself. Set when this is imported (group.ts).
  */
-import { generatePrimeSync, webcrypto } from 'node:crypto';
+import { generatePrime, webcrypto } from 'node:crypto';
+import { promisify } from 'node:util';
 
 /** 24 make 276 keys. */
 const COUNT = 24;
 const EXPONENT = 65_537n;
+const generated = promisify<number, ArrayBuffer>(generatePrime);
 
 /** @returns what GATEHOUSE_TEST_PRIMES is to say: primes of half the length of a key of 2048 bits, with both first bits set, so that two make its length */
-export function findPrimes(): string {
+export async function findPrimes(): Promise<string> {
   const primes: bigint[] = [];
   while (primes.length < COUNT) {
-    const prime = generatePrimeSync(1024, { bigint: true });
+    const prime = BigInt(`0x${Buffer.from(await generated(1024)).toString('hex')}`);
     if (prime % EXPONENT !== 1n) primes.push(prime);
   }
   return primes.map((prime) => prime.toString(36)).join(' ');

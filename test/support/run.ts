@@ -165,6 +165,8 @@ if (files.length === 0) {
   console.error('no test file of that name; are they compiled (npx tsc --incremental)? Name those of test/long with their folder: long/…');
   process.exit(1);
 }
+// On another core, while the server starts.
+const primes = findPrimes();
 const server = await provideServer();
 const groups = mkdtempSync(path.join(os.tmpdir(), 'gatehouse-tests-'));
 const template = `gatehouse_template_${randomBytes(8).toString('hex')}`;
@@ -176,7 +178,7 @@ try {
     GATEHOUSE_TEST_SERVER: server.url,
     GATEHOUSE_TEST_TEMPLATE: template,
     GATEHOUSE_TEST_STARTED: started,
-    GATEHOUSE_TEST_PRIMES: findPrimes(),
+    GATEHOUSE_TEST_PRIMES: await primes,
     // Each process loads a thousand modules: from Node 22 on, the second takes from here what the first has compiled.
     NODE_COMPILE_CACHE: path.join(groups, 'compiled'),
   };

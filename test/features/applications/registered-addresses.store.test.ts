@@ -5,7 +5,7 @@ import { onServer } from '../../support/database.ts';
 import { eventually } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';
 
-const MANY = 50_000;
+const MANY = 10_000;
 
 test(`among ${MANY} applications an origin and a post-logout URI are found by index`, async (t) => {
   const service = await startService(t);

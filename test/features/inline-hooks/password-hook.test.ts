@@ -1,11 +1,10 @@
 /** Passwords that another system knows: users are taken over one sign-in at a time (Okta's password import hook), from a second real service. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { timings } from '../../../src/platform/clock/timings.ts';
-import { afterwards } from '../../support/afterwards.ts';
 import { onServer } from '../../support/database.ts';
 import { createInlineHook, inlineReceiver, PASSWORDS } from '../../support/inline-hooks.ts';
 import { type Service, startService } from '../../support/service.ts';
+import { withTimings } from '../../support/short-waits.ts';
 
 const verdict = (credential: string) => ({ commands: [{ type: 'com.okta.action.update', value: { credential } }] });
 
@@ -70,6 +69,8 @@ test('a user of a second service signs in here with the password of there, and i
 });
 
 test('what is no plain word of the hook verifies nothing', async (t) => {
+  // A refusal takes as long as a hook may.
+  withTimings(t, { inlineHook: 1000 });
   const { service, receiver, id, take } = await withHook(t);
   const answers: readonly Parameters<typeof receiver.answers>[0][] = [
     {},
@@ -113,11 +114,7 @@ test('wrong guesses lock like any others, and a locked account asks no hook; of 
 });
 
 test('while passwords are elsewhere, each refusal takes as long as a hook may, whoever is meant', async (t) => {
-  const before = timings.inlineHook;
-  timings.inlineHook = 700;
-  afterwards(t, () => {
-    timings.inlineHook = before;
-  });
+  withTimings(t, { inlineHook: 700 });
   const { service, receiver, take } = await withHook(t);
   const here = await service.createUser();
   await take('elsewhere@example.com');
