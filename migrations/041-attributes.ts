@@ -8,7 +8,7 @@ import type { Knex } from 'knex';
 export const config = { transaction: false };
 
 /** The attributes that every service has; they are searched as before. */
-const BASE =
+export const BASE =
   `{secondEmail,firstName,lastName,middleName,honorificPrefix,honorificSuffix,title,displayName,nickName,profileUrl,picture,website,gender,birthdate,
   primaryPhone,mobilePhone,streetAddress,city,state,zipCode,countryCode,postalAddress,preferredLanguage,locale,timezone,zoneinfo,userType,employeeNumber,
   costCenter,organization,division,department,managerId,manager}`.replaceAll(/\s/g, '');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { userAttributes } from '../../src/features/users/users.store.ts';
 import { type AttributeColumns, applyFilter, attributeTypes, type Filter } from '../../src/platform/database/filter.ts';
 import { parseFilter } from '../../src/platform/database/filter-syntax.ts';
 import { inPages, readPage } from '../../src/platform/database/paging.ts';
@@ -33,14 +34,16 @@ const leaf: fc.Arbitrary<Filter> = fc.oneof(
   of({ op: fc.constantFrom(...(['eq', 'ne'] as const)), attribute: fc.constant('emailVerified'), value: fc.boolean() }),
 );
 
-const { filter } = fc.letrec<{ filter: Filter }>((tie) => ({
-  filter: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    leaf,
-    of({ op: fc.constant('not' as const), filter: tie('filter') }),
-    of({ op: fc.constantFrom('and' as const, 'or' as const), filters: fc.array(tie('filter'), { minLength: 2, maxLength: 3 }) }),
-  ),
-}));
+const filterOf = (one: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> =>
+  fc.letrec<{ filter: Filter }>((tie) => ({
+    filter: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      one,
+      of({ op: fc.constant('not' as const), filter: tie('filter') }),
+      of({ op: fc.constantFrom('and' as const, 'or' as const), filters: fc.array(tie('filter'), { minLength: 2, maxLength: 3 }) }),
+    ),
+  })).filter;
+const filter = filterOf(leaf);
 
 /** As RFC 7644 writes it. */
 function written(one: Filter): string {
@@ -75,11 +78,17 @@ function fits(one: Filter, person: Person): boolean {
     lastLogin: [person.lastLogin],
     emailVerified: [person.emailVerified],
   };
-  const there = (values[one.attribute] ?? []).filter((value) => value !== undefined && value !== null);
+  return holds(one, values[one.attribute] ?? []);
+}
+
+/** Does one of the values fit? */
+function holds(one: Extract<Filter, { attribute: string }>, values: readonly unknown[]): boolean {
+  const there = values.filter((value) => value !== undefined && value !== null);
   if (one.op === 'pr') return there.some((value) => value !== '');
   const { op, value: wanted } = one;
   return there.some((value) => {
     if (value instanceof Date && wanted instanceof Date) return inOrder(op, value.getTime() - wanted.getTime());
+    if (typeof value === 'number') return inOrder(op, value < Number(wanted) ? -1 : value > Number(wanted) ? 1 : 0);
     if (typeof value === 'boolean') return value === wanted;
     const [held, given] = [small(String(value)), small(String(wanted))];
     if (op === 'co') return held.includes(given);
@@ -167,6 +176,78 @@ test('SQL finds the rows that JavaScript finds', async (t) => {
       );
     }),
     tried(),
+  );
+});
+
+/** Attributes that operators have added: these alone have terms, which must not lose anyone. */
+const ADDED = userAttributes(
+  [
+    { name: 'code', type: 'string' },
+    { name: 'labels', type: 'array' },
+    { name: 'score', type: 'number' },
+  ],
+  new Date(),
+);
+
+/** Few characters, so that parts are found; often too long for its parts to be terms. */
+const label = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...'aAb\\\'" é😀'), minLength: 1, maxLength: 7 }),
+  of({ begun: fc.integer({ min: 120, max: 140 }), ended: word }).map(({ begun, ended }) => 'ab'.repeat(begun / 2) + ended),
+);
+const part = fc.string({ unit: fc.constantFrom(...'aAb\\\'" é😀'), maxLength: 4 });
+const number = fc.oneof(
+  fc.constantFrom(0, -1, 1, 2, 998, 999, 1000, 131072, 131073, 0.1, -0.1, 1.5, 1e21, 1e299, 1e300, 5e-324, -5e-324, 2 ** 53 - 1, -1e-7),
+  fc.constantFrom(Number.MAX_VALUE, -Number.MAX_VALUE),
+  fc.integer({ min: -3, max: 3 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((one) => one + 0),
+);
+
+const addedLeaf: fc.Arbitrary<Filter> = fc.oneof(
+  of({ op: fc.constant('pr' as const), attribute: fc.constantFrom('profile.code', 'profile.labels', 'profile.score') }),
+  of({
+    op: fc.constantFrom(...(['eq', 'ne', 'co', 'co', 'sw', 'ew', 'gt', 'le'] as const)),
+    attribute: fc.constantFrom('profile.code', 'profile.labels'),
+    value: fc.oneof(part, label),
+  }),
+  of({
+    op: fc.constantFrom(...(['eq', 'ne', 'gt', 'ge', 'lt', 'le'] as const)),
+    attribute: fc.constant('profile.score'),
+    value: number,
+  }),
+);
+
+test('the terms of added attributes lose nobody, whatever is searched for', async (t) => {
+  const parts = await testServices();
+  t.after(() => parts.close());
+  const { knex } = parts.services.database;
+  const profile = of({ code: fc.option(label), labels: fc.option(fc.array(label, { maxLength: 4 })), score: fc.option(number) });
+  const profiles = fc.sample(profile, { ...tried(), numRuns: 60 });
+  const now = new Date();
+  await knex('users').insert(
+    profiles.map(({ code, labels, score }, turn) => ({
+      ...{ id: `usr_${turn}`, status: 'ACTIVE', created: now, last_updated: now, login: String(turn) },
+      profile: JSON.stringify({ ...(code !== null && { code }), ...(labels !== null && { labels }), ...(score !== null && { score }) }),
+    })),
+  );
+  const fitsAdded = (one: Filter, { code, labels, score }: (typeof profiles)[number]): boolean => {
+    if ('filters' in one) return one.filters[one.op === 'and' ? 'every' : 'some']((within) => fitsAdded(within, { code, labels, score }));
+    if (one.op === 'not') return !fitsAdded(one.filter, { code, labels, score });
+    if (one.op === 'any') throw new Error('no value path is made here');
+    if (one.op === 'ne') return !fitsAdded({ ...one, op: 'eq' }, { code, labels, score });
+    return holds(one, one.attribute === 'profile.code' ? [code] : one.attribute === 'profile.score' ? [score] : (labels ?? []));
+  };
+  await fc.assert(
+    fc.asyncProperty(filterOf(addedLeaf), async (one) => {
+      const query = knex('users');
+      applyFilter(query, one, ADDED);
+      const rows = await query.select<{ login: string }[]>('login').orderBy('seq');
+      assert.deepEqual(
+        rows.map(({ login }) => Number(login)),
+        profiles.flatMap((person, turn) => (fitsAdded(one, person) ? [turn] : [])),
+        JSON.stringify(one),
+      );
+    }),
+    tried(400),
   );
 });
 
