@@ -51,7 +51,7 @@ function kindIn({ params }: ConsoleRequest): Kind & { readonly path: string } {
 const columnsOf = (name: string): ListColumns => [
   { label: name, by: 'name', searched: true },
   'Roles',
-  { label: 'Assigned', by: 'created', descending: true, isFirst: true },
+  { label: 'Assigned', by: 'created', descending: true },
 ];
 
 async function tableOf(visit: ConsoleRequest, application: Application, path: string, query: URLSearchParams): Promise<TablePart> {

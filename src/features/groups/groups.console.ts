@@ -69,7 +69,7 @@ const list: ConsolePage = {
   download: (visit) =>
     downloadList(visit, {
       name: 'groups',
-      columns: ['id', 'name', 'description', 'members', 'created', 'lastUpdated', 'origin'],
+      columns: ['id', 'name', 'description', 'members', 'created', 'lastUpdated'],
       pieces: piecesInOrder((window) => found(visit, window)),
       recordOf: (group) => ({ ...group }),
     }),

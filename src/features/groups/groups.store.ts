@@ -166,6 +166,7 @@ export async function selectGroupMembersInOrder(
   return readNumberedPage(query, { ...USER_AMONG_OTHERS, joined: 'group_members.created' }, window, MEMBER_ORDERS, {
     by: 'group_members.user_id',
     total,
+    isNarrowed: total === undefined,
   });
 }
 

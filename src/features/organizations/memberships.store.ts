@@ -208,7 +208,7 @@ export const selectMembersInOrder = (
     { ...USER_AMONG_OTHERS, depId: MEMBER.depId, joined: MEMBER.created },
     window,
     ORDERS,
-    { by: 'memberships.seq', total: window.total },
+    { by: 'memberships.seq', total: window.total, isNarrowed: window.total === undefined },
   );
 
 const OWN = `SELECT o.id AS "orgId", o.name, o.policy FROM memberships m JOIN organizations o ON o.id = m.org_id

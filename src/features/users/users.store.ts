@@ -252,7 +252,10 @@ export const readUsersInOrder = (
   selection: UserSelection,
   columns: AttributeColumns,
   window: NumberedWindow,
-): Promise<NumberedPage<User>> => readNumberedPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window, USER_ORDERS);
+): Promise<NumberedPage<User>> =>
+  readNumberedPage<User>(selectedUsers(executor, selection, columns), USER_COLUMNS, window, USER_ORDERS, {
+    isNarrowed: selection.words !== undefined || selection.filters.length > 0 || selection.orgIds !== undefined,
+  });
 
 /** A slice, in any order. @param columns those that the filters were parsed with */
 export const readUsersSlice = (

@@ -159,7 +159,7 @@ export async function readNumberedPage<T>(
   columns: Readonly<Record<string, string | Knex.Raw>>,
   { page, size, sort, after }: NumberedWindow,
   orders: Readonly<Record<string, string>>,
-  facts: Pick<Slice, 'by' | 'total'> = {},
+  facts: Pick<Slice, 'by' | 'total' | 'isNarrowed'> = {},
 ): Promise<NumberedPage<T>> {
   if (after !== undefined) return readAfter(query, columns, { after, size, by: facts.by ?? 'seq' });
   const order = sort && orders[sort.by];
@@ -194,13 +194,15 @@ export interface Slice {
   readonly by?: string;
   /** Number of rows of the whole list, if known; otherwise they are counted. */
   readonly total?: number | undefined;
+  /** Few rows may match. An index of the order is then not used: PostgreSQL would go through all rows in that order until enough match. */
+  readonly isNarrowed?: boolean;
 }
 
 /** Like `readNumberedPage`, from any row. */
 export async function readSlice<T>(
   query: Knex.QueryBuilder,
   columns: Readonly<Record<string, string | Knex.Raw>>,
-  { offset, size, order, descending, by = 'seq', total: known }: Slice,
+  { offset, size, order, descending, by = 'seq', total: known, isNarrowed = false }: Slice,
 ): Promise<NumberedPage<T>> {
   const direction = descending ? 'DESC' : 'ASC';
   // A whole list, whose number of rows is known, is sorted by columns that are never null, in the order of an index. NULLS LAST prevents
@@ -210,7 +212,7 @@ export async function readSlice<T>(
   if (size === 0 || offset >= total) return { items: [], total };
   const items: T[] = await query
     .select(columns)
-    .orderByRaw(`${order} ${direction} ${nulls}, ${by} ${direction}`)
+    .orderByRaw(`${isNarrowed ? `(SELECT ${order})` : order} ${direction} ${nulls}, ${by} ${direction}`)
     .limit(size)
     .offset(offset);
   return { items, total };

@@ -85,6 +85,8 @@ test('names are sorted without regard to case and accents, in the database as in
     ]) {
       const plan = await client.query(`EXPLAIN SELECT id FROM users ORDER BY ${order} ASC NULLS LAST, seq ASC LIMIT 20`);
       assert.match(JSON.stringify(plan.rows), new RegExp(`users_by_sorted_${by}`));
+      const search = await client.query(`EXPLAIN SELECT id FROM users ORDER BY (SELECT ${order}) ASC NULLS LAST, seq ASC LIMIT 20`);
+      assert.doesNotMatch(JSON.stringify(search.rows), /users_by_sorted/, 'a search that finds one user would go through all');
     }
   });
 });
