@@ -31,7 +31,7 @@ import { scimServer } from './features/scim/scim.api.ts';
 import { presentBrand, writeBrandStylesheet } from './features/settings/brand-stylesheet.service.ts';
 import { currentSettings, currentTexts } from './features/settings/settings-cache.service.ts';
 import { explainFailures, unknownPage } from './features/sign-in/failures.hosted.ts';
-import { InteractionGone } from './features/sign-in/interactions.hosted.ts';
+import { InteractionEnded } from './features/sign-in/interactions.hosted.ts';
 import { hostedPages } from './features/sign-in/routes.hosted.ts';
 import { mailSignUp } from './features/sign-up/sign-up.service.ts';
 import { signalDelivery } from './features/signals/signal-delivery.service.ts';
@@ -58,7 +58,7 @@ import { createInteractions } from './protocol/authorize/interactions.ts';
 import { backchannelPings } from './protocol/ciba/ping.ts';
 import { findDeviceRequest } from './protocol/device/device-flow.ts';
 import { backchannelLogout } from './protocol/logout/backchannel-logout.ts';
-import { findWayBack } from './protocol/logout/client-link.ts';
+import { findClientLink } from './protocol/logout/client-link.ts';
 import { sendJson } from './protocol/servers/answers.ts';
 import { destinationOf, refuseSlash } from './protocol/servers/authorization-servers.ts';
 import { isVisited } from './protocol/servers/endpoints.ts';
@@ -110,7 +110,7 @@ export function createApp(services: Services): App {
   const servers = createAuthorizationServers({ services, pages, outbound, uses, describe, prepareTexts });
   notifications.subscribe((change) => servers.changed(change));
 
-  const interactions = createInteractions({ servers, services, gone: (reason) => new InteractionGone(reason), describe });
+  const interactions = createInteractions({ servers, services, gone: (reason) => new InteractionEnded(reason), describe });
   const sessions = createBrowserSessions({ servers, database, config, keyring });
 
   const koa = new Koa({ proxy: config.trustProxy > 0, maxIpsCount: config.trustProxy });
@@ -157,7 +157,7 @@ export function createApp(services: Services): App {
     await prepareTexts(ctx.req);
     await next();
   });
-  koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findWayBack(servers, serverId, applicationId) }));
+  koa.use(explainFailures({ pages, log, wayBack: (serverId, applicationId) => findClientLink(servers, serverId, applicationId) }));
   // An authorization server that is unavailable fails before any of its pages. The browser gets a page of this service.
   const failures = new WeakMap<IncomingMessage, unknown>();
   koa.use((ctx, next) => {
@@ -194,7 +194,7 @@ export function createApp(services: Services): App {
     accountPages({
       ...deps,
       playgroundPresent: (req) => isPresent(config, req.headers),
-      wayBack: (applicationId) => findWayBack(servers, BUILT_IN, applicationId),
+      wayBack: (applicationId) => findClientLink(servers, BUILT_IN, applicationId),
     }),
   );
   koa.use(unknownPage(pages));

@@ -2,10 +2,10 @@
  * The command that verifies the audit log: `gatehouse audit verify [--seal <number>:<hash>]`, with the service's own configuration, beside a running
  * service or without one. Ends with 0 when all is as it was sealed, 1 at a mistake, 2 when it could not do its work.
  */
-import { type AuditVerification, type NotedSeal, verifyAuditLog } from '../features/audit/audit-verification.service.ts';
+import { type AuditVerification, type ExternalSeal, verifyAuditLog } from '../features/audit/audit-verification.service.ts';
 import { command, onDatabase, print } from './command.ts';
 
-export const audit = command(2, async (terminal, { seal: noted }: { readonly seal?: NotedSeal } = {}) => {
+export const audit = command(2, async (terminal, { seal: noted }: { readonly seal?: ExternalSeal } = {}) => {
   return onDatabase(
     terminal,
     async (ground) => {

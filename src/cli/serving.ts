@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import { Server as NetServer, type Socket } from 'node:net';
 import { type App, createApp } from '../app.ts';
 import { sealAuditLog } from '../features/audit/audit-seals.service.ts';
-import { rotateInTime } from '../features/authorization-servers/signing-keys.service.ts';
+import { startKeyRotation } from '../features/authorization-servers/signing-keys.service.ts';
 import { rollUpInTime } from '../features/dashboard/activity-counts.service.ts';
 import { sweepExpired } from '../features/expiry/expiry.service.ts';
 import type { Config } from '../platform/config/config.ts';
 import { selfTest } from '../protocol/library/self-test.ts';
 import { type OpenResources, StartFailure } from './lifecycle.ts';
-import { connectToDatabase, listenForChanges, openKeyring, readNearby, type StartupContext } from './startup.ts';
+import { connectToDatabase, listenForChanges, openKeyring, type StartupContext, withReadReplica } from './startup.ts';
 import { version } from './version.ts';
 
 /** Milliseconds that requests under way are given to end. */
@@ -44,7 +44,7 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
   const keyring = await openKeyring(config);
   const primary = await connectToDatabase(pooled, log);
   open.add(() => primary.close());
-  const database = await readNearby(foundation, primary, open);
+  const database = await withReadReplica(foundation, primary, open);
   const notifications = await listenForChanges(foundation, database);
   open.add(() => notifications.close());
 
@@ -59,7 +59,7 @@ export async function serve(foundation: StartupContext, open: OpenResources, tur
   await listen(server, config);
   const sweeper = sweepExpired(services);
   open.add(() => sweeper.stop());
-  const rotation = rotateInTime({ database, notifications, keyring, log });
+  const rotation = startKeyRotation({ database, notifications, keyring, log });
   open.add(() => rotation.stop());
   const counter = rollUpInTime(database, log);
   open.add(() => counter.stop());

@@ -56,7 +56,7 @@ export const connectToDatabase = (connection: Connection, log: Logger, patient =
   openDatabase({ connection, patient, onError: (error) => log.warn({ err: error }, 'lost a database connection') });
 
 /** The replica that may be read, if there is one. @param primary closed after it */
-export async function readNearby({ config, pooled, log }: StartupContext, primary: Database, open: OpenResources): Promise<Database> {
+export async function withReadReplica({ config, pooled, log }: StartupContext, primary: Database, open: OpenResources): Promise<Database> {
   const { readDatabase } = config;
   if (readDatabase === undefined) return primary;
   const connection = { connectionString: readDatabase.url, pooler: pooled.pooler ?? false };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { pino } from 'pino';
-import { tendAllSigningKeys } from '../../src/features/authorization-servers/signing-keys.service.ts';
+import { maintainAllSigningKeys } from '../../src/features/authorization-servers/signing-keys.service.ts';
 import { Keyring } from '../../src/platform/crypto/secrets.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { openNotifications } from '../../src/platform/database/notifications.ts';
@@ -37,7 +37,7 @@ test('half a year by the hour of each rotation: tokens verify with keys as old a
   const pass = async (seconds: number) => {
     moveClock(t, seconds);
     now += seconds;
-    await tendAllSigningKeys({ database, notifications, keyring });
+    await maintainAllSigningKeys({ database, notifications, keyring });
     if (now - kept.since >= DAY) kept = { keys: await fetched(), since: now };
     const { body, status } = await post(service, 'default', 'token', app, { grant_type: 'client_credentials' });
     assert.equal(status, 200, JSON.stringify(body));

@@ -11,7 +11,7 @@ import {
   withoutParts,
 } from '../../src/features/audit/audit-chain.policy.ts';
 import { isRotationDue, nextRotation } from '../../src/features/authorization-servers/signing-keys.policy.ts';
-import { fitIntoToken, LARGEST_PAYLOAD, membersSize } from '../../src/features/authorization-servers/token-size.policy.ts';
+import { LARGEST_PAYLOAD, limitToTokenSize, membersSize } from '../../src/features/authorization-servers/token-size.policy.ts';
 import { claimProblems, isProtocolClaim, scopeNameProblem } from '../../src/features/claims/claim-settings.policy.ts';
 import { idTokenClaims, opensUserinfo, USER_CLAIMS, userClaims, userinfoClaims } from '../../src/features/claims/claims.policy.ts';
 import { type ClaimFacts, claimNeeds, decideClaims, type ServerClaim } from '../../src/features/claims/custom-claims.policy.ts';
@@ -149,7 +149,7 @@ test('claims that fit stay; where they do not, what stays fits, and no claim tha
   );
   fc.assert(
     fc.property(big, fc.nat({ max: 3000 }), (all, others) => {
-      const { claims: kept, omitted } = fitIntoToken(all, others);
+      const { claims: kept, omitted } = limitToTokenSize(all, others);
       const size = (names: readonly string[]) => others + membersSize(Object.fromEntries(names.map((name) => [name, all[name]])));
       assert.deepEqual(new Set([...Object.keys(kept), ...omitted]), new Set(Object.keys(all)));
       assert.equal(omitted.length === 0, size(Object.keys(all)) <= LARGEST_PAYLOAD);

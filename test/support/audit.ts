@@ -4,7 +4,7 @@ import { insertAuditEvent } from '../../src/features/audit/audit.store.ts';
 import { SYSTEM } from '../../src/features/audit/audit-event.policy.ts';
 import { eraseDue, removeOldEvents } from '../../src/features/audit/audit-retention.service.ts';
 import { sealBatch } from '../../src/features/audit/audit-seals.service.ts';
-import { type AuditVerification, type NotedSeal, verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
+import { type AuditVerification, type ExternalSeal, verifyAuditLog } from '../../src/features/audit/audit-verification.service.ts';
 import type { Executor } from '../../src/platform/database/database.ts';
 import type { Services } from '../../src/platform/database/dependencies.ts';
 
@@ -34,4 +34,4 @@ export async function keepLog(services: Services): Promise<void> {
   while (await removeOldEvents(services));
 }
 
-export const verify = (services: Services, noted?: NotedSeal): Promise<AuditVerification> => verifyAuditLog(services, noted);
+export const verify = (services: Services, noted?: ExternalSeal): Promise<AuditVerification> => verifyAuditLog(services, noted);

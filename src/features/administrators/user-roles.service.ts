@@ -5,7 +5,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import { conflict, notFound, requireFound, validation, wrongState } from '../../platform/errors/errors.ts';
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
+import { revokeForGain, revokeForGainAfterCommit } from '../sign-in/credential-revocation.service.ts';
 import { endApiTokens } from '../users/account-state.store.ts';
 import { LAST_SUPER_ADMIN } from '../users/user-lifecycle.policy.ts';
 import { findVisibleUser, lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
@@ -50,13 +50,13 @@ export async function grantRoles(
     return grants;
   });
   // Includes rows written while the transaction was open.
-  for (const { user, rises } of grants) await endForGainAgain(services.database.knex, user.id, rises, request);
+  for (const { user, rises } of grants) await revokeForGainAfterCommit(services.database.knex, user.id, rises, request);
   return grants.map(({ granted }) => granted);
 }
 
 async function grantWithin(trx: Executor, idOrLogin: string, role: Role, request: RequestContext) {
   const user = await lockChangeableUser(trx, idOrLogin, request);
-  const rises = await endForGain(trx, user.id, role, request);
+  const rises = await revokeForGain(trx, user.id, role, request);
   const granted = await insertRole(trx, user.id, role, present());
   if (granted === 'no such organization') throw validation([{ field: 'orgId', message: 'does not exist' }]);
   if (granted === 'held already') throw conflict({ field: 'type', message: `${user.login} already has this role` });

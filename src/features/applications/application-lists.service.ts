@@ -10,10 +10,10 @@ import {
   type ApplicationSelection,
   countConsent,
   findApplicationById,
+  findByRegisteredValue,
   listApplicationsOpenTo,
   selectApplications,
   selectApplicationsInOrder,
-  whoRegistered,
 } from './applications.store.ts';
 
 /** Conditions, all of which an application must match. */
@@ -51,8 +51,8 @@ export const listApplicationsForUser = ({ knex }: Database, userId: string, wind
 
 /** @returns the ID of the active application with this post-logout redirect URI */
 export const findByPostLogoutRedirectUri = ({ knex }: Database, uri: string): Promise<string | undefined> =>
-  whoRegistered(knex, 'post_logout_redirect_uris', uri);
+  findByRegisteredValue(knex, 'post_logout_redirect_uris', uri);
 
 /** Can pages of this origin read responses of the OAuth endpoints (`allowed_origins` of any active application)? */
 export const isOriginAllowed = async ({ knex }: Database, origin: string): Promise<boolean> =>
-  (await whoRegistered(knex, 'allowed_origins', origin)) !== undefined;
+  (await findByRegisteredValue(knex, 'allowed_origins', origin)) !== undefined;

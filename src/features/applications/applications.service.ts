@@ -30,7 +30,7 @@ import {
   updateApplicationRow as updateRow,
 } from './applications.store.ts';
 import { fapi2Problems } from './fapi2.policy.ts';
-import { fitSecrets, keepSecret } from './sealed-secrets.service.ts';
+import { keepSecret, syncSecrets } from './sealed-secrets.service.ts';
 
 export interface ApplicationInput {
   readonly label: string;
@@ -179,7 +179,7 @@ async function replace(
     const input = inputFor(before);
     const settings = settingsOf(input);
     requireSector(settings, sector);
-    const secret = await fitSecrets(services, trx, before, settings, input.secret);
+    const secret = await syncSecrets(services, trx, before, settings, input.secret);
     const changes = { label: input.label, settings, lastUpdated: present() };
     await updateRow(trx, id, changes);
     const application = { ...before, ...changes };

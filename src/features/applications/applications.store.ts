@@ -215,7 +215,7 @@ export async function findApplicationWithSecrets(
  * An active application with exactly this value in a list of its settings. It uses an index, so the planner must not know that one row is
  * enough: it assumes that matches are frequent, and would scan the table up to the first.
  */
-export async function whoRegistered(
+export async function findByRegisteredValue(
   executor: Executor,
   list: 'allowed_origins' | 'post_logout_redirect_uris',
   value: string,

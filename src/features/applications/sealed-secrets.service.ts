@@ -20,7 +20,7 @@ export async function keepSecret({ keyring }: Services, trx: Executor, applicati
 }
 
 /** Creates the secret that new settings require, or removes the secrets. @returns a newly created secret to show */
-export async function fitSecrets(
+export async function syncSecrets(
   services: Services,
   trx: Executor,
   before: Application,

@@ -18,7 +18,7 @@ import {
   findLastRemoved,
   lockSealing,
   markRemoved,
-  oldestKept,
+  oldestKeptSeals,
   postponeErasure,
   removeEvents,
   rewriteEvents,
@@ -43,7 +43,7 @@ export async function removeOldEvents(services: Removing): Promise<boolean> {
     if (!(await lockSealing(trx))) return false;
     const now = present();
     const keptSince = new Date(now.getTime() - retentionDays * DAY_MS);
-    const seals = await oldestKept(trx, MOST_SEALS);
+    const seals = await oldestKeptSeals(trx, MOST_SEALS);
     let events = 0;
     const oldEnough = seals.findIndex(({ newest, sealed, count }, turn) => {
       events += count;

@@ -149,7 +149,7 @@ export async function eventsOfSeals<C>(executor: Executor, after: number, last: 
 }
 
 /** An event in a batch that there is not. @param last number of the last seal */
-export async function findStray(executor: Executor, last: number): Promise<SealedEvent<unknown> | undefined> {
+export async function findUnbatchedEvent(executor: Executor, last: number): Promise<SealedEvent<unknown> | undefined> {
   const stray = (operator: '<' | '>', n: number) =>
     executor('audit_events').where('seal', operator, n).orderBy('seal').first<SealedEvent<unknown> | undefined>(SEALED);
   return (await stray('<', 1)) ?? (await stray('>', last));
@@ -217,7 +217,7 @@ export async function rewriteEvents(trx: Executor, events: readonly SealedEvent<
 }
 
 /** The oldest seals whose events are still there. */
-export async function oldestKept(trx: Executor, limit: number): Promise<SealAlone[]> {
+export async function oldestKeptSeals(trx: Executor, limit: number): Promise<SealAlone[]> {
   return trx('audit_seals').whereNull('removed').orderBy('n').limit(limit).select<SealAlone[]>(SEAL_ALONE);
 }
 

@@ -13,7 +13,7 @@ import {
   deletedUserIds,
   eventsOfSeals,
   findLastRemoved,
-  findStray,
+  findUnbatchedEvent,
   findUserIds,
   listSeals,
   type SealedEvent,
@@ -44,7 +44,7 @@ class Mistake extends Error {
 }
 
 /** A seal copied to another place. */
-export interface NotedSeal {
+export interface ExternalSeal {
   readonly n: number;
   readonly hash: string;
 }
@@ -52,7 +52,7 @@ export interface NotedSeal {
 /** @param noted must be in the chain: an end of it that was cut off leaves no trace in the database itself */
 export async function verifyAuditLog(
   { database, keyring }: Pick<Services, 'database' | 'keyring'>,
-  noted?: NotedSeal,
+  noted?: ExternalSeal,
 ): Promise<AuditVerification> {
   return database.knex.transaction(
     async (trx) => {
@@ -97,7 +97,7 @@ class Walk {
     readonly signer: AuditSigner,
     readonly lastRemoved: Omit<AuditSeal, 'entries'> | undefined,
     readonly deleted: ReadonlySet<string>,
-    readonly noted: NotedSeal | undefined,
+    readonly noted: ExternalSeal | undefined,
   ) {}
 
   async toTheEnd(): Promise<void> {
@@ -112,7 +112,7 @@ class Walk {
     }
     const end = this.last?.n ?? 0;
     if (this.noted !== undefined && this.noted.n > end) throw new Mistake(`Seal ${this.noted.n}, which was noted, is missing.`);
-    const stray = await findStray(this.trx, end);
+    const stray = await findUnbatchedEvent(this.trx, end);
     if (stray !== undefined) throw new Mistake(`The seal of event ${stray.seq}, ${stray.seal}, is missing.`);
   }
 

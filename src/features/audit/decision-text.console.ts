@@ -2,7 +2,7 @@
 
 import { consentRowInWords, stepInWords } from '../../pages/console/decision-steps.ts';
 import { counted, type Phrase, phrase } from '../../platform/i18n/phrase.ts';
-import type { AccessRefused, ConsentAsked, Decision, KeptScope, RequestRefused } from '../policies/decisions.policy.ts';
+import type { AccessRefused, ConsentPrompt, Decision, KeptScope, RequestRefused } from '../policies/decisions.policy.ts';
 import { policyLink } from './event-links.console.ts';
 import type { StoredEvent } from './events.resource.ts';
 import { hookText } from './hook-text.console.ts';
@@ -83,7 +83,7 @@ const scopeStep = ({ scope, reason }: KeptScope): StepText => ({
   outcome: consentRowInWords({ reason }),
 });
 
-function consent({ scopes }: ConsentAsked): DecisionText {
+function consent({ scopes }: ConsentPrompt): DecisionText {
   const asked = scopes.filter(({ ask }) => ask).length;
   return {
     tone: 'plain',

@@ -225,10 +225,10 @@ export const HOOK_EVENT_TYPES = [
 ] as const;
 
 /** Told to no hook: news of a delivery that failed would be delivered, fail, and be news again. */
-const UNTOLD_EVENT_TYPES = ABOUT_EVENT_HOOKS;
+const INTERNAL_EVENT_TYPES = ABOUT_EVENT_HOOKS;
 
 export type HookEventType = (typeof HOOK_EVENT_TYPES)[number];
-export type EventType = HookEventType | (typeof UNTOLD_EVENT_TYPES)[number];
+export type EventType = HookEventType | (typeof INTERNAL_EVENT_TYPES)[number];
 
 /** All types, by what they are about. */
 export const EVENT_GROUPS = {

@@ -1,7 +1,7 @@
 /** Explains the result of an inline hook in plain sentences. */
 
 import { type Phrase, phrase, series, verbatim } from '../../platform/i18n/phrase.ts';
-import type { HookAsked, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
+import type { HookCall, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
 import { type DecisionText, NOTHING } from './sign-in-text.console.ts';
 
 const OUTCOMES: Readonly<Record<HookOutcome, string>> = {
@@ -29,7 +29,7 @@ const FAILURES = {
   CLOSED: 'The hook is set to refuse, so it was refused.',
 } as const;
 
-export function hookText({ outcome, problem, detail, failure, milliseconds, attempts, changed = [] }: HookAsked): DecisionText {
+export function hookText({ outcome, problem, detail, failure, milliseconds, attempts, changed = [] }: HookCall): DecisionText {
   const took: Phrase = phrase('It took {milliseconds} ms and {attempts} attempts.', { milliseconds, attempts });
   const isGood = outcome === 'CHANGED' || outcome === 'UNCHANGED' || outcome === 'ALLOWED' || outcome === 'VERIFIED';
   return {

@@ -2,7 +2,7 @@
 
 import type { Piece, Tone } from '../../pages/console/detail-page.ts';
 import { type Phrase, phrase, type Text, type Value } from '../../platform/i18n/phrase.ts';
-import type { FactorTried, PasswordRefused, RecordedRequest, SessionBegun } from '../policies/decisions.policy.ts';
+import type { FactorTried, PasswordRefused, RecordedRequest, SessionStart } from '../policies/decisions.policy.ts';
 import type { DemandReason } from '../second-factors/second-factor.policy.ts';
 import { WRONG_PASSWORDS } from '../sign-in/lockout.policy.ts';
 
@@ -197,7 +197,7 @@ export const DEMANDS: Readonly<Record<DemandReason, string>> = {
   REQUEST: 'the application’s request asked for it (acr_values)',
 };
 
-export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trustedBrowser } }: SessionBegun): DecisionText {
+export function sessionText({ amr, secondFactor: { enrolled, demandedBy, trustedBrowser } }: SessionStart): DecisionText {
   const ways = amr.flatMap((method) => (WAYS[method] === undefined ? [] : [phrase(WAYS[method])]));
   const proved =
     ways.length === 0 ? phrase('How the user signed in is no longer known.') : phrase('The user proved who they are by {ways}.', { ways });

@@ -31,7 +31,7 @@ import {
 } from './authorization-servers.store.ts';
 import { BUILT_IN, serverIdProblem } from './server-id.policy.ts';
 import { algsOf } from './signing-keys.policy.ts';
-import { createSigningKeys, fitKeys, insertSigningKeys } from './signing-keys.service.ts';
+import { createSigningKeys, insertSigningKeys, syncKeys } from './signing-keys.service.ts';
 
 type Settings = Pick<
   AuthorizationServer,
@@ -164,7 +164,7 @@ export async function updateAuthorizationServer(
     const wanted = { ...DEFAULTS, ...kept, ...withoutUndefined(input) };
     requireFittingAlg(wanted);
     if (id === BUILT_IN) refuseBuiltInChanges(before, wanted);
-    await fitKeys(trx, { ...wanted, id }, services.keyring);
+    await syncKeys(trx, { ...wanted, id }, services.keyring);
     return wanted;
   });
 }

@@ -21,7 +21,7 @@ import {
   deleteSigningKey,
   insertSigningKey,
   listKeysInUse,
-  listServersToTend,
+  listServersWithDueKeys,
   listSigningKeys,
   retireSigningKey,
 } from './signing-keys.store.ts';
@@ -37,21 +37,21 @@ const EVERY = 3_600_000;
 const AFTER_FAILURE = 60_000;
 
 /** Creates missing next keys, and rotates keys that are due. */
-export async function tendAllSigningKeys(services: KeyServices): Promise<void> {
+export async function maintainAllSigningKeys(services: KeyServices): Promise<void> {
   const before = (seconds: number): Date => new Date(present().getTime() - seconds * 1000);
-  const ids = await listServersToTend(services.database.knex, {
+  const ids = await listServersWithDueKeys(services.database.knex, {
     activatedBefore: before(LIFETIMES.signingKey),
     announcedBefore: before(LIFETIMES.nextKeyKnown),
   });
-  for (const id of ids) await tendSigningKeys(services, id);
+  for (const id of ids) await maintainSigningKeys(services, id);
 }
 
 /** Starts the checks, the first immediately. @returns a function that stops them */
-export function rotateInTime(services: KeyServices & Pick<Services, 'log'>): { stop(): Promise<void> } {
+export function startKeyRotation(services: KeyServices & Pick<Services, 'log'>): { stop(): Promise<void> } {
   let pause = 0;
   async function check(): Promise<void> {
     try {
-      await tendAllSigningKeys(services);
+      await maintainAllSigningKeys(services);
       pause = EVERY;
     } catch (error) {
       services.log.warn({ err: error }, 'could not rotate signing keys; trying again');
@@ -95,7 +95,7 @@ export const createSigningKeys = (keyring: Keyring, algs: readonly SigningAlg[])
  * signed; next ones, which have signed nothing, are deleted.
  * @returns whether anything changed
  */
-export async function fitKeys(trx: Executor, server: SigningChoice & { readonly id: string }, keyring: Keyring): Promise<boolean> {
+export async function syncKeys(trx: Executor, server: SigningChoice & { readonly id: string }, keyring: Keyring): Promise<boolean> {
   const wanted = algsOf(server);
   const keys = (await listSigningKeys(trx, server.id)).filter(({ status }) => status !== 'RETIRED');
   const missing = wanted.filter((alg) => keys.every((key) => key.alg !== alg || key.status !== 'ACTIVE'));
@@ -171,14 +171,14 @@ export async function rotateSigningKeys(services: Services, serverId: string, re
  * Maintains a server's keys: rotates those that are due, and creates missing ones. If several processes do this concurrently, one does it
  * and the others find nothing to do.
  */
-async function tendSigningKeys(services: KeyServices, serverId: string): Promise<void> {
+async function maintainSigningKeys(services: KeyServices, serverId: string): Promise<void> {
   const { keyring } = services;
   await changeKeys(
     services,
     serverId,
     { request: SYSTEM, displayMessage: 'Rotate signing keys on schedule' },
     async (trx, pairs, server) => {
-      let changed = await fitKeys(trx, server, keyring);
+      let changed = await syncKeys(trx, server, keyring);
       const wanted = algsOf(server);
       for (const { active, next } of pairs.filter((pair) => wanted.includes(pair.active.alg))) {
         const ages = { activated: active.activated ?? active.created, nextCreated: next?.created };

@@ -45,7 +45,7 @@ const followsActive = (on: Knex.JoinClause): void => {
 const ALGS_OF_SERVER = "SELECT count(DISTINCT alg) FROM unnest(ARRAY['RS256', 'ES256', s.signing_alg] || s.additional_signing_algs) AS alg";
 
 /** Servers without a key for an algorithm, with a superfluous key, without a next key, or with an overdue automatic rotation. */
-export async function listServersToTend(
+export async function listServersWithDueKeys(
   executor: Executor,
   { activatedBefore, announcedBefore }: { readonly activatedBefore: Date; readonly announcedBefore: Date },
 ): Promise<string[]> {

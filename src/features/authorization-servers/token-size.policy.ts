@@ -25,7 +25,7 @@ const memberSize = ([name, value]: readonly [string, unknown]): number => jsonSi
 export const membersSize = (claims: Readonly<Record<string, unknown>>): number =>
   Object.entries(claims).reduce((sum, member) => sum + memberSize(member), 0);
 
-export interface FittingClaims {
+export interface ClaimsWithinLimit {
   readonly claims: Readonly<Record<string, unknown>>;
   /** Names of the omitted claims. */
   readonly omitted: readonly string[];
@@ -36,7 +36,7 @@ export interface FittingClaims {
  * @param claims those that can be omitted
  * @param others bytes of the payload's JSON without them
  */
-export function fitIntoToken(claims: Readonly<Record<string, unknown>>, others: number): FittingClaims {
+export function limitToTokenSize(claims: Readonly<Record<string, unknown>>, others: number): ClaimsWithinLimit {
   const omitted: string[] = [];
   let size = others + membersSize(claims);
   for (const member of Object.entries(claims).sort((a, b) => memberSize(b) - memberSize(a))) {

@@ -3,7 +3,7 @@
  * sections 2 and 5.1.2). custom-claims.policy.ts evaluates custom claims, token-size.policy.ts limits the size.
  */
 
-import { type FittingClaims, fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
+import { type ClaimsWithinLimit, jsonSize, limitToTokenSize } from '../authorization-servers/token-size.policy.ts';
 import type { ClaimDecision } from './custom-claims.policy.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -29,9 +29,9 @@ export const userinfoClaims = (standard: Claims, own: Decision): Claims => Objec
  * @param rest bytes of other content
  * @returns the user's claims in the token
  */
-export function idTokenContent(standard: Claims, own: Decision, protocol: Claims, rest: number): FittingClaims {
+export function idTokenContent(standard: Claims, own: Decision, protocol: Claims, rest: number): ClaimsWithinLimit {
   const others = undecided(standard, own);
-  const { claims, omitted } = fitIntoToken(own.claims, jsonSize(Object.assign({}, others, protocol)) + rest);
+  const { claims, omitted } = limitToTokenSize(own.claims, jsonSize(Object.assign({}, others, protocol)) + rest);
   return { claims: Object.assign({}, others, claims), omitted };
 }
 

@@ -13,7 +13,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { changeServerPart, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
 import { getAuthorizationServer } from '../authorization-servers/authorization-servers.service.ts';
 import { listScopes } from '../scopes/scopes.store.ts';
-import { holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { shareLockUserSchema } from '../user-schema/user-schema.store.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import { claimProblems } from './claim-settings.policy.ts';
 import { deleteClaim as deleteRow, findClaim, insertClaim, listClaims, readClaims, updateClaim as updateRow } from './claims.store.ts';
@@ -81,7 +81,7 @@ async function judge(trx: Executor, serverId: string, claim: ServerClaim): Promi
   const scopes = (await listScopes(trx, serverId)).map(({ name }) => name);
   const claims = (await listClaims(trx, serverId)).filter(({ id }) => id !== claim.id);
   // An attribute that a claim uses is not removed.
-  const { attributes } = await holdUserSchema(trx);
+  const { attributes } = await shareLockUserSchema(trx);
   const names = ['login', 'email', ...BASE_ATTRIBUTES, ...attributes.map(({ name }) => name)];
   const problems = claimProblems(claim, { scopes, claims, attributes: names });
   if (problems.length > 0) throw validation(problems);

@@ -9,13 +9,13 @@ import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { detailInLanguage } from '../authorization-details/shown-details.hosted.ts';
 import { inLanguage } from '../scopes/scope-text.hosted.ts';
-import { type InteractionDetails, InteractionGone, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
+import { type InteractionDetails, InteractionEnded, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
 
 type Consent = NonNullable<InteractionDetails['consent']>;
 
-/** @throws {InteractionGone} when the interaction asks for no consent: its session was taken away meanwhile */
+/** @throws {InteractionEnded} when the interaction asks for no consent: its session was taken away meanwhile */
 function consentOf({ consent }: InteractionDetails): Consent {
-  if (consent === undefined) throw new InteractionGone('session-changed');
+  if (consent === undefined) throw new InteractionEnded('session-changed');
   return consent;
 }
 

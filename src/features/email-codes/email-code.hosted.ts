@@ -35,8 +35,8 @@ export async function waitForCode(deps: SignInDeps, ctx: Koa.Context, place: Sig
 }
 
 /** The link was used or replaced, has expired, or there never was one; the page does not say which. */
-export class CodeGone extends Error {
-  override readonly name = 'CodeGone';
+export class InvalidCode extends Error {
+  override readonly name = 'InvalidCode';
 }
 
 /** Page of an account that an administrator must activate. */
@@ -132,15 +132,15 @@ export const receiveCodeAgain: Receiver = async (deps, ctx, place, gone) => {
 const complete = ({ services }: SignInDeps, code: OpenCode, request: RequestContext): Promise<SignUpOutcome> =>
   code.row.purpose === 'SIGN_UP' ? completeSignUp(services, code, request) : signInByCode(services, code, request);
 
-/** GET /code/:token @throws {CodeGone} */
+/** GET /code/:token @throws {InvalidCode} */
 export async function followCodeLink(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const found = await openLink(deps.services, ctx.params.token ?? '', deviceOf(ctx, deps.config));
   // The address holds the token, which then appears in no Referer.
   ctx.set('Referrer-Policy', 'strict-origin');
-  if (found === undefined) throw new CodeGone();
+  if (found === undefined) throw new InvalidCode();
   if (!found.here) return showElsewhere(deps, ctx, found);
   const first = await complete(deps, found, visitor(ctx, deps.config));
-  if (first === undefined) throw new CodeGone();
+  if (first === undefined) throw new InvalidCode();
   if (first === 'waiting') return seeOther(ctx, WAITING);
   await continueElsewhere(deps, ctx, await addressOf(deps, found), first);
 }

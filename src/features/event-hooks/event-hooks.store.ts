@@ -79,13 +79,13 @@ export async function noteDelivery(trx: Executor, delivery: Omit<Delivery, 'atte
       ...toRow<Delivery>(DELIVERY, delivery),
       attempts: trx.raw('event_hook_deliveries.attempts + 1'),
     });
-  const oldestKept = trx('event_hook_deliveries')
+  const oldestKeptSeals = trx('event_hook_deliveries')
     .where({ hook_id: hookId })
     .orderBy('last_attempt', 'desc')
     .offset(DELIVERIES_KEPT - 1)
     .limit(1)
     .select('last_attempt');
-  await trx('event_hook_deliveries').where({ hook_id: hookId }).where('last_attempt', '<', oldestKept).delete();
+  await trx('event_hook_deliveries').where({ hook_id: hookId }).where('last_attempt', '<', oldestKeptSeals).delete();
 }
 
 /** The newest first. */

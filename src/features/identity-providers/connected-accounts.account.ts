@@ -17,7 +17,7 @@ import { connectOwn, disconnectOwn, isOnlyWay, ownLinks, recordConnectionFailure
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { connectableProvider } from './upstream-offers.service.ts';
 import { explainProblem } from './upstream-problem.hosted.ts';
-import { addressOut, consumeCallback, showOnward } from './upstream-redirect.hosted.ts';
+import { addressOut, consumeCallback, showContinuePage } from './upstream-redirect.hosted.ts';
 
 /** Data shown on the page. */
 export async function accountsOn({ services, config }: HostedDeps, ctx: Koa.Context, user: User, day: (at: Date) => string) {
@@ -42,7 +42,7 @@ export const connectAccount = change<AccountDeps>(async (deps, ctx, session, for
   const { lang } = pageLanguage(ctx);
   await explaining(deps, ctx, { provider, userId, framed }, async () => {
     const out = await addressOut(deps, ctx, provider, 'account', { uiLocales: lang }, { userId });
-    await showOnward(deps.pages, ctx, out.href, 'connected.title');
+    await showContinuePage(deps.pages, ctx, out.href, 'connected.title');
   });
 });
 

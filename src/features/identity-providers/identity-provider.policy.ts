@@ -213,7 +213,7 @@ const ENDPOINTS = {
 export const providerUsesSecret = ({ credentials }: Protocol): boolean => credentials.client.token_endpoint_auth_method !== 'none';
 
 /** Does the secret go to the same place after the change? What may not be read may not be sent to an address of the reader's choice, either. */
-export const sendsSecretElsewhere = (before: Protocol, after: Protocol): boolean =>
+export const changesSecretRecipient = (before: Protocol, after: Protocol): boolean =>
   before.issuer?.url !== after.issuer?.url || before.endpoints?.token?.url !== after.endpoints?.token?.url;
 
 /** A subject is unique at one issuer only (OpenID Connect Core 1.0 section 5.7); another issuer may use it for someone else. */

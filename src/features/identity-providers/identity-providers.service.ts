@@ -10,16 +10,16 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { findGroup } from '../groups/groups.store.ts';
 import { organizationExists } from '../organizations/organizations.store.ts';
-import { holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { shareLockUserSchema } from '../user-schema/user-schema.store.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
 import {
+  changesSecretRecipient,
   completeIdentityProvider,
   type GivenIdentityProvider,
   type IdentityProviderSettings,
   identityProviderProblems,
   namesOthers,
   providerUsesSecret,
-  sendsSecretElsewhere,
 } from './identity-provider.policy.ts';
 import type { IdentityProvider, IdentityProviderStatus } from './identity-providers.resource.ts';
 import {
@@ -244,7 +244,7 @@ async function refuseMissing(
     for (const id of ids) if ((await findGroup(trx, id)) === undefined) problems.push({ field, message: `${id} does not exist` });
   }
   const added = Object.keys(attributeMap).filter((name) => !MAPPABLE.has(name));
-  const schema = added.length === 0 ? undefined : await holdUserSchema(trx);
+  const schema = added.length === 0 ? undefined : await shareLockUserSchema(trx);
   const unknown = added.find((name) => schema?.attributes.every((attribute) => attribute.name !== name));
   if (unknown !== undefined) problems.push({ field: 'policy.attributeMap', message: `${unknown} is not an attribute of users` });
   if (problems.length > 0) throw validation(problems);
@@ -260,7 +260,7 @@ function keptOrNew(
   if (!providerUsesSecret(protocol)) return null;
   if (given !== undefined) return sealed(services, before.id, given);
   if (before.sealedSecret === null) throw secretRequired();
-  if (sendsSecretElsewhere(before.protocol, protocol)) throw secretRequired(' when the issuer or the token endpoint changes');
+  if (changesSecretRecipient(before.protocol, protocol)) throw secretRequired(' when the issuer or the token endpoint changes');
   return before.sealedSecret;
 }
 

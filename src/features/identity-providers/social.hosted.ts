@@ -12,12 +12,19 @@ import type { Pages } from '../../platform/http/views.ts';
 import { providersOfDomain } from '../organization-providers/home-realm.service.ts';
 import { continueSignIn } from '../sign-in/continue-sign-in.hosted.ts';
 import { reauthentication } from '../sign-in/fresh-sign-in.hosted.ts';
-import { type InteractionDetails, InteractionGone, type SignInDeps } from '../sign-in/interactions.hosted.ts';
+import { type InteractionDetails, InteractionEnded, type SignInDeps } from '../sign-in/interactions.hosted.ts';
 import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { offeredProvider } from './upstream-offers.service.ts';
 import { explainProblem, wantsToChoose } from './upstream-problem.hosted.ts';
-import { addressOut, CALLBACK_PARAMETERS, consumeCallback, linksTo, type ProviderLink, showOnward } from './upstream-redirect.hosted.ts';
+import {
+  addressOut,
+  CALLBACK_PARAMETERS,
+  consumeCallback,
+  linksTo,
+  type ProviderLink,
+  showContinuePage,
+} from './upstream-redirect.hosted.ts';
 import { canReauthenticate } from './upstream-request.policy.ts';
 import { recordUpstreamFailure, signInUpstream } from './upstream-sign-in.service.ts';
 import { transactionAddress, transactionPath } from './upstream-transaction.hosted.ts';
@@ -98,7 +105,7 @@ async function begin(
 export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise<void> {
   const sent = ctx.method === 'POST' ? await readForm(ctx) : new URLSearchParams(ctx.querystring);
   const address = transactionAddress(sent.get('state') ?? '');
-  if (address === undefined) throw new InteractionGone('expired');
+  if (address === undefined) throw new InteractionEnded('expired');
   const { path, query } = address;
   query.set('idp', ctx.params.idp ?? '');
   for (const name of CALLBACK_PARAMETERS) {
@@ -107,7 +114,7 @@ export async function receiveUpstream(pages: Pages, ctx: RouterContext): Promise
     const [value] = values.length === 1 ? values : [];
     if (value !== undefined && value.length <= LONGEST) query.set(name, value);
   }
-  await showOnward(pages, ctx, `${path}?${query}`, path.startsWith(SECURITY_PAGE) ? 'connected.title' : 'sign-in.title');
+  await showContinuePage(pages, ctx, `${path}?${query}`, path.startsWith(SECURITY_PAGE) ? 'connected.title' : 'sign-in.title');
 }
 
 /** GET …/upstream: what the provider has answered. */

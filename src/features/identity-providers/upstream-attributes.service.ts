@@ -5,7 +5,7 @@
 import type { Executor } from '../../platform/database/database.ts';
 import { addedValues, isEmptyValue, sizeProblem, valueOfText, valueProblem } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue } from '../user-schema/attributes.resource.ts';
-import { findTakenValues, holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { findTakenValues, shareLockUserSchema } from '../user-schema/user-schema.store.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import type { User } from '../users/users.resource.ts';
 import type { IdentityProviderPolicy } from './identity-provider.policy.ts';
@@ -37,7 +37,7 @@ export async function filledAttributes(
   user: Pick<User, 'id' | 'profile'> | undefined,
 ): Promise<FilledAttributes> {
   const base = ofEveryService(policy, claims, email);
-  const { attributes } = await holdUserSchema(trx);
+  const { attributes } = await shareLockUserSchema(trx);
   const mapped = attributes.filter(({ name }) => policy.attributeMap[name] !== undefined);
   const given = mapped.map((attribute) => ({
     attribute,

@@ -17,7 +17,7 @@ import { openClientSecret } from './identity-providers.service.ts';
 import { combinedClaims, neededClaims, type UpstreamClaims, verifiedEmail } from './upstream-claims.policy.ts';
 import { UpstreamFailure } from './upstream-failure.service.ts';
 import { TENANT, type UpstreamCall, upstreamMetadata } from './upstream-metadata.service.ts';
-import { type AskedOfUpstream, isFreshResponse, upstreamParameters } from './upstream-request.policy.ts';
+import { isFreshResponse, type UpstreamRequestOptions, upstreamParameters } from './upstream-request.policy.ts';
 
 /** OpenID Connect Core 1.0 section 2, `sub`. */
 const LONGEST_SUBJECT = 255;
@@ -68,7 +68,7 @@ export function createUpstream(services: Services, outbound: UpstreamCall) {
 
   return {
     /** @returns the address that the browser is sent to @throws {UpstreamFailure} */
-    async authorizationUrl(provider: IdentityProvider, transaction: UpstreamTransaction, asked: AskedOfUpstream): Promise<URL> {
+    async authorizationUrl(provider: IdentityProvider, transaction: UpstreamTransaction, asked: UpstreamRequestOptions): Promise<URL> {
       const configuration = configurationOf(provider, await metadataOf(provider), outbound);
       return client.buildAuthorizationUrl(configuration, {
         ...upstreamParameters(provider, asked),

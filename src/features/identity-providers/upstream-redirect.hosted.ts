@@ -15,8 +15,8 @@ import type { SignInPlace } from '../sign-in/sign-in-place.hosted.ts';
 import type { IdentityProvider } from './identity-providers.resource.ts';
 import { claimAnswer } from './upstream-exchange.service.ts';
 import { offeredProviders } from './upstream-offers.service.ts';
-import type { AskedOfUpstream } from './upstream-request.policy.ts';
-import { type KeptTransaction, randomOf, stateFor, transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
+import type { UpstreamRequestOptions } from './upstream-request.policy.ts';
+import { randomOf, type StoredTransaction, stateFor, transactionPath, type UpstreamPlace } from './upstream-transaction.hosted.ts';
 
 // The external providers that a sign-in page offers, each as a link that starts a sign-in there. An application can limit the list.
 
@@ -55,8 +55,8 @@ export async function addressOut(
   ctx: Koa.Context,
   provider: IdentityProvider,
   place: UpstreamPlace,
-  asked: AskedOfUpstream,
-  kept: Pick<KeptTransaction, 'maxAge' | 'domain' | 'userId'>,
+  asked: UpstreamRequestOptions,
+  kept: Pick<StoredTransaction, 'maxAge' | 'domain' | 'userId'>,
 ): Promise<URL> {
   const random = randomToken();
   const transaction = { nonce: randomToken(), codeVerifier: randomToken(), begun: epochSeconds(), ...kept };
@@ -66,7 +66,7 @@ export async function addressOut(
 }
 
 /** A page that redirects automatically, or by its link. */
-export async function showOnward(pages: Pages, ctx: Koa.Context, next: string, title: MessageKey): Promise<void> {
+export async function showContinuePage(pages: Pages, ctx: Koa.Context, next: string, title: MessageKey): Promise<void> {
   const language = pageLanguage(ctx);
   const heading = language.text(title);
   await pages.render(ctx, 'upstream-return', { ...language, languages: [], title: heading, heading, next });
@@ -76,7 +76,7 @@ export async function showOnward(pages: Pages, ctx: Koa.Context, next: string, t
 interface TakenAnswer {
   readonly answer: URLSearchParams;
   /** The stored transaction of this browser, with the full state as received. */
-  readonly kept: KeptTransaction;
+  readonly kept: StoredTransaction;
 }
 
 /** @returns undefined unless the sign-in was begun in this browser, at this place, at this provider, and is not used yet: of many at once one has it */

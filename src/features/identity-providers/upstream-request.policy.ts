@@ -6,7 +6,7 @@ import { spaceSeparated } from '../scopes/granted-scopes.policy.ts';
 import type { IdentityProviderSettings, IdentityProviderType } from './identity-provider.policy.ts';
 
 /** Parts of the application's request that are passed to the provider. */
-export interface AskedOfUpstream {
+export interface UpstreamRequestOptions {
   readonly loginHint?: string | undefined;
   readonly display?: string | undefined;
   readonly uiLocales?: string | undefined;
@@ -22,7 +22,7 @@ export interface AskedOfUpstream {
  */
 export const canReauthenticate = (type: IdentityProviderType): boolean => type === 'OIDC' || type === 'MICROSOFT';
 
-export function upstreamParameters({ type, protocol }: IdentityProviderSettings, asked: AskedOfUpstream): Record<string, string> {
+export function upstreamParameters({ type, protocol }: IdentityProviderSettings, asked: UpstreamRequestOptions): Record<string, string> {
   const scopes = new Set([...protocol.scopes, ...spaceSeparated(asked.idpScope)]);
   const hint = asked.loginHint;
   return present({

@@ -18,11 +18,11 @@ import { notifyFormerAddress } from '../mail/mail.service.ts';
 import { connectionOf, isOutside, joinOrganization } from '../organization-providers/automatic-membership.service.ts';
 import { findOrgIds } from '../organizations/memberships.store.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
-import { endHeld } from '../sign-in/credential-revocation.service.ts';
+import { endSessionsLinksAndTokens } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import type { SignedInUser } from '../sign-in/sign-in.service.ts';
 import { claimAttributes } from '../user-schema/attribute-values.service.ts';
-import { holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { shareLockUserSchema } from '../user-schema/user-schema.store.ts';
 import { acceptInvitation } from '../users/user-lifecycle.service.ts';
 import { userProfile } from '../users/user-profile.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
@@ -191,7 +191,7 @@ async function linkCandidate(admission: Admission, { id }: User, email: string):
   // A link to choose a password, in anyone's hands, would be a second key to what is now theirs.
   await deleteLinksOf(trx, id);
   // Somebody else may have signed in with the address before its owner came.
-  if (!emailProved && !untouched) await endHeld(trx, id);
+  if (!emailProved && !untouched) await endSessionsLinksAndTokens(trx, id);
   await acceptInvitation(trx, user, request);
   if (isAddress && !user.emailVerified) await updateUser(trx, id, { emailVerified: true });
   return (await findUserById(trx, id)) ?? user;
@@ -250,7 +250,7 @@ async function masterProfile(
   if (JSON.stringify(told(after)) === JSON.stringify(told(before))) return { user: before, leftOut };
   const changes = { email, emailVerified: email !== null && emailVerified, profile: after.profile, lastUpdated: present() };
   await updateUser(trx, before.id, changes);
-  await claimAttributes(trx, await holdUserSchema(trx), before, after, SYSTEM);
+  await claimAttributes(trx, await shareLockUserSchema(trx), before, after, SYSTEM);
   if (email !== before.email) await deleteLinksOf(trx, before.id);
   await notifyFormerAddress(trx, before, email, request);
   await recordEvent(trx, {

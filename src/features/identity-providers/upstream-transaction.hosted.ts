@@ -36,10 +36,10 @@ interface RequestUnderWay {
 /** `account`: a signed-in user connects an account. `setup`: a customer's administrator tests the provider. */
 export type UpstreamPlace = RequestUnderWay | 'standalone' | 'account' | 'setup';
 
-export type KeptTransaction = z.output<typeof transaction>;
+export type StoredTransaction = z.output<typeof transaction>;
 
 /** One cookie for each sign-in under way, for ten minutes, not on posts of other sites. */
-export const upstreamTransactions = ({ secure }: Config, keyring: Keyring): Transactions<KeptTransaction> =>
+export const upstreamTransactions = ({ secure }: Config, keyring: Keyring): Transactions<StoredTransaction> =>
   transactionCookies({
     kind: 'upstream',
     schema: transaction,

@@ -13,7 +13,7 @@ import { noteImported } from '../sign-in/answer-time.service.ts';
 import { addedValues, findTakenAttribute, sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
 import type { AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
-import { holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { shareLockUserSchema } from '../user-schema/user-schema.store.ts';
 import { givenPassword, isVerifiedAddress, splitProfile, storedPassword, type UserProfile } from '../users/user-profile.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { deleteUserRow } from '../users/users.store.ts';
@@ -78,7 +78,7 @@ export async function importBatch(run: ImportRun, items: readonly UserItem[]): P
   const { accepted, existing, keys, refusals } = await run.services.database.transaction(async (trx) => {
     if (!run.isDryRun) await lockUserNames(trx, namesOf(candidates));
     const references = await findReferences(trx, candidates);
-    const schema = await holdUserSchema(trx);
+    const schema = await shareLockUserSchema(trx);
     const judged = judge(
       run,
       candidates,

@@ -14,7 +14,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import type { HookChannel, HookKind } from '../event-hooks/event-hooks.resource.ts';
 import { openHeaders, type SigningSecrets, signMessage } from '../event-hooks/hook-secrets.service.ts';
-import type { HookAsked, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
+import type { HookCall, HookOutcome, HookProblem } from '../policies/decisions.policy.ts';
 import type { InlineHook } from './inline-hooks.resource.ts';
 import { inlineHookTarget } from './inline-hooks.service.ts';
 
@@ -144,7 +144,7 @@ const LABELS: Readonly<Record<HookOutcome, string>> = {
   FAILED: 'failed',
 };
 
-export interface AskedHook extends Pick<HookAsked, 'outcome' | 'problem' | 'detail' | 'changed'> {
+export interface RecordedHookCall extends Pick<HookCall, 'outcome' | 'problem' | 'detail' | 'changed'> {
   readonly hook: InlineHook;
   readonly told: CallFacts;
   /** Targets of the call. */
@@ -152,9 +152,9 @@ export interface AskedHook extends Pick<HookAsked, 'outcome' | 'problem' | 'deta
 }
 
 /** Records a hook call and its result in metrics and audit log: names of changes, never values. */
-export async function noteHookAsked(
+export async function recordHookCall(
   { database }: Pick<Services, 'database'>,
-  { hook, told, targets, outcome, problem, detail, changed }: AskedHook,
+  { hook, told, targets, outcome, problem, detail, changed }: RecordedHookCall,
   request: RequestContext,
 ): Promise<void> {
   inlineHookSeconds.observe({ type: hook.type, outcome: LABELS[outcome] }, told.milliseconds / 1000);

@@ -3,7 +3,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { issuerOf } from '../authorization-servers/server-id.policy.ts';
 import type { HookProblem } from '../policies/decisions.policy.ts';
-import { type CallFacts, callInlineHook, type HookResponse, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
+import { type CallFacts, callInlineHook, type HookResponse, hookMessage, recordHookCall } from './inline-hook-call.service.ts';
 import { type InlineHook, PASSWORD_IMPORT, TOKENS_TRANSFORM } from './inline-hooks.resource.ts';
 import { getInlineHook } from './inline-hooks.service.ts';
 import { readTokenCommands, tokenHookData } from './token-hook.service.ts';
@@ -30,10 +30,10 @@ export async function tryInlineHook(
   const called = await callInlineHook(services, hook, message);
   const answer = called.kind === 'answered' ? judge(hook, called.response, called.told) : called;
   const asked = { hook, told: answer.told, targets: [] };
-  if (answer.kind === 'answered') await noteHookAsked(services, { ...asked, outcome: 'UNCHANGED' }, request);
+  if (answer.kind === 'answered') await recordHookCall(services, { ...asked, outcome: 'UNCHANGED' }, request);
   else {
     const { problem, detail } = { detail: undefined, ...answer };
-    await noteHookAsked(services, { ...asked, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
+    await recordHookCall(services, { ...asked, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
   }
   return { answer, message };
 }

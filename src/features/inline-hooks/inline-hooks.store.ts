@@ -52,7 +52,7 @@ export async function lockInlineHook(trx: Executor, id: string): Promise<InlineH
 }
 
 /** Keeps a hook from being deleted until the transaction ends. @returns undefined when there is none */
-export async function holdInlineHook(trx: Executor, id: string): Promise<Pick<InlineHook, 'id' | 'type'> | undefined> {
+export async function shareLockInlineHook(trx: Executor, id: string): Promise<Pick<InlineHook, 'id' | 'type'> | undefined> {
   return trx('inline_hooks').where({ id }).forKeyShare().first<Pick<InlineHook, 'id' | 'type'> | undefined>({ id: 'id', type: 'type' });
 }
 

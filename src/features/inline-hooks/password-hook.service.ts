@@ -9,7 +9,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { verifyPassword } from '../passwords/passwords.service.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
-import { callInlineHook, type HookResponse, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
+import { callInlineHook, type HookResponse, hookMessage, recordHookCall } from './inline-hook-call.service.ts';
 import { PASSWORD_IMPORT } from './inline-hooks.resource.ts';
 import { findActiveHookOf } from './inline-hooks.store.ts';
 
@@ -70,11 +70,11 @@ async function ask(services: Services, user: Owner, password: string, request: R
   const answer = await callInlineHook(services, hook, hookMessage(hook, data, `${baseUrl}/api/v1/authn`));
   const asked = { hook, told: answer.told, targets: [userTarget(user)] };
   if (answer.kind === 'failed') {
-    await noteHookAsked(services, { ...asked, outcome: 'FAILED', problem: answer.problem }, request);
+    await recordHookCall(services, { ...asked, outcome: 'FAILED', problem: answer.problem }, request);
     return false;
   }
   const isVerified = verifies(answer.response);
-  await noteHookAsked(services, { ...asked, outcome: isVerified ? 'VERIFIED' : 'UNVERIFIED' }, request);
+  await recordHookCall(services, { ...asked, outcome: isVerified ? 'VERIFIED' : 'UNVERIFIED' }, request);
   return isVerified;
 }
 

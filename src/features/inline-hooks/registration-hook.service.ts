@@ -11,7 +11,7 @@ import type { AttributeValue } from '../user-schema/attributes.resource.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { profileChanges } from '../users/user-profile.service.ts';
 import { BASE_ATTRIBUTES } from '../users/users.resource.ts';
-import { callInlineHook, type HookResponse, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
+import { callInlineHook, type HookResponse, hookMessage, recordHookCall } from './inline-hook-call.service.ts';
 import { PRE_REGISTRATION } from './inline-hooks.resource.ts';
 import { findActiveHookOf } from './inline-hooks.store.ts';
 
@@ -48,15 +48,15 @@ export async function askRegistrationHook(
   const asked = { hook, told: answer.told, targets: [] };
   const read = answer.kind === 'failed' ? answer.problem : await readAnswer(services, answer.response);
   if (typeof read === 'string') {
-    await noteHookAsked(services, { ...asked, outcome: 'FAILED', problem: read }, request);
+    await recordHookCall(services, { ...asked, outcome: 'FAILED', problem: read }, request);
     return hook.failure === 'OPEN' ? { kind: 'allowed', profile } : { kind: 'refused', message: undefined };
   }
   if (read.denied) {
-    await noteHookAsked(services, { ...asked, outcome: 'DENIED' }, request);
+    await recordHookCall(services, { ...asked, outcome: 'DENIED' }, request);
     return { kind: 'refused', message: read.message };
   }
   const changed = Object.keys(read.changes);
-  await noteHookAsked(services, { ...asked, outcome: changed.length === 0 ? 'ALLOWED' : 'CHANGED', changed }, request);
+  await recordHookCall(services, { ...asked, outcome: changed.length === 0 ? 'ALLOWED' : 'CHANGED', changed }, request);
   const values = Object.entries({ ...profile, ...read.changes }).filter((entry): entry is [string, AttributeValue] => entry[1] !== null);
   return { kind: 'allowed', profile: Object.fromEntries(values) };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Services } from '../../platform/database/dependencies.ts';
 import type { Actor, RequestContext } from '../audit/audit-event.policy.ts';
 import { userTarget } from '../users/user-reach.service.ts';
-import { callInlineHook, hookMessage, noteHookAsked } from './inline-hook-call.service.ts';
+import { callInlineHook, hookMessage, recordHookCall } from './inline-hook-call.service.ts';
 import { type InlineHook, TOKENS_TRANSFORM } from './inline-hooks.resource.ts';
 import { findInlineHook } from './inline-hooks.store.ts';
 import { decideTokenChanges, type ProposedToken, type TokenChanges, type TokenDecision } from './token-hook.policy.ts';
@@ -85,7 +85,7 @@ export async function runTokenHook(
   ];
   const asked = { hook, told: answer.told, targets };
   const fail = async (problem: 'INVALID_RESPONSE' | (typeof answer & { kind: 'failed' })['problem'], detail?: string) => {
-    await noteHookAsked(services, { ...asked, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
+    await recordHookCall(services, { ...asked, outcome: 'FAILED', problem, ...(detail !== undefined && { detail }) }, request);
     const reason = detail ?? problem;
     return hook.failure === 'OPEN'
       ? ({ kind: 'unchanged', hook, problem: reason } as const)
@@ -95,13 +95,13 @@ export async function runTokenHook(
 
   const { commands, error } = answer.response;
   if (error) {
-    await noteHookAsked(services, { ...asked, outcome: 'DENIED' }, request);
+    await recordHookCall(services, { ...asked, outcome: 'DENIED' }, request);
     return { kind: 'denied', summary: asDescription(error.errorSummary) };
   }
   const read = readTokenCommands(commands ?? [], facts);
   if ('problem' in read) return fail('INVALID_RESPONSE', read.problem);
   const { changes, changed } = read;
-  await noteHookAsked(services, { ...asked, outcome: changed.length > 0 ? 'CHANGED' : 'UNCHANGED', changed }, request);
+  await recordHookCall(services, { ...asked, outcome: changed.length > 0 ? 'CHANGED' : 'UNCHANGED', changed }, request);
   return changed.length > 0 ? { kind: 'changed', ...changes } : { kind: 'unchanged', hook };
 }
 

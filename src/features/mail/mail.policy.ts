@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url';
 import type { EventType } from '../audit/event-types.policy.ts';
 
 /** E-mails with a one-time link, and other requested ones. */
-export type AskedMail =
+export type RequestedMail =
   | 'invitation'
   | 'activation'
   | 'password-reset'
@@ -33,7 +33,7 @@ export type Notice =
   | 'email-changed'
   | 'email-removed';
 
-export type MailKind = AskedMail | Notice;
+export type MailKind = RequestedMail | Notice;
 
 const NOTICES: Readonly<Partial<Record<EventType, Notice>>> = {
   'user.account.update_password': 'password-changed',

@@ -11,7 +11,7 @@ import type { Event, RequestContext } from '../audit/audit-event.policy.ts';
 import { insertEntry, laneOf, type NewEntry } from '../outbox/outbox.store.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById } from '../users/users.store.ts';
-import { type AskedMail, isMailable, languageOf, type MailKind, type Notice, noticeOf } from './mail.policy.ts';
+import { isMailable, languageOf, type MailKind, type Notice, noticeOf, type RequestedMail } from './mail.policy.ts';
 
 /** `outbox.kind` of a mail. */
 export const MAIL = 'mail';
@@ -76,7 +76,7 @@ export async function queueMail(
   trx: Executor,
   keyring: Keyring,
   user: Recipient,
-  kind: AskedMail,
+  kind: RequestedMail,
   content: Omit<Letter, 'language'>,
   request: Pick<RequestContext, 'language'> = {},
 ): Promise<void> {

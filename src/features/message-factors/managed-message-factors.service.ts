@@ -7,7 +7,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkFactorProof } from '../second-factors/factor-proofs.service.ts';
 import { described, getUserFactor, isMessageFactor, listSecondFactors, type SecondFactor } from '../second-factors/factors.service.ts';
-import { StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { InvalidStateToken } from '../sign-in/sign-in-steps.service.ts';
 import { readPhoneNumber } from '../telephony/phone-numbers.policy.ts';
 import { lockChangeableUser, userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -130,7 +130,7 @@ export async function activateUserFactor(
       return user;
     })
     .catch((error: unknown) => {
-      throw error instanceof StepGone ? wrongState('the e-mail address of the user has changed. Set up the factor again') : error;
+      throw error instanceof InvalidStateToken ? wrongState('the e-mail address of the user has changed. Set up the factor again') : error;
     });
   if (done === undefined) throw wrongPassCode();
   return getUserFactor(services, done.id, factorId, caller);

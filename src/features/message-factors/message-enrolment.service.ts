@@ -11,7 +11,7 @@ import { newRecoveryCodes } from '../second-factors/one-time-codes.service.ts';
 import { isByEmailAlone, isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { countFailedSignIn, refuseBarredAddress } from '../sign-in/failure-limits.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';
-import { inStep, inTenMinutes, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { InvalidStateToken, inStep, inTenMinutes, readStep } from '../sign-in/sign-in-steps.service.ts';
 import { maskedNumber, readPhoneNumber } from '../telephony/phone-numbers.policy.ts';
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
@@ -42,7 +42,7 @@ export async function typesToEnrol(
   return possible.filter((type) => !has.some((factor) => factor.type === type) && !(type === 'EMAIL' && isByEmailAlone(amr)));
 }
 
-/** Sends the first code. @param wish.number as typed; absent: where the code before went @returns why none was sent @throws {StepGone} @throws {TooManyFailures} */
+/** Sends the first code. @param wish.number as typed; absent: where the code before went @returns why none was sent @throws {InvalidStateToken} @throws {TooManyFailures} */
 export async function beginMessageEnrolment(
   services: Services,
   at: WaitingStep,
@@ -51,9 +51,9 @@ export async function beginMessageEnrolment(
   request: RequestContext,
 ): Promise<NotSent | 'NOT_A_NUMBER' | undefined> {
   const step = await readStep(services, at.stateToken, at.place, request.device);
-  if (step?.next !== 'ENROLL') throw new StepGone();
+  if (step?.next !== 'ENROLL') throw new InvalidStateToken();
   const known = (await typesToEnrol(services, step.user, amr, request)).find((one) => one === wish.type);
-  if (known === undefined) throw new StepGone();
+  if (known === undefined) throw new InvalidStateToken();
   const number = known === 'EMAIL' ? undefined : await numberFor(services, at, wish.number, request);
   if (known !== 'EMAIL' && number === undefined) return 'NOT_A_NUMBER';
   return sendFactorCode(services, step.user, { type: known, number }, keyAt(at, request), asUser(request, step.user));
@@ -66,7 +66,7 @@ const numberFor = async (
   request: RequestContext,
 ): Promise<string | undefined> => (typed === undefined ? (await codeSentAt(services, at, request))?.number : readPhoneNumber(typed));
 
-/** Sends a code for the second factor of a sign-in that waits for it. @returns why none was sent @throws {StepGone} @throws {TooManyFailures} */
+/** Sends a code for the second factor of a sign-in that waits for it. @returns why none was sent @throws {InvalidStateToken} @throws {TooManyFailures} */
 export async function requestFactorCode(
   services: Services,
   at: WaitingStep,
@@ -75,7 +75,7 @@ export async function requestFactorCode(
 ): Promise<NotSent | undefined> {
   const step = await readStep(services, at.stateToken, at.place, request.device);
   const factor = step?.next === 'FACTOR' ? step.factors.find(({ id }) => id === factorId) : undefined;
-  if (step === undefined || factor === undefined || !isMessageFactor(factor)) throw new StepGone();
+  if (step === undefined || factor === undefined || !isMessageFactor(factor)) throw new InvalidStateToken();
   return sendFactorCode(services, step.user, messageOf(services, factor), keyAt(at, request), asUser(request, step.user));
 }
 
@@ -91,7 +91,7 @@ export const forgetCodeSentAt = (services: Services, at: WaitingStep, request: R
  * Confirms the factor by its first code; the sign-in then only has to be finished.
  * @param options.amr of the session that adds it; absent: of the sign-in
  * @returns the methods that were proved, and the recovery codes, to be shown this once, none when they had a factor before; undefined when the code is wrong
- * @throws {StepGone}
+ * @throws {InvalidStateToken}
  * @throws {TooManyFailures}
  */
 export async function confirmMessageEnrolment(
@@ -105,7 +105,7 @@ export async function confirmMessageEnrolment(
   const added = await inStep(services, at.stateToken, { ...request, place: at.place }, 'ENROLL', async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be started again, with that factor.
     const first = session ?? state.amr;
-    if (!isMultiFactor(first) && (await hasFactor(trx, user.id, first))) throw new StepGone();
+    if (!isMultiFactor(first) && (await hasFactor(trx, user.id, first))) throw new InvalidStateToken();
     const sent = await useFactorCode(trx, services, keyAt(at, request), typed);
     if (sent === undefined) return undefined;
     const recoveryCodes = await addMessageFactor(trx, services, user, sent, asUser(request, user));
@@ -122,7 +122,7 @@ export async function confirmMessageEnrolment(
  * A code has shown that the messages arrive.
  * @param user locked in the transaction
  * @returns the recovery codes, none when they had a factor before
- * @throws {StepGone} when they have such a factor already, or have another address now
+ * @throws {InvalidStateToken} when they have such a factor already, or have another address now
  */
 export async function addMessageFactor(
   trx: Executor,
@@ -132,7 +132,7 @@ export async function addMessageFactor(
   request: RequestContext,
 ): Promise<readonly string[]> {
   const { type, sentTo } = sent;
-  if (type === 'EMAIL' && sentTo !== user.email) throw new StepGone();
+  if (type === 'EMAIL' && sentTo !== user.email) throw new InvalidStateToken();
   const before = await described(trx, user.id);
   const isFirst = !(await hasFactor(trx, user.id));
   const now = present();
@@ -140,7 +140,7 @@ export async function addMessageFactor(
     sent.id === undefined
       ? await insertMessageFactor(trx, newMessageFactor(keyring, user.id, sent, now))
       : await activateMessageFactor(trx, user.id, sent.id, now);
-  if (!isAdded) throw new StepGone();
+  if (!isAdded) throw new InvalidStateToken();
   await deleteTrustedBrowsersOf(trx, user.id);
   const recoveryCodes = isFirst && request.actor.id === user.id ? await newRecoveryCodes(trx, user.id) : [];
   await recordEvent(trx, {

@@ -10,7 +10,7 @@ import { beginEnrolment } from '../second-factors/own-factors.service.ts';
 import { isByEmailAlone, isMultiFactor, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { enrolmentPlaceOf, frameOf } from '../second-factors/security-page.account.ts';
 import { change, type SignedInSession } from '../sign-in/fresh-sign-in.hosted.ts';
-import { abandonStep, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { abandonStep, InvalidStateToken, readStep } from '../sign-in/sign-in-steps.service.ts';
 import { beginMessageEnrolment, codeSentAt, confirmMessageEnrolment, type WaitingStep } from './message-enrolment.service.ts';
 import { readMessageFactorForm } from './message-steps.hosted.ts';
 
@@ -41,7 +41,7 @@ export const addMessages = change<AccountDeps>(async (deps, ctx, session, form) 
     if (problem === undefined || typed !== '') return await show(deps, ctx, session, at, problem ?? false);
     redirectAfterChange(ctx, 'security', MESSAGES[problem] ?? 'code-not-sent');
   } catch (error) {
-    if (!(error instanceof StepGone)) throw error;
+    if (!(error instanceof InvalidStateToken)) throw error;
     seeOther(ctx, SECURITY_PAGE);
   }
 });
@@ -61,7 +61,7 @@ export const confirmMessages = change<AccountDeps>(async (deps, ctx, session, fo
     if (added.recoveryCodes.length === 0) return redirectAfterChange(ctx, 'security', 'factor-added');
     await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), added.recoveryCodes);
   } catch (error) {
-    if (!(error instanceof StepGone)) throw error;
+    if (!(error instanceof InvalidStateToken)) throw error;
     seeOther(ctx, SECURITY_PAGE);
   }
 });

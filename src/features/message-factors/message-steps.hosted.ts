@@ -7,7 +7,7 @@ import { showRecoveryCodes } from '../second-factors/factor-pages.hosted.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { pendingStep, receiver, type StepReceiver, showStep, waitingAt } from '../sign-in/second-step.hosted.ts';
 import { keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from '../sign-in/sign-in-place.hosted.ts';
-import { StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { InvalidStateToken } from '../sign-in/sign-in-steps.service.ts';
 import type { NotSent } from './factor-messages.service.ts';
 import { beginMessageEnrolment, confirmMessageEnrolment, forgetCodeSentAt, requestFactorCode } from './message-enrolment.service.ts';
 
@@ -20,7 +20,7 @@ async function afterSending(
 ): Promise<void> {
   if (problem === undefined) return seeOther(ctx, withCarriedParameters(ctx, pathOfPlace(place)));
   const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
-  if (step === undefined) throw new StepGone();
+  if (step === undefined) throw new InvalidStateToken();
   await showStep(deps, ctx, place, step, problem);
 }
 
@@ -44,7 +44,7 @@ export const readMessageFactorForm = (form: URLSearchParams) => ({
 /** POST …/enroll-message: the first code of a factor that is set up. @throws {TooManyFailures} */
 export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
-  if (step === undefined) throw new StepGone();
+  if (step === undefined) throw new InvalidStateToken();
   const at = waitingAt(deps, ctx, place);
   const request = visitor(ctx, deps.config);
   await afterSending(deps, ctx, place, await beginMessageEnrolment(deps.services, at, readMessageFactorForm(form), step.amr, request));
@@ -54,7 +54,7 @@ export const receiveMessageEnrolment: StepReceiver = receiver(async (deps, ctx, 
 export const receiveFirstCode: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const at = waitingAt(deps, ctx, place);
   const step = await pendingStep(deps, ctx, place, at.stateToken);
-  if (step === undefined) throw new StepGone();
+  if (step === undefined) throw new InvalidStateToken();
   if (step.next !== 'ENROLL') return showStep(deps, ctx, place, step);
   const added = await confirmMessageEnrolment(deps.services, at, (form.get('passCode') ?? '').slice(0, 100), visitor(ctx, deps.config));
   if (added === undefined) return showStep(deps, ctx, place, step, 'message');

@@ -21,7 +21,7 @@ import { findMembership, insertMembership } from '../organizations/memberships.s
 import { target as organizationTarget } from '../organizations/organizations.service.ts';
 import { findOrganization, lockOrganization, type Organization } from '../organizations/organizations.store.ts';
 import { hashPassword } from '../passwords/passwords.service.ts';
-import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
+import { revokeForGain, revokeForGainAfterCommit } from '../sign-in/credential-revocation.service.ts';
 import { createPasswordLink } from '../sign-in/one-time-links.service.ts';
 import { isActiveStatus } from '../users/user-lifecycle.policy.ts';
 import type { UserProfile } from '../users/user-profile.service.ts';
@@ -56,7 +56,7 @@ export async function joinByInvitation(services: Services, token: string, userId
     const { orgId, depId, role } = used.row;
     const before = await findMembership(trx, orgId, userId);
     const gain = { orgId, isOwner: role === 'owner', isMembership: !(await givesRights(trx, used.row)) };
-    const rises = await endForGain(trx, userId, gain, asUser(request, user));
+    const rises = await revokeForGain(trx, userId, gain, asUser(request, user));
     if (before === undefined) {
       await insertMembership(trx, { orgId, userId, depId: depId ?? undefined }, present(), { isJoined: true });
       await recordNewMember(trx, used.organization, user, depId ?? undefined, asUser(request, user));
@@ -67,7 +67,7 @@ export async function joinByInvitation(services: Services, token: string, userId
     return { rises, keepsProvider, by: asUser(request, user) };
   });
   if (joined === undefined) return { kind: 'gone' };
-  await endForGainAgain(database.knex, userId, joined.rises, joined.by);
+  await revokeForGainAfterCommit(database.knex, userId, joined.rises, joined.by);
   if (!joined.rises || joined.keepsProvider) return { kind: 'joined' };
   return { kind: 'password', link: await database.transaction((trx) => createPasswordLink(trx, services, userId, 'reset')) };
 }

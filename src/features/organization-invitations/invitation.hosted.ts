@@ -11,7 +11,7 @@ import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { findDesignOfOrganization, showOrganization } from '../organization-branding/organization-branding.service.ts';
-import { LinkGone } from '../passwords/choose-password.hosted.ts';
+import { InvalidLink } from '../passwords/choose-password.hosted.ts';
 import { MOST_CHARACTERS, type PasswordProblem } from '../passwords/password.policy.ts';
 import { findPasswordProblem } from '../passwords/password-policy.service.ts';
 import { readPasswordPolicy } from '../settings/settings.service.ts';
@@ -31,10 +31,10 @@ const TOKEN = /^[\w-]{43}$/;
 const tokenIn = (ctx: RouterContext): string => ctx.params.token ?? '';
 const addressOf = (token: string): string => `/invitation/${token}`;
 
-/** @throws {LinkGone} */
+/** @throws {InvalidLink} */
 async function invitationIn(deps: SignInDeps, ctx: RouterContext): Promise<OpenInvitation> {
   const invitation = await readInvitation(deps.services, tokenIn(ctx));
-  if (invitation === undefined) throw new LinkGone();
+  if (invitation === undefined) throw new InvalidLink();
   return invitation;
 }
 
@@ -74,10 +74,10 @@ async function show(
   ctx.set('Referrer-Policy', 'strict-origin');
 }
 
-/** GET /invitation/:token @throws {LinkGone} */
+/** GET /invitation/:token @throws {InvalidLink} */
 export const invitationPage = async (deps: SignInDeps, ctx: RouterContext): Promise<void> => show(deps, ctx, await invitationIn(deps, ctx));
 
-/** POST /invitation/:token @throws {LinkGone} */
+/** POST /invitation/:token @throws {InvalidLink} */
 export async function receiveInvitation(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
@@ -90,10 +90,10 @@ export async function receiveInvitation(deps: SignInDeps, ctx: RouterContext): P
   await create(deps, ctx, invitation, form.get('password') ?? '');
 }
 
-/** GET /account/invitation: a sign-in leads here. @throws {LinkGone} */
+/** GET /account/invitation: a sign-in leads here. @throws {InvalidLink} */
 export function backToInvitation(deps: SignInDeps, ctx: Koa.Context): void {
   const token = cookieIn(ctx, COOKIE, deps.config.secure, INVITATION_PAGE) ?? '';
-  if (!TOKEN.test(token)) throw new LinkGone();
+  if (!TOKEN.test(token)) throw new InvalidLink();
   keep(deps, ctx, '', 0);
   seeOther(ctx, withCarriedParameters(ctx, addressOf(token)));
 }
@@ -104,7 +104,7 @@ async function join(deps: SignInDeps, ctx: RouterContext, invitation: OpenInvita
   if (user === undefined) return show(deps, ctx, invitation);
   const request = { ...visitor(ctx, deps.config), actor: { id: user.id, type: 'User' as const, displayName: user.login } };
   const joined = await joinByInvitation(deps.services, tokenIn(ctx), user.id, request);
-  if (joined.kind === 'gone') throw new LinkGone();
+  if (joined.kind === 'gone') throw new InvalidLink();
   seeOther(ctx, joined.kind === 'password' ? new URL(joined.link).pathname : '/account');
 }
 
@@ -113,7 +113,7 @@ async function create(deps: SignInDeps, ctx: RouterContext, invitation: OpenInvi
   const problem = password === '' ? 'missing' : (await findPasswordProblem(deps.services, password, owner))?.problem;
   if (problem !== undefined) return show(deps, ctx, invitation, problem);
   const created = await createByInvitation(deps.services, tokenIn(ctx), password, visitor(ctx, deps.config));
-  if (created === 'gone') throw new LinkGone();
+  if (created === 'gone') throw new InvalidLink();
   if (created === 'taken') return show(deps, ctx, invitation, 'taken');
   await continueElsewhere(deps, ctx, '/signin', { user: created, amr: PASSWORD_AMR, authenticatedAt: present() });
 }

@@ -10,7 +10,7 @@ import { deleteRole, findRights, findRoles, insertRole } from '../administrators
 import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
-import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
+import { revokeForGain, revokeForGainAfterCommit } from '../sign-in/credential-revocation.service.ts';
 import { endApiTokens } from '../users/account-state.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -51,7 +51,7 @@ export async function setMemberRoles(
   request: RequestContext,
 ): Promise<readonly string[]> {
   const { after, rises } = await services.database.transaction((trx) => setWithin(trx, orgId, userId, names, request));
-  if (rises !== undefined) await endForGainAgain(services.database.knex, userId, rises, request);
+  if (rises !== undefined) await revokeForGainAfterCommit(services.database.knex, userId, rises, request);
   return after;
 }
 
@@ -72,7 +72,7 @@ async function setWithin(trx: Executor, orgId: string, userId: string, names: re
   await refuseChange(trx, { orgId, userId, roles, losesOwner: changed.includes('owner') && before.includes('owner') }, request);
   const gained = roles.some(({ name, permissions }) => wanted.has(name) && permissions.length > 0);
   const gain = { orgId, isOwner: changed.includes('owner') && wanted.has('owner') };
-  const rises = gained ? await endForGain(trx, userId, gain, request) : undefined;
+  const rises = gained ? await revokeForGain(trx, userId, gain, request) : undefined;
   if (changed.includes('admin')) await setAdmin(trx, orgId, user, wanted.has('admin'), request);
   const roleIds = all.filter(({ name }) => wanted.has(name)).map(({ id }) => id);
   await replaceMemberRoles(trx, { orgId, userId }, { isOwner: wanted.has('owner'), roleIds });

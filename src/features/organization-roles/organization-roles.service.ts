@@ -12,15 +12,15 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { checkReadable, lockForChange, target as organizationTarget } from '../organizations/organizations.service.ts';
 import { type Organization, organizationExists } from '../organizations/organizations.store.ts';
-import { endForGain, endForGainAgain } from '../sign-in/credential-revocation.service.ts';
+import { revokeForGain, revokeForGainAfterCommit } from '../sign-in/credential-revocation.service.ts';
 import { mayGrant } from './grantable-roles.policy.ts';
 import { isBuiltInRole, type OrganizationRole } from './organization-roles.resource.ts';
 import {
   deleteOrganizationRoleRow,
   findOrganizationRole,
   insertOrganizationRole,
-  listHolders,
   listOrganizationRoles,
+  listUserIdsWithRole,
   readOrganizationRoles,
   updateOrganizationRoleRow,
 } from './organization-roles.store.ts';
@@ -117,17 +117,17 @@ export async function updateOrganizationRole(
     await record(trx, 'update', organization, request, { before, after });
     return { role: after, raised };
   });
-  for (const { userId, rises } of raised) await endForGainAgain(knex, userId, rises, request);
+  for (const { userId, rises } of raised) await revokeForGainAfterCommit(knex, userId, rises, request);
   return role;
 }
 
 /** @throws {ApiError} wrong state */
 async function endForHolders(trx: Executor, orgId: string, roleId: string, request: RequestContext) {
-  const holders = await listHolders(trx, orgId, roleId, MOST_HOLDERS_TO_WIDEN + 1);
+  const holders = await listUserIdsWithRole(trx, orgId, roleId, MOST_HOLDERS_TO_WIDEN + 1);
   if (holders.length > MOST_HOLDERS_TO_WIDEN)
     throw wrongState(`more than ${MOST_HOLDERS_TO_WIDEN} members have this role. Add the permissions to another role instead`);
   const raised = [];
-  for (const userId of holders) raised.push({ userId, rises: await endForGain(trx, userId, { orgId }, request) });
+  for (const userId of holders) raised.push({ userId, rises: await revokeForGain(trx, userId, { orgId }, request) });
   return raised;
 }
 

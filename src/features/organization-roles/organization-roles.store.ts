@@ -80,5 +80,5 @@ export async function replaceMemberRoles(
 }
 
 /** Holders of a custom role, in the order of row locks. @param most maximum number */
-export const listHolders = (executor: Executor, orgId: string, roleId: string, most: number): Promise<string[]> =>
+export const listUserIdsWithRole = (executor: Executor, orgId: string, roleId: string, most: number): Promise<string[]> =>
   executor('member_roles').where({ org_id: orgId, role_id: roleId }).orderBy('user_id').limit(most).pluck('user_id');

@@ -32,7 +32,7 @@ import { isActiveStatus } from '../users/user-lifecycle.policy.ts';
 import { findUserById } from '../users/users.store.ts';
 import { bindSetup, consumeSetup, findSetup, noteDomain, type SetupRow } from './organization-setup.store.ts';
 
-export interface SetupUnderWay {
+export interface PendingSetup {
   readonly row: SetupRow;
   readonly organization: Organization;
   /** undefined: none is typed. */
@@ -78,7 +78,7 @@ export async function beginSetup({ database }: Services, token: string, request:
 }
 
 /** @param secret that the browser keeps @returns undefined when the link is used up, revoked or expired */
-export async function findSetupUnderWay({ database: { knex } }: Services, secret: string): Promise<SetupUnderWay | undefined> {
+export async function findPendingSetup({ database: { knex } }: Services, secret: string): Promise<PendingSetup | undefined> {
   const row = await findUsable(knex, { browserHash: digest(secret) });
   const organization = row && (await findOrganization(knex, row.orgId));
   if (row === undefined || organization === undefined) return undefined;
@@ -89,7 +89,7 @@ export async function findSetupUnderWay({ database: { knex } }: Services, secret
 /** @param domain in ASCII; null: another one shall be typed @throws {ApiError} as addDomain, except for one that the organization has already */
 export async function chooseDomain(
   services: Services,
-  { row: { orgId, browserHash } }: SetupUnderWay,
+  { row: { orgId, browserHash } }: PendingSetup,
   domain: string | null,
   request: RequestContext,
 ): Promise<void> {
@@ -99,7 +99,7 @@ export async function chooseDomain(
 }
 
 /** @throws {ApiError} as verifyDomain */
-export const proveDomain = (services: Services, { row }: SetupUnderWay, request: RequestContext): Promise<OrganizationDomain> =>
+export const proveDomain = (services: Services, { row }: PendingSetup, request: RequestContext): Promise<OrganizationDomain> =>
   verifyDomain(services, row.orgId, row.domain ?? '', acting(request));
 
 export interface ProviderTyped {
@@ -115,7 +115,7 @@ export interface ProviderTyped {
  */
 export async function writeProvider(
   services: Services,
-  { row, organization, provider }: SetupUnderWay,
+  { row, organization, provider }: PendingSetup,
   { issuer, clientId, clientSecret }: ProviderTyped,
   request: RequestContext,
 ): Promise<void> {
@@ -153,7 +153,7 @@ export type Tried = 'works' | 'gone' | 'no-email' | { readonly foreign: string }
  */
 export async function finishSetup(
   services: Services,
-  { row, organization, provider }: SetupUnderWay,
+  { row, organization, provider }: PendingSetup,
   email: string | undefined,
   request: RequestContext,
 ): Promise<Tried> {

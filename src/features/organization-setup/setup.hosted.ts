@@ -14,19 +14,19 @@ import type { MessageKey } from '../../platform/i18n/messages.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
 import { upstreamRedirectUri } from '../identity-providers/upstream-exchange.service.ts';
 import { UpstreamFailure } from '../identity-providers/upstream-failure.service.ts';
-import { addressOut, consumeCallback, showOnward } from '../identity-providers/upstream-redirect.hosted.ts';
+import { addressOut, consumeCallback, showContinuePage } from '../identity-providers/upstream-redirect.hosted.ts';
 import { challengeName } from '../organization-domains/organization-domains.resource.ts';
-import { LinkGone } from '../passwords/choose-password.hosted.ts';
+import { InvalidLink } from '../passwords/choose-password.hosted.ts';
 import { countSetupStep } from '../sign-in/failure-limits.service.ts';
 import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import {
   beginSetup,
   chooseDomain,
-  findSetupUnderWay,
+  findPendingSetup,
   finishSetup,
+  type PendingSetup,
   proveDomain,
   readSetup,
-  type SetupUnderWay,
   writeProvider,
 } from './setup-steps.service.ts';
 
@@ -40,10 +40,10 @@ interface Told {
   readonly typed?: Readonly<Record<string, string>>;
 }
 
-/** GET /setup/:token @throws {LinkGone} */
+/** GET /setup/:token @throws {InvalidLink} */
 export async function setupLink(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const organization = await readSetup(deps.services, ctx.params.token ?? '');
-  if (organization === undefined) throw new LinkGone();
+  if (organization === undefined) throw new InvalidLink();
   const language = pageLanguage(ctx);
   const title = language.text('setup.title', { organization });
   const locals = {
@@ -59,19 +59,19 @@ export async function setupLink(deps: SignInDeps, ctx: RouterContext): Promise<v
   ctx.set('Referrer-Policy', 'strict-origin');
 }
 
-/** POST /setup/:token @throws {LinkGone} */
+/** POST /setup/:token @throws {InvalidLink} */
 export async function beginBySetupLink(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   deps.formTokens.verify(ctx, await readForm(ctx));
   const secret = await beginSetup(deps.services, ctx.params.token ?? '', visitor(ctx, deps.config));
-  if (secret === undefined) throw new LinkGone();
+  if (secret === undefined) throw new InvalidLink();
   keep(deps, ctx, secret, DAYS * 86_400);
   seeOther(ctx, withCarriedParameters(ctx, SETUP_PAGE));
 }
 
-/** GET /setup @throws {LinkGone} */
+/** GET /setup @throws {InvalidLink} */
 export const setupPage = async (deps: SignInDeps, ctx: Koa.Context): Promise<void> => show(deps, ctx, await underWay(deps, ctx));
 
-/** POST /setup: a step is sent. @throws {LinkGone} */
+/** POST /setup: a step is sent. @throws {InvalidLink} */
 export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
@@ -89,7 +89,7 @@ export async function receiveSetup(deps: SignInDeps, ctx: Koa.Context): Promise<
 async function carryOut(
   { services, config }: SignInDeps,
   ctx: Koa.Context,
-  setup: SetupUnderWay,
+  setup: PendingSetup,
   step: string,
   form: URLSearchParams,
 ): Promise<Told['problem']> {
@@ -119,16 +119,16 @@ async function carryOut(
 }
 
 /** Out to the company's provider, by a page of our own, since the form may lead nowhere else (CSP `form-action`). */
-async function goOut(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay): Promise<void> {
+async function goOut(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup): Promise<void> {
   const { provider } = setup;
-  if (provider === undefined) throw new LinkGone();
+  if (provider === undefined) throw new InvalidLink();
   await telling(deps, ctx, setup, async () => {
     const out = await addressOut(deps, ctx, provider, 'setup', { uiLocales: pageLanguage(ctx).lang }, {});
-    await showOnward(deps.pages, ctx, out.href, 'setup.test.heading');
+    await showContinuePage(deps.pages, ctx, out.href, 'setup.test.heading');
   });
 }
 
-/** GET /setup/upstream: what the company's provider has answered. @throws {LinkGone} */
+/** GET /setup/upstream: what the company's provider has answered. @throws {InvalidLink} */
 export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promise<void> {
   const setup = await underWay(deps, ctx);
   const { provider } = setup;
@@ -139,7 +139,7 @@ export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promi
   await telling(deps, ctx, setup, async () => {
     const { email } = await deps.upstream.identify(provider, taken.kept, taken.answer);
     const tried = await finishSetup(deps.services, setup, email, visitor(ctx, deps.config));
-    if (tried === 'gone') throw new LinkGone();
+    if (tried === 'gone') throw new InvalidLink();
     const domain = shownDomain(setup.row.domain ?? '');
     if (tried === 'no-email') return problem(text('setup.problem.no-email'));
     if (tried !== 'works') return problem(text('setup.problem.foreign', { address: tried.foreign, domain }));
@@ -152,7 +152,7 @@ export async function finishSetupTest(deps: SignInDeps, ctx: Koa.Context): Promi
 }
 
 /** Shows provider errors in plain words and logs them. */
-async function telling(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay, run: () => Promise<void>): Promise<void> {
+async function telling(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
@@ -166,23 +166,23 @@ async function telling(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay,
   }
 }
 
-/** @throws {LinkGone} */
-async function underWay(deps: SignInDeps, ctx: Koa.Context): Promise<SetupUnderWay> {
+/** @throws {InvalidLink} */
+async function underWay(deps: SignInDeps, ctx: Koa.Context): Promise<PendingSetup> {
   const secret = cookieIn(ctx, COOKIE, deps.config.secure, SETUP_PAGE) ?? '';
-  const setup = secret === '' ? undefined : await findSetupUnderWay(deps.services, secret);
-  if (setup === undefined) throw new LinkGone();
+  const setup = secret === '' ? undefined : await findPendingSetup(deps.services, secret);
+  if (setup === undefined) throw new InvalidLink();
   return setup;
 }
 
 const STEPS = { domain: 1, proof: 1, provider: 2, test: 3 } as const;
 
-function stepOf({ domain, provider }: SetupUnderWay, ctx: Koa.Context): keyof typeof STEPS {
+function stepOf({ domain, provider }: PendingSetup, ctx: Koa.Context): keyof typeof STEPS {
   if (domain === undefined) return 'domain';
   if (domain.verified === null) return 'proof';
   return provider === undefined || 'change' in ctx.query ? 'provider' : 'test';
 }
 
-async function show(deps: SignInDeps, ctx: Koa.Context, setup: SetupUnderWay, { problem, typed = {} }: Told = {}): Promise<void> {
+async function show(deps: SignInDeps, ctx: Koa.Context, setup: PendingSetup, { problem, typed = {} }: Told = {}): Promise<void> {
   const { row, organization, domain, provider } = setup;
   const language = pageLanguage(ctx);
   const { text } = language;

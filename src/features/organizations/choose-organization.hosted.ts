@@ -7,7 +7,7 @@ import { withCarriedParameters } from '../../pages/hosted/carried-parameters.ts'
 import { accountLabel, logoOf } from '../../pages/hosted/page-models.ts';
 import { readForm, seeOther } from '../../platform/http/forms.ts';
 import { pageLanguage } from '../../platform/i18n/page-language.ts';
-import { type InteractionDetails, InteractionGone, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
+import { type InteractionDetails, InteractionEnded, type InteractionResult, type SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { listOrganizationsToChoose } from './sign-in-organizations.service.ts';
 
 /** Organizations on the page. */
@@ -15,7 +15,7 @@ const MOST = 200;
 
 export async function askForOrganization(deps: SignInDeps, ctx: Koa.Context, details: InteractionDetails): Promise<void> {
   const { organization, account, application } = details;
-  if (account === undefined || organization === undefined) throw new InteractionGone('session-changed');
+  if (account === undefined || organization === undefined) throw new InteractionEnded('session-changed');
   const language = pageLanguage(ctx, details.uiLocales);
   const { isRefused } = organization;
   const found = isRefused ? [] : await listOrganizationsToChoose(deps.services, account.id, MOST + 1);

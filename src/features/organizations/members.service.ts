@@ -10,7 +10,7 @@ import { recordEvent } from '../audit/audit.service.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { revokeInvitationsBy } from '../organization-invitations/organization-invitations.service.ts';
 import { revokeMemberRoles } from '../organization-roles/member-roles.service.ts';
-import { endHeld, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
+import { endSessionsLinksAndTokens, gainsRights, revokeCredentials } from '../sign-in/credential-revocation.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { endApiTokens, endTokensOfMember } from '../users/account-state.store.ts';
 import { statusAt } from '../users/user-lifecycle.policy.ts';
@@ -117,7 +117,7 @@ export async function putMembers(
     return results;
   });
   // Sessions and tokens that were being written while the credentials were revoked.
-  for (const { userId, rises } of put) if (rises) await endHeld(services.database.knex, userId);
+  for (const { userId, rises } of put) if (rises) await endSessionsLinksAndTokens(services.database.knex, userId);
   return put.filter(({ isNew }) => isNew).map(({ userId }) => userId);
 }
 

@@ -14,7 +14,7 @@ import { newRecoveryCodes } from '../second-factors/one-time-codes.service.ts';
 import { isMultiFactor, passkeyMethods, withSecondFactor } from '../second-factors/second-factor.policy.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { updateState } from '../sign-in/sign-in-states.store.ts';
-import { inStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { InvalidStateToken, inStep } from '../sign-in/sign-in-steps.service.ts';
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import type { User } from '../users/users.resource.ts';
@@ -71,7 +71,7 @@ async function checkRegistration(
  * At the sign-in that waits for it; then the sign-in only has to be finished.
  * @param next is it demanded, or offered after the sign-in? One that is offered may be made by a password manager alone; it then proves nothing yet
  * @returns the recovery codes, to be shown this once; undefined when the passkey was not made
- * @throws {StepGone}
+ * @throws {InvalidStateToken}
  */
 export async function enrolPasskey(
   services: Services,
@@ -85,7 +85,7 @@ export async function enrolPasskey(
   if (made === undefined) return undefined;
   return inStep(services, stateToken, { ...request, place }, next, async (trx, state, user) => {
     // Enrolled meanwhile, in another window: this sign-in must be begun again, and prove that factor.
-    if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id, state.amr))) throw new StepGone();
+    if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id, state.amr))) throw new InvalidStateToken();
     const added = await addPasskey(trx, user, made, registration, request);
     if (added === undefined) return undefined;
     const expiresAt = new Date(present().getTime() + LIFETIMES.signInStep * 1000);

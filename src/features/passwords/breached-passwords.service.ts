@@ -9,7 +9,7 @@ import { timings } from '../../platform/clock/timings.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
 import { createOutbound, type Outbound } from '../../platform/http/outbound.ts';
-import { type PasswordPolicy, rangeHolds } from './password.policy.ts';
+import { type PasswordPolicy, rangeContains } from './password.policy.ts';
 
 /** `failed`: the server did not answer in time, or not as it should; the password was taken. */
 export type BreachOutcome = 'found' | 'clean' | 'failed';
@@ -49,7 +49,7 @@ async function lookUp({ config, log }: Parts, password: string, address: string)
   const digest = hash('sha1', password.normalize('NFC'), 'hex').toUpperCase();
   try {
     const range = await readRange(clientOf(config), address, digest.slice(0, PREFIX));
-    return rangeHolds(range, digest.slice(PREFIX)) ? 'found' : 'clean';
+    return rangeContains(range, digest.slice(PREFIX)) ? 'found' : 'clean';
   } catch (error) {
     // Without the address, which holds the beginning of the digest.
     log.warn(

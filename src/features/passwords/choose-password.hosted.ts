@@ -18,14 +18,14 @@ import { type PasswordForm, showPasswordForm } from './password-form.hosted.ts';
 import { findProblemOfChoice } from './password-policy.service.ts';
 
 /** The link was used, replaced, has expired or never existed; the page does not reveal which. */
-export class LinkGone extends Error {
-  override readonly name = 'LinkGone';
+export class InvalidLink extends Error {
+  override readonly name = 'InvalidLink';
 }
 
-/** GET /choose-password/:token @throws {LinkGone} */
+/** GET /choose-password/:token @throws {InvalidLink} */
 export const choosePasswordPage = async (deps: SignInDeps, ctx: RouterContext): Promise<void> => show(deps, ctx, await userOf(deps, ctx));
 
-/** POST /choose-password/:token @throws {LinkGone} */
+/** POST /choose-password/:token @throws {InvalidLink} */
 export async function receiveChosenPassword(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const form = await readForm(ctx);
   deps.formTokens.verify(ctx, form);
@@ -34,7 +34,7 @@ export async function receiveChosenPassword(deps: SignInDeps, ctx: RouterContext
   const problem = password === '' ? 'missing' : (await findProblemOfChoice(deps.services, password, user))?.problem;
   if (problem !== undefined) return show(deps, ctx, user, problem);
   const chosen = await usePasswordLink(deps.services, { token: tokenIn(ctx), password }, visitor(ctx, deps.config));
-  if (chosen === undefined) throw new LinkGone();
+  if (chosen === undefined) throw new InvalidLink();
   const first = { user: chosen, amr: PASSWORD_AMR, authenticatedAt: present() };
   const left = await leftSignIn(deps, ctx);
   forgetSignIn(deps, ctx);
@@ -43,7 +43,7 @@ export async function receiveChosenPassword(deps: SignInDeps, ctx: RouterContext
 
 async function userOf(deps: SignInDeps, ctx: RouterContext): Promise<User> {
   const user = await readPasswordLink(deps.services, tokenIn(ctx));
-  if (user === undefined) throw new LinkGone();
+  if (user === undefined) throw new InvalidLink();
   return user;
 }
 

@@ -7,10 +7,10 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { hasFactor } from '../second-factors/factors.store.ts';
 import { isMultiFactor } from '../second-factors/second-factor.policy.ts';
-import { endHoldings, storeChosen } from '../sign-in/one-time-links.service.ts';
+import { endSessionsAndTokens, storeChosen } from '../sign-in/one-time-links.service.ts';
 import type { FirstStep } from '../sign-in/sign-in.service.ts';
 import { deleteState, updateState } from '../sign-in/sign-in-states.store.ts';
-import { afterFirstStep, type Demand, inStep, readStep, type SignInStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { afterFirstStep, type Demand, InvalidStateToken, inStep, readStep, type SignInStep } from '../sign-in/sign-in-steps.service.ts';
 import { type FoundProblem, findProblemOfChoice } from './password-policy.service.ts';
 import { hashPassword } from './passwords.service.ts';
 
@@ -20,7 +20,7 @@ const displayMessage = 'User chose a password in place of an expired one';
  * Replaces the password, which ends everything obtained with the old one, and continues the sign-in. The state token is used up, unless the new
  * password is refused.
  * @returns the next step, or the problem with the password
- * @throws {StepGone}
+ * @throws {InvalidStateToken}
  */
 export async function replaceExpiredPassword(
   services: Services,
@@ -29,7 +29,7 @@ export async function replaceExpiredPassword(
   request: RequestContext,
 ): Promise<SignInStep | FoundProblem> {
   const pending = await readStep(services, stateToken, demand.place, request.device);
-  if (pending?.next !== 'PASSWORD') throw new StepGone();
+  if (pending?.next !== 'PASSWORD') throw new InvalidStateToken();
   const problem = await findProblemOfChoice(services, password, pending.user, { differs: true });
   if (problem !== undefined) return problem;
   // Before the transaction: a hash takes its time, and connections are few.
@@ -43,13 +43,13 @@ export async function replaceExpiredPassword(
       // Set up meanwhile, in another window: it is proved first.
       if (!isMultiFactor(state.amr) && (await hasFactor(trx, user.id, state.amr)))
         return void (await updateState(trx, state.id, { next: 'FACTOR' }));
-      if (!(await deleteState(trx, state.id))) throw new StepGone();
+      if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();
       await storeChosen(trx, user, { status: 'ACTIVE', passwordHash, displayMessage }, request);
       return { user: { id: user.id, login: user.login }, amr: state.amr, authenticatedAt: present() };
     },
   );
-  if (first === undefined) throw new StepGone();
+  if (first === undefined) throw new InvalidStateToken();
   // Also end sessions and tokens created during the transaction.
-  await endHoldings(services.database.knex, first.user.id);
+  await endSessionsAndTokens(services.database.knex, first.user.id);
   return afterFirstStep(services, first, demand, request);
 }

@@ -8,7 +8,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { queueNotice } from '../mail/mail.service.ts';
 import { listPasskeys } from '../passkeys/passkeys.store.ts';
 import { currentSettings } from '../settings/settings-cache.service.ts';
-import { endHoldings, storeChosen } from '../sign-in/one-time-links.service.ts';
+import { endSessionsAndTokens, storeChosen } from '../sign-in/one-time-links.service.ts';
 import { deleteLinksOf } from '../sign-in/one-time-links.store.ts';
 import { checkPassword } from '../sign-in/sign-in.service.ts';
 import { asUser, userTarget } from '../users/user-reach.service.ts';
@@ -58,7 +58,7 @@ export async function changeOwnPassword(
   });
   if (changed === undefined) return { problem: 'wrong-current' };
   // Also end sessions and tokens created during the transaction.
-  await endHoldings(services.database.knex, userId);
+  await endSessionsAndTokens(services.database.knex, userId);
   return changed;
 }
 
@@ -79,7 +79,7 @@ export async function removeOwnPassword(services: Services, userId: string, requ
     await updateUser(trx, userId, { passwordHash: null, passwordChanged: now, lastUpdated: now });
     await rememberReplaced(trx, before);
     await deleteLinksOf(trx, userId);
-    await endHoldings(trx, userId);
+    await endSessionsAndTokens(trx, userId);
     await recordEvent(trx, {
       eventType: 'user.account.update_password',
       displayMessage: 'User removed their password',
@@ -91,6 +91,6 @@ export async function removeOwnPassword(services: Services, userId: string, requ
     return true;
   });
   // Also end sessions and tokens created during the transaction.
-  if (removed) await endHoldings(services.database.knex, userId);
+  if (removed) await endSessionsAndTokens(services.database.knex, userId);
   return removed;
 }

@@ -85,7 +85,7 @@ function wordsOf(names: readonly string[]): readonly string[] {
  * @param range lines of the end of a digest, a colon, and how often it was seen; 0 times: padding
  * @param end of the digest, hexadecimal in capitals
  */
-export const rangeHolds = (range: string, end: string): boolean =>
+export const rangeContains = (range: string, end: string): boolean =>
   range.split('\n').some((line) => {
     const [found = '', count = '0'] = line.trim().split(':');
     return found.toUpperCase() === end && Number(count) > 0;

@@ -32,7 +32,7 @@ export const BY_LINK: Option = {
 };
 
 /** Ways to send a link to a user; without a choice, the reason. */
-export async function waysTo(
+export async function linkDelivery(
   visit: ConsoleRequest,
   user: Pick<User, 'email'>,
 ): Promise<{ readonly fields: readonly Field[]; readonly facts: readonly Text[] }> {
@@ -51,7 +51,7 @@ export async function waysTo(
 
 /** @returns true: by mail @throws {ApiError} validation: nothing was chosen, or mail is not possible any more */
 export async function isByMail(visit: ConsoleRequest, user: Pick<User, 'email'>, form: URLSearchParams): Promise<boolean> {
-  const { fields } = await waysTo(visit, user);
+  const { fields } = await linkDelivery(visit, user);
   if (fields.length > 0) return parse(z.object({ way: z.enum(['mail', 'link']) }), typedValues(fields, form)).way === 'mail';
   // The form was drawn when it was possible: a link that is shown is not what was asked for.
   if (form.get('way') === 'mail') throw validation([{ field: 'way', message: 'by e-mail is no longer possible. Choose again' }]);

@@ -57,7 +57,7 @@ export interface SecondFactorRecord {
   readonly trustedBrowser?: true;
 }
 
-export interface SessionBegun {
+export interface SessionStart {
   readonly kind: 'session';
   /** Authentication methods used so far (RFC 8176). */
   readonly amr: readonly string[];
@@ -123,7 +123,7 @@ export interface KeptScope {
 }
 
 /** A user's consent page and its scopes. */
-export interface ConsentAsked {
+export interface ConsentPrompt {
   readonly kind: 'consent';
   readonly scopes: readonly KeptScope[];
 }
@@ -135,7 +135,7 @@ export type HookOutcome = 'CHANGED' | 'UNCHANGED' | 'ALLOWED' | 'DENIED' | 'VERI
 export type HookProblem = 'TIMEOUT' | 'UNREACHABLE' | 'PRIVATE_ADDRESS' | 'STATUS' | 'SERVER_ERROR' | 'INVALID_RESPONSE';
 
 /** A call of the operator's hook during a request. */
-export interface HookAsked {
+export interface HookCall {
   readonly kind: 'inline-hook';
   readonly type: string;
   readonly outcome: HookOutcome;
@@ -171,13 +171,13 @@ export type Decision =
   | PasswordRefused
   | FactorTried
   | AddressBarred
-  | SessionBegun
+  | SessionStart
   | SignInRuled
   | ProviderDemanded
   | RequestRefused
   | RedirectRefused
-  | ConsentAsked
-  | HookAsked;
+  | ConsentPrompt
+  | HookCall;
 
 export const MOST_STEPS = 20;
 export const MOST_SCOPES = 50;

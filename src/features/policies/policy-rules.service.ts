@@ -9,7 +9,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { listDetailTypes } from '../authorization-details/detail-types.store.ts';
 import { changeServerPart, type Existing, type Names, refuseOneMore } from '../authorization-servers/authorization-server-parts.service.ts';
 import { TOKENS_TRANSFORM } from '../inline-hooks/inline-hooks.resource.ts';
-import { holdInlineHook } from '../inline-hooks/inline-hooks.store.ts';
+import { shareLockInlineHook } from '../inline-hooks/inline-hooks.store.ts';
 import { listScopes } from '../scopes/scopes.store.ts';
 import { ANY, EVERYONE, inOrder, type RuleActions, type RuleConditions } from './access-policy.policy.ts';
 import type { Policy, PolicyRule, PolicyStatus } from './policies.resource.ts';
@@ -162,7 +162,7 @@ async function refuseMissing(
 
 /** The hook stays until the end of the transaction. */
 async function hookProblems(trx: Executor, id: string): Promise<FieldProblem[]> {
-  const hook = await holdInlineHook(trx, id);
+  const hook = await shareLockInlineHook(trx, id);
   if (hook?.type === TOKENS_TRANSFORM) return [];
   const message = hook === undefined ? `${id} does not exist` : `must have the type ${TOKENS_TRANSFORM}`;
   return [{ field: 'actions.token.inlineHook.id', message }];

@@ -7,13 +7,13 @@ import { consentMethodOf } from '../applications/application-settings.policy.ts'
 import { fapi2Refusal, profileInForce } from '../applications/fapi2.policy.ts';
 import { decideDetails } from '../authorization-details/details.policy.ts';
 import { audienceClaim, audiencesOf, decideAudiences, isForServer } from '../authorization-servers/audience.policy.ts';
-import { fitIntoToken, jsonSize } from '../authorization-servers/token-size.policy.ts';
+import { jsonSize, limitToTokenSize } from '../authorization-servers/token-size.policy.ts';
 import { idTokenClaims, idTokenContent, opensUserinfo, userClaims, userinfoClaims } from '../claims/claims.policy.ts';
 import { type ClaimFacts, type ClaimStep, type ClaimType, decideClaims } from '../claims/custom-claims.policy.ts';
 import { acceptsClientId } from '../client-documents/client-id.policy.ts';
 import { decideConsent, decideDetailConsent, type ScopeDecision } from '../consents/consent.policy.ts';
 import { decideAmong, organizationRefusal, signedInFor } from '../organizations/sign-in-organization.policy.ts';
-import { isKnownAt } from '../registration/registration.policy.ts';
+import { isAcceptedAt } from '../registration/registration.policy.ts';
 import {
   authorizationScopes,
   clientCredentialsScopes,
@@ -151,7 +151,7 @@ function refusalOf(
   const visits = asksUser(grantType);
   if (server.status !== 'ACTIVE') return { error: 'invalid_request', reason: 'the authorization server is not active' };
   if (application.status !== 'ACTIVE') return { error: 'invalid_client', reason: 'the application is not active' };
-  if (!isKnownAt(server.id, application))
+  if (!isAcceptedAt(server.id, application))
     return { error: 'invalid_client', reason: 'the application was registered at another authorization server' };
   if (application.origin === 'INTRODUCED' && !acceptsClientId(server.clientIdMetadata, application.id))
     return {
@@ -240,7 +240,7 @@ function accessTokenOf(facts: SimulationFacts, granted: readonly string[]): Clai
   };
   const own = decideClaims(server.claims, { claimType: 'RESOURCE', scopes: granted, person: user }).claims;
   return {
-    ...(server.accessTokenFormat === 'jwt' ? fitIntoToken(own, jsonSize(protocol) + REST_OF_ACCESS_TOKEN).claims : own),
+    ...(server.accessTokenFormat === 'jwt' ? limitToTokenSize(own, jsonSize(protocol) + REST_OF_ACCESS_TOKEN).claims : own),
     ...protocol,
   };
 }

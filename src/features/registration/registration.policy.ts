@@ -22,7 +22,7 @@ export const foreignRedirect = ({ allowedRedirectHosts }: RegistrationSettings, 
   allowedRedirectHosts.length === 0 ? undefined : uris.find((uri) => !isNamedHost(new URL(uri).hostname, allowedRedirectHosts));
 
 /** A client that registered at one authorization server is unknown to others: each decides on its own. */
-export const isKnownAt = (serverId: string, { registeredAt }: { readonly registeredAt: string | null }): boolean =>
+export const isAcceptedAt = (serverId: string, { registeredAt }: { readonly registeredAt: string | null }): boolean =>
   registeredAt === null || registeredAt === serverId;
 
 const DAY_MS = 86_400_000;

@@ -152,7 +152,7 @@ export async function deleteScimUser(services: Services, caller: ScimCaller, id:
     if (user.status !== 'DEPROVISIONED') await deleteUser(within, id, caller.request);
     await deleteUser(within, id, caller.request);
   });
-  await endHoldings(services, id);
+  await endSessionsAndTokens(services, id);
 }
 
 async function lockNamed(trx: Executor, id: string, { request }: ScimCaller): Promise<User> {
@@ -181,7 +181,7 @@ async function changeScimUser(
     const isGone = wanted.active === false && isActiveStatus(user.status);
     return { view: await viewOf(within, trx, caller, type, id), endsHoldings: isGone || wanted.password !== undefined };
   });
-  if (endsHoldings) await endHoldings(services, id);
+  if (endsHoldings) await endSessionsAndTokens(services, id);
   return view;
 }
 
@@ -197,7 +197,7 @@ async function mayDeactivate(
 }
 
 /** Sessions and tokens that were being written meanwhile. */
-async function endHoldings({ database: { knex } }: Services, userId: string): Promise<void> {
+async function endSessionsAndTokens({ database: { knex } }: Services, userId: string): Promise<void> {
   await endBrowserSessions(knex, userId);
   await endOAuthTokens(knex, userId);
 }

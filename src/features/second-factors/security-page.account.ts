@@ -16,7 +16,7 @@ import { passkeyRelyingParty } from '../passkeys/passkeys.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
 import { change, type SignedInSession, signInFor } from '../sign-in/fresh-sign-in.hosted.ts';
 import { confirmEnrolment } from '../sign-in/sign-in-enrolment.service.ts';
-import { abandonStep, readStep, StepGone } from '../sign-in/sign-in-steps.service.ts';
+import { abandonStep, InvalidStateToken, readStep } from '../sign-in/sign-in-steps.service.ts';
 import { trustedBrowsersOn } from '../trusted-browsers/trusted-browsers.account.ts';
 import { type StepFrame, showEnrolment, showRecoveryCodes } from './factor-pages.hosted.ts';
 import { beginEnrolment, ownFactors, removeOwnFactor, replaceOwnRecoveryCodes } from './own-factors.service.ts';
@@ -89,7 +89,7 @@ export const confirmApp = change<AccountDeps>(async (deps, ctx, session, form) =
     if (codes.length === 0) return redirectAfterChange(ctx, 'security', 'factor-added');
     await showRecoveryCodes(deps.pages, ctx, frameOf(deps, ctx, session), codes);
   } catch (error) {
-    if (!(error instanceof StepGone)) throw error;
+    if (!(error instanceof InvalidStateToken)) throw error;
     seeOther(ctx, SECURITY_PAGE);
   }
 });

@@ -27,10 +27,10 @@ import { checkPassword, type PasswordCredentials } from '../sign-in/sign-in.serv
 import {
   afterFirstStep,
   byPassword,
+  InvalidStateToken,
   type PendingStep,
   readStep,
   type SignInStep,
-  StepGone,
   verifyFactor,
 } from '../sign-in/sign-in-steps.service.ts';
 import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
@@ -89,7 +89,7 @@ async function orRefused<T>(refusal: () => ApiError, run: () => Promise<T>): Pro
   try {
     return await run();
   } catch (error) {
-    throw error instanceof StepGone || error instanceof SignInDenied ? refusal() : error;
+    throw error instanceof InvalidStateToken || error instanceof SignInDenied ? refusal() : error;
   }
 }
 

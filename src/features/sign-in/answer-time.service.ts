@@ -42,7 +42,7 @@ export function noteImported(database: Database): void {
 }
 
 /** Waits until a comparison that began at that time (`performance.now()`) could have been the most expensive one. */
-export async function untilEven(database: Database, password: string, begun: number): Promise<void> {
+export async function waitForEqualTime(database: Database, password: string, begun: number): Promise<void> {
   const { longest } = await current(database);
   // A password that is not in the composed form is compared twice.
   const comparisons = password === password.normalize('NFC') ? 1 : 2;

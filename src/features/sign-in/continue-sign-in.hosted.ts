@@ -12,7 +12,7 @@ import { addressOfPage, forgetPageAfterSignIn, pageAfterSignIn } from './fresh-s
 import type { SignInDeps } from './interactions.hosted.ts';
 import type { FirstStep, PasswordCheck } from './sign-in.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, stateTokenOf } from './sign-in-place.hosted.ts';
-import { afterFirstStep, byPassword, keepFirstStep, type SignInStep, StepGone } from './sign-in-steps.service.ts';
+import { afterFirstStep, byPassword, InvalidStateToken, keepFirstStep, type SignInStep } from './sign-in-steps.service.ts';
 
 /**
  * Target after a sign-in without an application: always a page of this service, never a URL of the query (open redirect, RFC 9700 section
@@ -55,7 +55,7 @@ export async function continueByPassword(
   try {
     await continueSignIn(deps, ctx, place, byPassword(checked));
   } catch (error) {
-    if (!(error instanceof StepGone)) throw error;
+    if (!(error instanceof InvalidStateToken)) throw error;
     await again();
   }
 }

@@ -26,7 +26,7 @@ import { deleteLinksOf } from './one-time-links.store.ts';
  * @param trx before the role is written
  * @returns whether the user lost a way to sign in
  */
-export async function endForGain(trx: Executor, userId: string, gain: Gain, request: RequestContext): Promise<boolean> {
+export async function revokeForGain(trx: Executor, userId: string, gain: Gain, request: RequestContext): Promise<boolean> {
   const rises = await gainsRights(trx, userId, gain);
   if (rises) await revokeCredentials(trx, userId, gain, request);
   else await endWhatOthersMayHold(trx, userId, request);
@@ -39,7 +39,7 @@ async function endForeignAccounts(trx: Executor, userId: string, { orgId }: Gain
   const user = links.length === 0 ? undefined : await lockUser(trx, userId);
   if (user === undefined) return false;
   for (const link of links) await endLink(trx, user, link, request);
-  await endHeld(trx, userId);
+  await endSessionsLinksAndTokens(trx, userId);
   return true;
 }
 
@@ -48,9 +48,9 @@ async function endLink(trx: Executor, user: User, { idpId, name, subject }: Name
   await recordLink(trx, 'unlink', { id: idpId, name }, user, subject, request);
 }
 
-/** Call after the commit, for writes that were concurrent with the transaction of `endForGain`. @param rises its result */
-export const endForGainAgain = (executor: Executor, userId: string, rises: boolean, request: RequestContext): Promise<void> =>
-  rises ? endHeld(executor, userId) : endWhatOthersMayHold(executor, userId, request);
+/** Call after the commit, for writes that were concurrent with the transaction of `revokeForGain`. @param rises its result */
+export const revokeForGainAfterCommit = (executor: Executor, userId: string, rises: boolean, request: RequestContext): Promise<void> =>
+  rises ? endSessionsLinksAndTokens(executor, userId) : endWhatOthersMayHold(executor, userId, request);
 
 async function endWhatOthersMayHold(executor: Executor, userId: string, request: RequestContext): Promise<void> {
   await deleteLinksOf(executor, userId);
@@ -82,11 +82,11 @@ export async function revokeCredentials(trx: Executor, userId: string, gain: Gai
   for (const link of await listLinksOf(trx, user.id)) if (link.idpId !== required?.id) await endLink(trx, user, link, request);
   await endPassword(trx, user, required !== undefined, request);
   await forgetFormerMemberships(trx, user.id);
-  await endHeld(trx, user.id);
+  await endSessionsLinksAndTokens(trx, user.id);
 }
 
 /** Ends sessions, links and tokens. Call again after the commit: a concurrent request may have written one. */
-export async function endHeld(executor: Executor, userId: string): Promise<void> {
+export async function endSessionsLinksAndTokens(executor: Executor, userId: string): Promise<void> {
   await deleteLinksOf(executor, userId);
   await endBrowserSessions(executor, userId);
   await endOAuthTokens(executor, userId);

@@ -9,13 +9,13 @@ import { ForgedForm } from '../../platform/http/csrf.ts';
 import { requestId } from '../../platform/http/requests.ts';
 import type { Pages } from '../../platform/http/views.ts';
 import type { MessageKey } from '../../platform/i18n/messages.ts';
-import { CodeGone } from '../email-codes/email-code.hosted.ts';
-import { LinkGone } from '../passwords/choose-password.hosted.ts';
+import { InvalidCode } from '../email-codes/email-code.hosted.ts';
+import { InvalidLink } from '../passwords/choose-password.hosted.ts';
 import { SignInDenied } from '../sign-in-rules/sign-in-rules.service.ts';
-import { VerificationGone } from '../users/verify-email.hosted.ts';
+import { InvalidVerification } from '../users/verify-email.hosted.ts';
 import { errorPage } from './error-page.hosted.ts';
 import { TooManyFailures } from './failure-limits.service.ts';
-import { InteractionGone } from './interactions.hosted.ts';
+import { InteractionEnded } from './interactions.hosted.ts';
 
 interface Failure {
   readonly status: number;
@@ -23,7 +23,7 @@ interface Failure {
   readonly message: MessageKey;
 }
 
-const INTERACTION_FAILURES: Readonly<Record<InteractionGone['reason'], Failure>> = {
+const INTERACTION_FAILURES: Readonly<Record<InteractionEnded['reason'], Failure>> = {
   expired: { status: 410, code: 'interaction_expired', message: 'failure.interaction_expired' },
   'other-browser': { status: 403, code: 'interaction_elsewhere', message: 'failure.interaction_elsewhere' },
   'session-changed': { status: 409, code: 'session_changed', message: 'failure.session_changed' },
@@ -33,10 +33,10 @@ const isClientError = (error: unknown): error is { readonly status: number } =>
   error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status >= 400 && error.status < 500;
 
 function failureOf(error: unknown): Failure {
-  if (error instanceof InteractionGone) return INTERACTION_FAILURES[error.reason];
-  if (error instanceof LinkGone) return { status: 410, code: 'link_gone', message: 'failure.link_gone' };
-  if (error instanceof CodeGone) return { status: 410, code: 'code_gone', message: 'failure.code_gone' };
-  if (error instanceof VerificationGone) return { status: 410, code: 'verification_gone', message: 'failure.verification_gone' };
+  if (error instanceof InteractionEnded) return INTERACTION_FAILURES[error.reason];
+  if (error instanceof InvalidLink) return { status: 410, code: 'link_gone', message: 'failure.link_gone' };
+  if (error instanceof InvalidCode) return { status: 410, code: 'code_gone', message: 'failure.code_gone' };
+  if (error instanceof InvalidVerification) return { status: 410, code: 'verification_gone', message: 'failure.verification_gone' };
   if (error instanceof ForgedForm) return { status: 403, code: 'form_refused', message: `failure.form_refused.${error.reason}` };
   if (error instanceof TooManyFailures) return { status: 429, code: 'too_many_failures', message: 'failure.too_many_failures' };
   if (error instanceof SignInDenied) return { status: 403, code: 'sign_in_denied', message: 'failure.sign_in_denied' };

@@ -117,18 +117,18 @@ export interface Interactions {
     serverId: string,
     uid: string,
   ): Promise<(Pick<InteractionDetails, 'redirectOrigins'> & { readonly applicationId: string }) | undefined>;
-  /** @throws {InteractionGone} */
+  /** @throws {InteractionEnded} */
   details(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string): Promise<InteractionDetails>;
   /**
    * @returns the URL to continue at, without a query
-   * @throws {InteractionGone}
+   * @throws {InteractionEnded}
    */
   finish(req: IncomingMessage, res: ServerResponse, serverId: string, uid: string, result: InteractionResult): Promise<string>;
 }
 
 /** The interaction cannot continue: it ended, belongs to another browser, or the browser's session changed. */
-export class InteractionGone extends Error {
-  override readonly name = 'InteractionGone';
+export class InteractionEnded extends Error {
+  override readonly name = 'InteractionEnded';
   constructor(readonly reason: 'expired' | 'other-browser' | 'session-changed') {
     super(`the interaction cannot go on: ${reason}`);
   }

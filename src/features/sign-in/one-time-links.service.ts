@@ -94,7 +94,7 @@ export async function usePasswordLink(
   const user = await database.transaction((trx) => choose(trx, { token, passwordHash }, request));
   if (user === undefined) return undefined;
   // Also end sessions and tokens created during the transaction.
-  await endHoldings(database.knex, user.id);
+  await endSessionsAndTokens(database.knex, user.id);
   return user;
 }
 
@@ -129,7 +129,7 @@ export interface ChosenPassword {
 
 /**
  * Sets a password that its user has chosen, and ends everything obtained with the previous one.
- * @param before the user, locked in the transaction; after its commit `endHoldings` ends what was written concurrently
+ * @param before the user, locked in the transaction; after its commit `endSessionsAndTokens` ends what was written concurrently
  */
 export async function storeChosen(
   trx: Executor,
@@ -152,7 +152,7 @@ export async function storeChosen(
   await updateUser(trx, before.id, changes);
   await rememberReplaced(trx, before);
   await deleteLinksOf(trx, before.id);
-  await endHoldings(trx, before.id);
+  await endSessionsAndTokens(trx, before.id);
   await forgetFailedAttempts(trx, before.id);
   await recordEvent(trx, {
     eventType: 'user.account.update_password',
@@ -166,7 +166,7 @@ export async function storeChosen(
 }
 
 /** Ends the user's sessions, tokens and pending sign-ins. */
-export async function endHoldings(executor: Executor, userId: string): Promise<void> {
+export async function endSessionsAndTokens(executor: Executor, userId: string): Promise<void> {
   await endBrowserSessions(executor, userId);
   await endOAuthTokens(executor, userId);
 }

@@ -49,9 +49,9 @@ export async function comparePassword(
 }
 
 /** Has the user signed in with this browser before? Its failures are counted separately, so that others at the same IP address cannot block it. */
-export const isKnownTo = (user: SignInCandidate | undefined, now: Date): boolean =>
+export const isKnownBrowser = (user: SignInCandidate | undefined, now: Date): boolean =>
   user !== undefined && user.deviceExpires !== null && user.deviceExpires > now;
 
 /** Is the user's password locked in this browser? */
 export const isLockedNow = (user: SignInCandidate, now: Date): boolean =>
-  isLocked({ lockedUntil: isKnownTo(user, now) ? user.deviceLockedUntil : user.lockedUntil }, now);
+  isLocked({ lockedUntil: isKnownBrowser(user, now) ? user.deviceLockedUntil : user.lockedUntil }, now);

@@ -21,7 +21,7 @@ import { choosePasswordPage, receiveChosenPassword } from '../passwords/choose-p
 import { forgottenPasswordPage, receiveForgottenPassword } from '../passwords/forgotten-password.hosted.ts';
 import { receiveStandaloneSignUp, signUpPage, waitingPage } from '../sign-up/sign-up.hosted.ts';
 import { receiveVerifiedEmail, verifiedEmailPage, verifyEmailPage } from '../users/verify-email.hosted.ts';
-import { type InteractionDetails, InteractionGone, type SignInDeps } from './interactions.hosted.ts';
+import { type InteractionDetails, InteractionEnded, type SignInDeps } from './interactions.hosted.ts';
 import {
   receiveEnrolled,
   receiveEnrolment,
@@ -53,7 +53,7 @@ export function hostedPages(deps: SignInDeps): Koa.Middleware {
     async (ctx: RouterContext): Promise<void> => {
       const { server = '', uid = '' } = ctx.params;
       const details = await interactions.details(ctx.req, ctx.res, server, uid);
-      if (details.uid !== uid || details.serverId !== server) throw new InteractionGone('other-browser');
+      if (details.uid !== uid || details.serverId !== server) throw new InteractionEnded('other-browser');
       ctx.state.brandColor = details.application.brandColor;
       if (details.signsInFor !== undefined) showOrganization(ctx, await findDesignOfOrganization(deps.services, details.signsInFor));
       // The form is from another tab, and the interaction has continued: show its current step.

@@ -32,7 +32,7 @@ import { endHostedSignIn, orRedirectToProvider, showNextStep } from './continue-
 import type { SignInDeps } from './interactions.hosted.ts';
 import { confirmEnrolment, finishEnrolment } from './sign-in-enrolment.service.ts';
 import { demandOf, keepStateToken, pathOfPlace, type SignInPlace, signInFrame, stateTokenOf } from './sign-in-place.hosted.ts';
-import { abandonStep, type PendingStep, readStep, StepGone, useFirstStep, verifyFactor } from './sign-in-steps.service.ts';
+import { abandonStep, InvalidStateToken, type PendingStep, readStep, useFirstStep, verifyFactor } from './sign-in-steps.service.ts';
 
 /** The step that is pending at the place in this browser. */
 export const pendingStep = (deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, stateToken: string): Promise<PendingStep | undefined> =>
@@ -62,7 +62,7 @@ async function goOnFromElsewhere(deps: SignInDeps, ctx: Koa.Context, place: Sign
     );
     return true;
   } catch (error) {
-    if (!(error instanceof StepGone)) throw error;
+    if (!(error instanceof InvalidStateToken)) throw error;
     return false;
   }
 }
@@ -132,7 +132,7 @@ export const receiver =
     try {
       await run(deps, ctx, place, form);
     } catch (error) {
-      if (!(error instanceof StepGone)) throw error;
+      if (!(error instanceof InvalidStateToken)) throw error;
       const step = await pendingStep(deps, ctx, place, stateTokenOf(deps, ctx));
       // The form is of another step: sent twice, or from another window. A pending enrolment has ended if another window has completed one.
       if (step !== undefined && step.next !== 'ENROLL' && step.next !== 'OFFER') return showStep(deps, ctx, place, step);
@@ -149,7 +149,7 @@ export const receiveFactor: StepReceiver = receiver(async (deps, ctx, place, for
   const done = await verifyFactor(deps.services, stateToken, proof, demandOf(place), visitor(ctx, deps.config), { trusts });
   if (done !== undefined) return showNextStep(deps, ctx, place, done);
   const step = await pendingStep(deps, ctx, place, stateToken);
-  if (step === undefined) throw new StepGone();
+  if (step === undefined) throw new InvalidStateToken();
   await showStep(deps, ctx, place, step, proof.kind === 'passkey' ? 'passkey' : form.has('factorId') ? 'message' : true);
 });
 
@@ -168,7 +168,7 @@ async function proofIn(deps: SignInDeps, ctx: Koa.Context, place: SignInPlace, f
 export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
   const step = await pendingStep(deps, ctx, place, stateToken);
-  if (step === undefined) throw new StepGone();
+  if (step === undefined) throw new InvalidStateToken();
   // The page with the recovery codes was reloaded.
   if (step.next !== 'ENROLL') return showStep(deps, ctx, place, step);
   const codes = await confirmEnrolment(
@@ -187,7 +187,7 @@ export const receiveEnrolment: StepReceiver = receiver(async (deps, ctx, place, 
 export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
   const step = await pendingStep(deps, ctx, place, stateToken);
-  if (step === undefined) throw new StepGone();
+  if (step === undefined) throw new InvalidStateToken();
   if (step.next !== 'ENROLL') return showStep(deps, ctx, place, step);
   const registration = await readRegistration(deps, ctx, form, { place: pathOfPlace(place), userId: step.user.id });
   const codes = await enrolPasskey(deps.services, stateToken, registration, pathOfPlace(place), visitor(ctx, deps.config));
@@ -200,7 +200,7 @@ export const receivePasskeyEnrolment: StepReceiver = receiver(async (deps, ctx, 
 export const receiveOffer: StepReceiver = receiver(async (deps, ctx, place, form) => {
   const stateToken = stateTokenOf(deps, ctx);
   const step = await pendingStep(deps, ctx, place, stateToken);
-  if (step?.next !== 'OFFER') throw new StepGone();
+  if (step?.next !== 'OFFER') throw new InvalidStateToken();
   const request = visitor(ctx, deps.config);
   if (!form.has(CREDENTIAL)) {
     const forGood = form.get('answer') !== 'unable';
@@ -226,7 +226,7 @@ export const receiveNewPassword: StepReceiver = receiver(async (deps, ctx, place
       : await replaceExpiredPassword(deps.services, { stateToken, password }, demandOf(place), request);
   if (!('problem' in outcome)) return showNextStep(deps, ctx, place, outcome);
   const step = await pendingStep(deps, ctx, place, stateToken);
-  if (step?.next !== 'PASSWORD') throw new StepGone();
+  if (step?.next !== 'PASSWORD') throw new InvalidStateToken();
   await showNewPassword(deps, ctx, place, step, outcome.problem);
 });
 

@@ -12,13 +12,13 @@ import { isMultiFactor, withSecondFactor } from '../second-factors/second-factor
 import { deleteTrustedBrowsersOf } from '../trusted-browsers/trusted-browsers.store.ts';
 import { userTarget } from '../users/user-reach.service.ts';
 import { deleteState, updateState } from './sign-in-states.store.ts';
-import { type Demand, finishSteps, inStep, inTenMinutes, type SignInStep, StepGone } from './sign-in-steps.service.ts';
+import { type Demand, finishSteps, InvalidStateToken, inStep, inTenMinutes, type SignInStep } from './sign-in-steps.service.ts';
 
 /**
  * Confirms a new factor by its first code; then only the completion of the sign-in remains.
  * @param options.amr of the session that adds it; absent: of the sign-in
  * @returns the recovery codes, shown only this once, none if the user had a factor before; undefined: the code is wrong
- * @throws {StepGone}
+ * @throws {InvalidStateToken}
  */
 export async function confirmEnrolment(
   services: Services,
@@ -32,7 +32,7 @@ export async function confirmEnrolment(
     // The user has enrolled a factor in another window meanwhile: this sign-in must be started again with that factor.
     const first = session ?? state.amr;
     const enrolled = isMultiFactor(first) ? (await listFactors(trx, user.id)).length > 0 : await hasFactor(trx, user.id, first);
-    if (state.sealedSecret === null || enrolled) throw new StepGone();
+    if (state.sealedSecret === null || enrolled) throw new InvalidStateToken();
     const isFirst = !(await hasFactor(trx, user.id));
     const secret = openTotpSecret(services.keyring, state.sealedSecret, state.id);
     const step = stepOfCode(secret, passCode, present());
@@ -54,7 +54,7 @@ export async function confirmEnrolment(
   });
 }
 
-/** Continues after an enrolment. @throws {StepGone} */
+/** Continues after an enrolment. @throws {InvalidStateToken} */
 export const finishEnrolment = (
   services: Services,
   stateToken: string,
@@ -62,6 +62,6 @@ export const finishEnrolment = (
   request: RequestContext,
 ): Promise<SignInStep & { readonly kind: 'done' }> =>
   inStep(services, stateToken, { ...request, place: demand.place }, 'FINISH', async (trx, state, user) => {
-    if (!(await deleteState(trx, state.id))) throw new StepGone();
+    if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();
     return finishSteps(services, trx, user, state.amr, { ...state, purpose: demand }, request);
   });

@@ -16,7 +16,7 @@ export const asSignedInUser = ({ id, login }: Pick<User, 'id' | 'login'>, reques
 });
 
 /** @param amr authentication methods (RFC 8176) */
-export const sessionBegun = (
+export const sessionStartEvent = (
   user: Pick<User, 'id' | 'login'>,
   amr: readonly string[],
   secondFactor: SecondFactorRecord,

@@ -64,8 +64,8 @@ export type SignInStep =
   | { readonly kind: 'enroll'; readonly stateToken: string };
 
 /** The state token is unknown, used, of another place, expired, or had too many wrong codes; or the password was changed meanwhile. */
-export class StepGone extends Error {
-  override readonly name = 'StepGone';
+export class InvalidStateToken extends Error {
+  override readonly name = 'InvalidStateToken';
 }
 
 /** Maximum wrong codes of a state token. */
@@ -99,7 +99,7 @@ export async function finishSteps(
 export const inTenMinutes = (): Date => new Date(present().getTime() + LIFETIMES.signInStep * 1000);
 
 /**
- * Decides the next step. @throws {StepGone} an expired password was changed since it was entered
+ * Decides the next step. @throws {InvalidStateToken} an expired password was changed since it was entered
  * @throws {SignInDenied} also as {ProviderRequired}
  */
 export async function afterFirstStep(services: Services, first: FirstStep, demand: Demand, request: RequestContext): Promise<SignInStep> {
@@ -142,16 +142,16 @@ async function finishByTrust(
 export const keepFirstStep = async (services: Services, first: FirstStep, place: string, request: RequestContext): Promise<string> =>
   (await wait(services, first, place, 'GO_ON', request)).stateToken;
 
-/** Continues after a first step that was made on another page; works once. @throws {StepGone} */
+/** Continues after a first step that was made on another page; works once. @throws {InvalidStateToken} */
 export async function useFirstStep(services: Services, stateToken: string, demand: Demand, request: RequestContext): Promise<SignInStep> {
   const first = await inStep(services, stateToken, { ...request, place: demand.place }, 'GO_ON', async (trx, state, user) => {
-    if (!(await deleteState(trx, state.id))) throw new StepGone();
+    if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();
     return { user, amr: state.amr, authenticatedAt: state.authenticatedAt, idp: state.idp };
   });
   return afterFirstStep(services, first, demand, request);
 }
 
-/** Stores a pending step. @throws {StepGone} */
+/** Stores a pending step. @throws {InvalidStateToken} */
 async function wait(
   { database, keyring }: Services,
   { user, amr, authenticatedAt, expired, stepsUp = false, idp = null }: FirstStep,
@@ -166,7 +166,7 @@ async function wait(
   await database.transaction(async (trx) => {
     if (expired !== undefined) {
       await lockUser(trx, user.id);
-      if (!(await isUnchanged(trx, expired))) throw new StepGone();
+      if (!(await isUnchanged(trx, expired))) throw new InvalidStateToken();
     }
     if (next === 'PASSWORD') await deleteStatesOf(trx, user.id, 'PASSWORD');
     const state = { userId: user.id, next, amr, authenticatedAt, idp, stepsUp, attempts: 0 };
@@ -210,7 +210,7 @@ export async function readStep(
  * Checks the second factor; of several uses of one code, or of one state token, one succeeds.
  * @param options.trusts should the browser be trusted? Not with a recovery code
  * @returns undefined if it is wrong, or the user's codes are locked
- * @throws {StepGone}
+ * @throws {InvalidStateToken}
  * @throws {TooManyFailures}
  */
 export async function verifyFactor(
@@ -239,7 +239,7 @@ export async function verifyFactor(
           await updateState(trx, state.id, { next: 'PASSWORD', amr: proved, expiresAt });
           return { kind: 'password', stateToken, expiresAt };
         }
-        if (!(await deleteState(trx, state.id))) throw new StepGone();
+        if (!(await deleteState(trx, state.id))) throw new InvalidStateToken();
         const done = await finishSteps(services, trx, user, proved, { ...state, purpose: demand }, request);
         return trusts && proof.kind !== 'recovery' ? { ...done, trust: await trustBrowser(trx, services, user, request) } : done;
       }
@@ -281,7 +281,7 @@ const mayGoOn = ({ status, passwordHash }: User, { next, amr, stepsUp }: SignInS
   status === 'ACTIVE' ||
   (status === 'PASSWORD_EXPIRED' && passwordHash !== null && (next === 'FACTOR' || next === 'PASSWORD') && amr.includes('pwd') && !stepsUp);
 
-/** Runs a step with its user and its state locked, in this order. @throws {StepGone} */
+/** Runs a step with its user and its state locked, in this order. @throws {InvalidStateToken} */
 export async function inStep<T>(
   { database }: Services,
   stateToken: string,
@@ -294,7 +294,7 @@ export async function inStep<T>(
     const found = await findState(trx, key, present());
     const user = found && (await lockUser(trx, found.userId));
     const state = await lockState(trx, key, present());
-    if (state === undefined || user === undefined || state.next !== next || !mayGoOn(user, state)) throw new StepGone();
+    if (state === undefined || user === undefined || state.next !== next || !mayGoOn(user, state)) throw new InvalidStateToken();
     return run(trx, state, user);
   });
 }

@@ -21,13 +21,13 @@ import { hasCountries, noteCountry } from '../sign-in-countries/sign-in-countrie
 import { hasSignInRules } from '../sign-in-rules/sign-in-rules.service.ts';
 import type { User } from '../users/users.resource.ts';
 import { findUserById, isUnchanged, touchLastLogin } from '../users/users.store.ts';
-import { untilEven } from './answer-time.service.ts';
+import { waitForEqualTime } from './answer-time.service.ts';
 import { isNewDevice, lockFailedAttempts, rememberDevice, saveFailedAttempts } from './failed-sign-ins.store.ts';
 import { countFailedSignIn, limitUnlessKnown, refuseBarredAddress, signInsFrom, TooManyFailures } from './failure-limits.service.ts';
 import { decideAttempt, NO_FAILURES } from './lockout.policy.ts';
-import { comparePassword, isKnownTo, isLockedNow } from './password-comparison.service.ts';
+import { comparePassword, isKnownBrowser, isLockedNow } from './password-comparison.service.ts';
 import { type Rehashed, rehashPassword, storeRehash } from './rehash.service.ts';
-import { asSignedInUser, recordFailure, recordNoPasswords, sessionBegun } from './sign-in-events.service.ts';
+import { asSignedInUser, recordFailure, recordNoPasswords, sessionStartEvent } from './sign-in-events.service.ts';
 import { findCandidate, type SignInCandidate, signInPlainly } from './sign-ins.store.ts';
 
 export interface PasswordCredentials {
@@ -140,12 +140,12 @@ export async function checkPasswordOfAnyStatus(
   const policy = await currentSettings(services, 'password');
   // A correct password that is refused takes as long as a wrong one.
   const isAdmitted = right && user?.status === 'ACTIVE' && !isExpired(user, policy, present()) && !isLockedNow(user, present());
-  if (!isAdmitted) await untilEven(services.database, credentials.password, begun);
+  if (!isAdmitted) await waitForEqualTime(services.database, credentials.password, begun);
   if (right && user !== undefined && rehashed === undefined && purpose !== undefined) {
     const done = await endPlainly(services, user, { deviceHash, policy, purpose }, request);
     if (done !== undefined) return done;
   }
-  const isKnown = isKnownTo(user, present());
+  const isKnown = isKnownBrowser(user, present());
   // Comparisons are queued: of a thousand concurrent guesses, most get their response only after the address was blocked.
   await limitUnlessKnown(isKnown, refuseBarredAddress(services, request.ipAddress));
 
@@ -231,8 +231,8 @@ async function endPlainly(
   const himself = asSignedInUser(user, request);
   const signedIn = await signInPlainly(services.database.pool, {
     ...{ user, deviceHash, now, deviceExpires: afterAYear(now) },
-    address: isKnownTo(user, now) ? undefined : signInsFrom(services, request.ipAddress),
-    event: auditEvent(sessionBegun(user, PASSWORD_AMR, { enrolled: false }, himself)),
+    address: isKnownBrowser(user, now) ? undefined : signInsFrom(services, request.ipAddress),
+    event: auditEvent(sessionStartEvent(user, PASSWORD_AMR, { enrolled: false }, himself)),
     notice: noticeFor(user, 'new-sign-in', {}, himself),
   });
   return signedIn ? rightPassword(user, now, true) : undefined;
@@ -274,7 +274,7 @@ export async function noteSignIn(
   if (!(await touchLastLogin(trx, user.id, now))) return;
   const himself = asSignedInUser(user, request);
   const secondFactor = { ...(await secondFactorFacts(trx, user.id, purpose, amr)), ...(trustedBrowser && { trustedBrowser }) };
-  await recordEvent(trx, sessionBegun(user, amr, secondFactor, himself));
+  await recordEvent(trx, sessionStartEvent(user, amr, secondFactor, himself));
   await noteCountry(trx, services, user.id, request.ipAddress, now);
   if (request.device === undefined) return;
   const isNew = await isNewDevice(trx, user.id, digest(request.device), afterAYear(now));
@@ -295,6 +295,6 @@ async function findNamed(
     address: signInsFrom(services, request.ipAddress),
     now: now.getTime(),
   });
-  if (barred !== undefined && !isKnownTo(candidate, now)) throw new TooManyFailures(barred);
+  if (barred !== undefined && !isKnownBrowser(candidate, now)) throw new TooManyFailures(barred);
   return candidate;
 }

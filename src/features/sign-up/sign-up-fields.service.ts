@@ -50,7 +50,7 @@ async function refuseUnknown(services: Services, { fields = [], groups = [], org
     throw validation([{ field: 'organization', message: `${organization} does not exist` }]);
 }
 
-export interface AskedField {
+export interface SignUpFormField {
   readonly name: string;
   readonly required: boolean;
   /** `lines`: a list, one value a line; `checks`: a list to choose from. */
@@ -69,18 +69,18 @@ const isOwn = (name: string): name is OwnAttribute => OWN_ATTRIBUTES.some((one) 
 const mayBeAsked = ({ self }: Pick<Attribute, 'self'>): boolean => self === 'READ_WRITE';
 
 /** In the order of the settings, then required attributes. Deleted attributes are left out. */
-export function askedFields({ fields }: Pick<SignUpSettings, 'fields'>, { attributes }: UserSchema): readonly AskedField[] {
+export function signUpFormFields({ fields }: Pick<SignUpSettings, 'fields'>, { attributes }: UserSchema): readonly SignUpFormField[] {
   const added = new Map(attributes.filter(mayBeAsked).map((attribute) => [attribute.name, attribute]));
   const named = new Set(fields.map(({ name }) => name));
   const demanded = [...added.values()].filter(({ name, required }) => required && !named.has(name));
-  return [...fields, ...demanded.map(({ name }) => ({ name, required: true }))].flatMap(({ name, required }): AskedField[] => {
+  return [...fields, ...demanded.map(({ name }) => ({ name, required: true }))].flatMap(({ name, required }): SignUpFormField[] => {
     if (isOwn(name)) return [{ name, required, kind: 'text', label: `account.profile.${name}`, autocomplete: OWN_AUTOCOMPLETE[name] }];
     const attribute = added.get(name);
     return attribute === undefined ? [] : [addedField(attribute, required || attribute.required)];
   });
 }
 
-function addedField(attribute: Attribute, required: boolean): AskedField {
+function addedField(attribute: Attribute, required: boolean): SignUpFormField {
   const { name, title, type } = attribute;
   const common = { name, title, required, attribute, autocomplete: 'off' };
   if (type === 'boolean') return { ...common, kind: 'check' };
@@ -94,13 +94,13 @@ function addedField(attribute: Attribute, required: boolean): AskedField {
 export type TypedFields = Readonly<Record<string, string>>;
 
 interface AskedProblem {
-  readonly field: AskedField;
+  readonly field: SignUpFormField;
   readonly message: MessageKey;
 }
 
 /** @returns the profile, where nothing is wrong */
-export function readAskedFields(
-  fields: readonly AskedField[],
+export function readSignUpFormFields(
+  fields: readonly SignUpFormField[],
   typed: TypedFields,
 ): { readonly problems: readonly AskedProblem[]; readonly profile: Readonly<Record<string, AttributeValue>> } {
   const own = checkOwnProfile(Object.fromEntries(fields.filter(({ name }) => isOwn(name)).map(({ name }) => [name, typed[name] ?? ''])));

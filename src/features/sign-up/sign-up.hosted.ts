@@ -24,16 +24,16 @@ import { currentUserSchema } from '../user-schema/user-schema.service.ts';
 import { TIME_ZONES } from '../users/own-profile.service.ts';
 import type { SignUpSettings } from './sign-up.policy.ts';
 import { type AddressProblem, addressProblem, openSignUp, requestSignUp, type SignUp } from './sign-up.service.ts';
-import { type AskedField, askedFields, linesOf, readAskedFields, type TypedFields } from './sign-up-fields.service.ts';
+import { linesOf, readSignUpFormFields, type SignUpFormField, signUpFormFields, type TypedFields } from './sign-up-fields.service.ts';
 
 const settingsAt = ({ services, config }: SignInDeps, ctx: Koa.Context, place: SignInPlace): Promise<SignUpSettings | undefined> =>
   openSignUp(services, place === 'standalone' ? undefined : place.registration, visitor(ctx, config));
 
-const fieldsOf = async ({ services }: SignInDeps, settings: SignUpSettings): Promise<readonly AskedField[]> =>
-  askedFields(settings, await currentUserSchema(services));
+const fieldsOf = async ({ services }: SignInDeps, settings: SignUpSettings): Promise<readonly SignUpFormField[]> =>
+  signUpFormFields(settings, await currentUserSchema(services));
 
 type Text = ReturnType<typeof pageLanguage>['text'];
-const labelOf = (text: Text, { label, title, name }: AskedField): string => (label === undefined ? (title ?? name) : text(label));
+const labelOf = (text: Text, { label, title, name }: SignUpFormField): string => (label === undefined ? (title ?? name) : text(label));
 
 const pathOf = (place: SignInPlace): string => (place === 'standalone' ? '/signup' : `${pathOfPlace(place)}/signup`);
 
@@ -173,7 +173,7 @@ async function check(
   const problem = (field: string, message: string) => problems.push({ field, message });
   const wrongAddress = addressProblem(settings, typed.email);
   if (wrongAddress !== undefined) problem('email', text(ADDRESS_PROBLEMS[wrongAddress]));
-  const read = readAskedFields(await fieldsOf(deps, settings), typed.fields);
+  const read = readSignUpFormFields(await fieldsOf(deps, settings), typed.fields);
   for (const { field, message } of read.problems) problem(`field-${field.name}`, text(message, { field: labelOf(text, field) }));
   const rule = await passwordRule(deps);
   if (rule?.isRequired && password === '') problem('password', text('choose-password.missing'));

@@ -24,7 +24,7 @@ import {
 import type { SignalStream, StreamStatus } from './signal-streams.resource.ts';
 import {
   countSignalStreams,
-  deleteGoneSubjects,
+  deleteOrphanedSubjects,
   deleteSignalStreamRow,
   findSignalStream,
   insertSignalStream,
@@ -242,7 +242,7 @@ export async function deleteUnwantedSignals(executor: Executor, now: Date, limit
   return Math.max(
     await deleteUnwantedSets(executor, { before, most: MOST_WAITING }, limit),
     await deleteSurplusEntries(executor, SIGNAL, MOST_WAITING, limit),
-    await deleteGoneSubjects(executor, limit),
+    await deleteOrphanedSubjects(executor, limit),
   );
 }
 

@@ -105,6 +105,6 @@ const GONE = `DELETE FROM ${TABLE} WHERE (stream_id, user_id) IN (
     LIMIT :limit FOR UPDATE SKIP LOCKED)`;
 
 /** Forgets users who have been deleted. @returns how many */
-export async function deleteGoneSubjects(executor: Executor, limit: number): Promise<number> {
+export async function deleteOrphanedSubjects(executor: Executor, limit: number): Promise<number> {
   return (await executor.raw<{ rowCount: number }>(GONE, { limit })).rowCount;
 }

@@ -5,7 +5,7 @@ import { notFound } from '../../platform/errors/errors.ts';
 import { type ChangedTexts, LANGUAGES, type MessageKey, originalText } from '../../platform/i18n/messages.ts';
 import { parse } from '../../platform/validation/parsing.ts';
 import type { RequestContext } from '../audit/audit-event.policy.ts';
-import type { AskedMail, MailKind } from '../mail/mail.policy.ts';
+import type { MailKind, RequestedMail } from '../mail/mail.policy.ts';
 import { type Mail, type MailFacts, renderMail } from '../mail/templates.ts';
 import { sendTestMail, type TestMail } from '../mail/test-mail.service.ts';
 import { readSettings } from '../settings/settings.service.ts';
@@ -98,7 +98,7 @@ export async function resetMailTemplate(services: Services, kind: string, langua
   await replaceMailTemplate(services, kind, language, {}, request);
 }
 
-const ASKED: ReadonlySet<string> = new Set<AskedMail>([
+const ASKED: ReadonlySet<string> = new Set<RequestedMail>([
   'invitation',
   'activation',
   'password-reset',

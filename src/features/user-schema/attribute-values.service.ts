@@ -8,7 +8,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { refuseGuesses, UsedElsewhere } from '../users/names-elsewhere.service.ts';
 import { BASE_ATTRIBUTES, type User } from '../users/users.resource.ts';
 import type { Attribute, AttributeValue, UserSchema } from './attributes.resource.ts';
-import { claimUniqueValues, holdUserSchema } from './user-schema.store.ts';
+import { claimUniqueValues, shareLockUserSchema } from './user-schema.store.ts';
 
 /** Default maximum length of a string and of array elements. */
 export const LONGEST_VALUE = 255;
@@ -137,7 +137,7 @@ export async function validateAttributes(
   given: GivenValues,
   { complete }: { readonly complete: boolean },
 ): Promise<UserSchema> {
-  const schema = await holdUserSchema(trx);
+  const schema = await shareLockUserSchema(trx);
   const problems = valueProblems(schema, addedValues(given), { complete });
   const size = sizeProblem(addedValues<AttributeValue>(after.profile));
   if (size !== undefined) problems.push(size);

@@ -16,7 +16,7 @@ export const findCommittedUserSchema = async (pool: pg.Pool): Promise<UserSchema
 export const findUserSchema = async (executor: Executor): Promise<UserSchema> => schemaOf(await findSettings(executor, USER_SCHEMA));
 
 /** Keeps it as it is until the transaction ends, beside others that do so: values that are judged by it are then stored under it. */
-export async function holdUserSchema(trx: Executor): Promise<UserSchema> {
+export async function shareLockUserSchema(trx: Executor): Promise<UserSchema> {
   const row = await trx('settings').where({ name: USER_SCHEMA }).forShare().first<{ value: object } | undefined>('value');
   return schemaOf(row?.value);
 }

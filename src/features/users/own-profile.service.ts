@@ -8,7 +8,7 @@ import type { RequestContext } from '../audit/audit-event.policy.ts';
 import { addedValues, findTakenAttribute, isEmptyValue, sizeProblem, valueProblems } from '../user-schema/attribute-values.service.ts';
 import type { Attribute, AttributeValue, UserSchema } from '../user-schema/attributes.resource.ts';
 import { currentUserSchema } from '../user-schema/user-schema.service.ts';
-import { holdUserSchema } from '../user-schema/user-schema.store.ts';
+import { shareLockUserSchema } from '../user-schema/user-schema.store.ts';
 import { profileChanges } from './user-profile.service.ts';
 import { asUser, userTarget } from './user-reach.service.ts';
 import type { User } from './users.resource.ts';
@@ -155,7 +155,7 @@ async function change(
   await database.transaction(async (trx) => {
     const before = await lockUser(trx, userId);
     if (before === undefined) return;
-    const schema = await holdUserSchema(trx);
+    const schema = await shareLockUserSchema(trx);
     const own = schema.attributes.filter(({ name, self }) => self === 'READ_WRITE' && Object.hasOwn(added, name));
     const values = { ...attributes, ...Object.fromEntries(own.map(({ name }) => [name, added[name] ?? null])) };
     const profile = Object.fromEntries(Object.entries({ ...before.profile, ...values }).filter(([, value]) => !isEmptyValue(value)));

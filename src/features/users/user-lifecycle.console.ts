@@ -11,7 +11,7 @@ import { parse } from '../../platform/validation/parsing.ts';
 import { mayCall } from '../administrators/administration.policy.ts';
 import { affectedBy } from '../affected/affected.service.ts';
 import { passwordRules } from '../passwords/passwords.console.ts';
-import { isByMail, linkOnce, waysTo } from '../passwords/secret-link.console.ts';
+import { isByMail, linkDelivery, linkOnce } from '../passwords/secret-link.console.ts';
 import type { LifecycleStep } from './user-lifecycle.policy.ts';
 import { activateUser, deleteUser, reactivateUser, refuseSignUp, resetPassword, takeStep } from './user-lifecycle.service.ts';
 import { addressOfUser, subjectToChange, USERS_HOME, type UserSubject } from './user-page.console.ts';
@@ -56,7 +56,7 @@ const takeOne: ConsolePage = {
     const { user, name, crumbs } = await subjectToChange(visit);
     const step = stepIn(visit);
     const { label, does, danger = false } = stepOf(step, user);
-    const ways = makesLink(step, user) ? await waysTo(visit, user) : { fields: [], facts: [] };
+    const ways = makesLink(step, user) ? await linkDelivery(visit, user) : { fields: [], facts: [] };
     const page = {
       title: phrase('{step}: {name}?', { step: phrase(label), name }),
       crumbs,

@@ -11,16 +11,16 @@ import type { SignInDeps } from '../sign-in/interactions.hosted.ts';
 import { confirmEmail, readVerification } from './email-verification.service.ts';
 
 /** The link was used, replaced, has expired or never existed; the page does not reveal which. */
-export class VerificationGone extends Error {
-  override readonly name = 'VerificationGone';
+export class InvalidVerification extends Error {
+  override readonly name = 'InvalidVerification';
 }
 
 const tokenIn = (ctx: RouterContext): string => ctx.params.token ?? '';
 
-/** GET /verify-email/:token @throws {VerificationGone} */
+/** GET /verify-email/:token @throws {InvalidVerification} */
 export async function verifyEmailPage(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   const found = await readVerification(deps.services, tokenIn(ctx));
-  if (found === undefined) throw new VerificationGone();
+  if (found === undefined) throw new InvalidVerification();
   const language = pageLanguage(ctx);
   const title = language.text('verify.title');
   await deps.pages.render(ctx, 'verify-email', {
@@ -36,10 +36,10 @@ export async function verifyEmailPage(deps: SignInDeps, ctx: RouterContext): Pro
   ctx.set('Referrer-Policy', 'strict-origin');
 }
 
-/** POST /verify-email/:token @throws {VerificationGone} */
+/** POST /verify-email/:token @throws {InvalidVerification} */
 export async function receiveVerifiedEmail(deps: SignInDeps, ctx: RouterContext): Promise<void> {
   deps.formTokens.verify(ctx, await readForm(ctx));
-  if ((await confirmEmail(deps.services, tokenIn(ctx), visitor(ctx, deps.config))) === undefined) throw new VerificationGone();
+  if ((await confirmEmail(deps.services, tokenIn(ctx), visitor(ctx, deps.config))) === undefined) throw new InvalidVerification();
   seeOther(ctx, withCarriedParameters(ctx, '/verified-email'));
 }
 

@@ -10,7 +10,7 @@ import { findUser } from '../../features/users/users.service.ts';
 import { cookieIn, prefixed } from '../../platform/http/cookies.ts';
 import { seeOther } from '../../platform/http/forms.ts';
 import { isMessageKey, type Language, type MessageKey } from '../../platform/i18n/messages.ts';
-import { pageLanguage, rememberAskedLanguage } from '../../platform/i18n/page-language.ts';
+import { pageLanguage, rememberRequestedLanguage } from '../../platform/i18n/page-language.ts';
 import { APPLICATION_PARAMETER, parameterOf } from '../hosted/carried-parameters.ts';
 import { accountLabel, type DrawInFrame, type FormProblem, webAddress } from '../hosted/page-models.ts';
 import type { AccountDeps } from './account-deps.ts';
@@ -46,7 +46,7 @@ export const ownPage =
     const session = await deps.sessions.current(ctx.req, ctx.res);
     const user = session && (await findUser(deps.services.database, session.accountId));
     if (session === undefined || user === undefined) {
-      rememberAskedLanguage(ctx);
+      rememberRequestedLanguage(ctx);
       return seeOther(ctx, signInFor(page, ctx.querystring));
     }
     await show(deps, ctx, { session, user });
@@ -127,7 +127,7 @@ const COOKIE = 'gatehouse-came-from';
 /** Keeps for this browser session which application the user came from. */
 async function noteOrigin(deps: AccountDeps, ctx: Koa.Context): Promise<void> {
   const id = parameterOf(ctx, APPLICATION_PARAMETER);
-  if (id === undefined || (await wayBackTo(deps, id)) === undefined) return;
+  if (id === undefined || (await clientLinkOf(deps, id)) === undefined) return;
   const { secure } = deps.config;
   ctx.cookies.secure = secure;
   const attributes = { signed: false, httpOnly: true, secure, sameSite: 'lax', path: ACCOUNT, overwrite: true } as const;
@@ -140,7 +140,7 @@ interface Origin {
 }
 
 /** @returns the application with the address it has registered: never one out of the query. A page without the way back is better than none. */
-async function wayBackTo(deps: AccountDeps, id: string): Promise<Origin | undefined> {
+async function clientLinkOf(deps: AccountDeps, id: string): Promise<Origin | undefined> {
   const found = id === '' ? undefined : await deps.wayBack(id).catch(() => undefined);
   const href = webAddress(found?.clientUri);
   return found === undefined || href === undefined ? undefined : { label: found.label, href };
@@ -148,8 +148,8 @@ async function wayBackTo(deps: AccountDeps, id: string): Promise<Origin | undefi
 
 /** @returns the application that the user came from */
 const originOf = async (deps: AccountDeps, ctx: Koa.Context): Promise<Origin | undefined> =>
-  (await wayBackTo(deps, parameterOf(ctx, APPLICATION_PARAMETER) ?? '')) ??
-  (await wayBackTo(deps, decoded(cookieIn(ctx, COOKIE, deps.config.secure, ACCOUNT) ?? '')));
+  (await clientLinkOf(deps, parameterOf(ctx, APPLICATION_PARAMETER) ?? '')) ??
+  (await clientLinkOf(deps, decoded(cookieIn(ctx, COOKIE, deps.config.secure, ACCOUNT) ?? '')));
 
 function decoded(value: string): string {
   try {

@@ -28,7 +28,7 @@ import { headActions } from './actions.ts';
 import { initialsOf } from './avatar.ts';
 import { documentationOf } from './documentation.ts';
 import { keptForms } from './kept-form.ts';
-import { consoleLanguages, keepAskedLanguage } from './language.ts';
+import { consoleLanguages, keepRequestedLanguage } from './language.ts';
 import { momentOrNull } from './moments.ts';
 import { menuFor } from './navigation.ts';
 import { consoleNotices } from './notices.ts';
@@ -39,7 +39,7 @@ import { fieldMessages, NOT_ALLOWED, NOT_FOUND, refusalOf } from './refusals.ts'
 import type { ConsoleCredentials } from './relying-party.ts';
 import { consoleSessions } from './session.ts';
 import { consoleSignIn, type SignInPrompt } from './sign-in.ts';
-import { consoleTheme, keepAskedTheme } from './theme.ts';
+import { consoleTheme, keepRequestedTheme } from './theme.ts';
 
 export interface ConsoleDependencies {
   readonly config: Config;
@@ -253,7 +253,7 @@ export function adminConsole({ config, services, pages, log, sessions, client, p
 
   return (ctx, next) => {
     if (ctx.path !== HOME && !ctx.path.startsWith(`${HOME}/`)) return next();
-    if (ctx.method === 'GET' && (keepAskedLanguage(ctx) || keepAskedTheme(ctx))) return;
+    if (ctx.method === 'GET' && (keepRequestedLanguage(ctx) || keepRequestedTheme(ctx))) return;
     return ownForm(ctx, () => routes(ctx, () => unknown(ctx as RouterContext)));
   };
 }

@@ -3,7 +3,7 @@ import { recordEvent } from '../../features/audit/audit.service.ts';
 import type { Event } from '../../features/audit/audit-event.policy.ts';
 import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
 import { type FileFormat, listFile } from '../../platform/http/list-files.ts';
-import { type ListColumns, wordsIn } from './list-state.ts';
+import { type ListColumns, wordSearchIn } from './list-state.ts';
 import type { Action, ConsoleRequest } from './page.ts';
 
 /** Rows that are read together. */
@@ -42,7 +42,7 @@ export async function* piecesOf<T>(
   columns: ListColumns,
   read: (window: Window) => Promise<Pick<Page<T>, 'items'> & { readonly next?: number | undefined }>,
 ): Pieces<T> {
-  const words = wordsIn(query, columns);
+  const words = wordSearchIn(query, columns);
   let after: number | undefined;
   do {
     const { items, next } = await read({ limit: BATCH, after, words });

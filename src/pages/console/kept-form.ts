@@ -17,7 +17,7 @@ const MOST_OCTETS = 65_536;
 
 const kept = z.object({ userId: z.string(), path: z.string(), packed: z.string() });
 
-export interface KeptForms {
+export interface StoredForms {
   /** @returns was it short enough to be kept? */
   keep(ctx: Koa.Context, userId: string, form: URLSearchParams): Promise<boolean>;
   /** @returns what the user had typed into the form of this page; it comes back once */
@@ -25,7 +25,7 @@ export interface KeptForms {
 }
 
 /** @param options.secure is the service reached by https? */
-export function keptForms({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): KeptForms {
+export function keptForms({ keys, secure }: { readonly keys: Keys; readonly secure: boolean }): StoredForms {
   const name = `${secure ? '__Secure-' : ''}gatehouse-console-form`;
   const sealed = sealing({ kind: 'console-form', schema: kept, keys, seconds: SECONDS });
   const write = (ctx: Koa.Context, value: string | null): void => {

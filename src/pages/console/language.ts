@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { ConsoleUser } from '../../features/administrators/administrators.service.ts';
 import { seeOther } from '../../platform/http/forms.ts';
-import { askedLanguage, consoleLanguage, keepLanguage, LANGUAGE_PARAMETER } from '../../platform/i18n/page-language.ts';
+import { consoleLanguage, keepLanguage, LANGUAGE_PARAMETER, requestedLanguage } from '../../platform/i18n/page-language.ts';
 import { type Translator, translatorsFor } from '../../platform/i18n/translator.ts';
 
 /** Variables of every console view. */
@@ -34,9 +34,9 @@ export function consoleLanguages(log: Logger): ConsoleLanguages {
  * Stores the language in the page's address and redirects to the page, so that shared links contain no language.
  * @returns whether the address contained one
  */
-export function keepAskedLanguage(ctx: Koa.Context): boolean {
+export function keepRequestedLanguage(ctx: Koa.Context): boolean {
   if (ctx.query[LANGUAGE_PARAMETER] === undefined) return false;
-  const asked = askedLanguage(ctx);
+  const asked = requestedLanguage(ctx);
   if (asked !== undefined) keepLanguage(ctx, asked);
   const query = new URLSearchParams(ctx.querystring);
   query.delete(LANGUAGE_PARAMETER);

@@ -1,6 +1,6 @@
 /** List state in an address: page, page size and sort order. Column headers and pager link to variations of it. */
 
-import type { NumberedWindow, Page, RowWords, Sort } from '../../platform/database/paging.ts';
+import type { NumberedWindow, Page, Sort, WordSearch } from '../../platform/database/paging.ts';
 import { counted, type Phrase, phrase, type Text } from '../../platform/i18n/phrase.ts';
 import { isPrintable } from '../../platform/validation/text.ts';
 import type { Column, Pager, Search } from './detail-page.ts';
@@ -42,7 +42,7 @@ const searchedBy = (columns: ListColumns): readonly string[] =>
   columns.flatMap((column) => (isSearched(column) ? [column.searchedBy] : isSorted(column) && column.searched === true ? [column.by] : []));
 
 /** What to find in the columns that are searched. Unprintable characters match nothing. */
-export function wordsIn(query: URLSearchParams, columns: ListColumns): RowWords | undefined {
+export function wordSearchIn(query: URLSearchParams, columns: ListColumns): WordSearch | undefined {
   const by = searchedBy(columns);
   const { q, isNarrowed } = searchIn(query);
   return by.length > 0 && isNarrowed ? { by, typed: isPrintable(q) ? q : '' } : undefined;

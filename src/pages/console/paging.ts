@@ -2,7 +2,7 @@
 import { openCursor, sealCursor } from '../../platform/crypto/cursors.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import type { Pager, TablePart } from './detail-page.ts';
-import { countOf, type ListColumns, listPageIn, numberedPager, searchOf, sortableColumns, sortIn, wordsIn } from './list-state.ts';
+import { countOf, type ListColumns, listPageIn, numberedPager, searchOf, sortableColumns, sortIn, wordSearchIn } from './list-state.ts';
 import type { ConsoleRequest } from './page.ts';
 
 /** Rows of a page. */
@@ -36,7 +36,7 @@ export function pagerOf(path: string, visit: Visit, next: number | undefined): P
 /** The page that an address asks for, in the order that it asks for. @param columns sorted by properties of the rows */
 export function pageIn(query: URLSearchParams, columns: ListColumns): Window & { readonly page: number } {
   const { page, size } = listPageIn(query);
-  return { limit: size, page, sort: sortIn(query, columns), words: wordsIn(query, columns) };
+  return { limit: size, page, sort: sortIn(query, columns), words: wordSearchIn(query, columns) };
 }
 
 const NOTHING_MATCHES = { empty: 'Nothing matches. Try fewer or shorter words, or show all.', emptyAction: undefined };

@@ -25,7 +25,7 @@ export function consoleTheme(ctx: Koa.Context) {
 }
 
 /** Stores the theme in the page's address and redirects to the page. @returns whether the address contained one */
-export function keepAskedTheme(ctx: Koa.Context): boolean {
+export function keepRequestedTheme(ctx: Koa.Context): boolean {
   const asked = ctx.query[PARAMETER];
   if (asked === undefined) return false;
   const theme = themeOf(asked);

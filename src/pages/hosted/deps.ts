@@ -4,7 +4,7 @@ import type Koa from 'koa';
 import { NOBODY, type RequestContext } from '../../features/audit/audit-event.policy.ts';
 import { createUpstream, type Upstream } from '../../features/identity-providers/upstream-exchange.service.ts';
 import type { UpstreamCall } from '../../features/identity-providers/upstream-metadata.service.ts';
-import { type KeptTransaction, upstreamTransactions } from '../../features/identity-providers/upstream-transaction.hosted.ts';
+import { type StoredTransaction, upstreamTransactions } from '../../features/identity-providers/upstream-transaction.hosted.ts';
 import { type PasskeyChallenges, passkeyChallenges } from '../../features/passkeys/passkey-forms.hosted.ts';
 import type { Config } from '../../platform/config/config.ts';
 import type { Services } from '../../platform/database/dependencies.ts';
@@ -43,7 +43,7 @@ export interface HostedDeps extends Omit<HostedDepsInput, 'outbound'> {
   readonly formTokens: FormTokens;
   readonly passkeyChallenges: PasskeyChallenges;
   readonly upstream: Upstream;
-  readonly upstreamTransactions: Transactions<KeptTransaction>;
+  readonly upstreamTransactions: Transactions<StoredTransaction>;
 }
 
 export function createHostedDeps({ outbound, ...dependencies }: HostedDepsInput): HostedDeps {

@@ -15,11 +15,11 @@ export interface Window {
   /** Only with a page number: a different order. */
   readonly sort?: RowSort | undefined;
   /** Only the rows that match. */
-  readonly words?: RowWords | undefined;
+  readonly words?: WordSearch | undefined;
 }
 
 /** A search: each typed word must be a prefix of a word in one of these properties. */
-export interface RowWords {
+export interface WordSearch {
   readonly by: readonly string[];
   readonly typed: string;
 }
@@ -99,7 +99,7 @@ export async function readPage<T>(
   return { items, next: rows.length > limit ? kept.at(-1)?.place : undefined };
 }
 
-const namesOf = (columns: Readonly<Record<string, string | Knex.Raw>>, { by }: RowWords): string[] =>
+const namesOf = (columns: Readonly<Record<string, string | Knex.Raw>>, { by }: WordSearch): string[] =>
   by.map((name) => {
     const column = columns[name];
     if (typeof column !== 'string') throw new Error(`there is no search by ${name}`);

@@ -48,7 +48,7 @@ export interface PageLanguage extends Language {
 }
 
 /** @returns the supported language of the URL's parameter */
-export function askedLanguage(ctx: Koa.Context): Language | undefined {
+export function requestedLanguage(ctx: Koa.Context): Language | undefined {
   const { [LANGUAGE_PARAMETER]: parameter } = ctx.query;
   return typeof parameter === 'string' ? ofTag(parameter) : undefined;
 }
@@ -92,8 +92,8 @@ export function keepLanguage(ctx: Koa.Context, language: Pick<Language, 'lang'> 
 }
 
 /** Stores the language of the URL's parameter, so that the page after a redirect uses it. @returns that language */
-export function rememberAskedLanguage(ctx: Koa.Context): Language | undefined {
-  const asked = askedLanguage(ctx);
+export function rememberRequestedLanguage(ctx: Koa.Context): Language | undefined {
+  const asked = requestedLanguage(ctx);
   if (asked !== undefined && asked.lang !== keptIn(ctx)) keepLanguage(ctx, asked);
   return asked;
 }
@@ -129,7 +129,7 @@ export function consoleLanguage(ctx: Koa.Context, ofProfile: string | undefined)
  */
 export function pageLanguage(ctx: Koa.Context, uiLocales?: string): PageLanguage {
   const remembered = keptIn(ctx);
-  const chosen = rememberAskedLanguage(ctx);
+  const chosen = rememberRequestedLanguage(ctx);
   const language = negotiateLanguage({ chosen: chosen?.lang, uiLocales, remembered, accepted: ctx.acceptsLanguages() });
   ctx.vary('Accept-Language');
   ctx.vary('Cookie');

@@ -16,7 +16,7 @@ export function answersBySession(ctx: KoaContextWithOIDC): void {
  * Discards the response and redirects the browser to the same request. Parameters of a request object are merged, because it can be used
  * only once.
  */
-export function askAgain(ctx: KoaContextWithOIDC): void {
+export function repeatRequest(ctx: KoaContextWithOIDC): void {
   const { params, provider, entities } = ctx.oidc;
   if (entities.DeviceCode !== undefined) {
     // The user enters the code again, because the request was not answered.

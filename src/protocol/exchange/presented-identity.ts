@@ -13,14 +13,14 @@ import { type IssuerKeys, unverifiedClaims } from '../client-authentication/fore
 import { errors } from '../library/oidc-provider.ts';
 import { SecondFactorNeeded } from '../servers/errors.ts';
 import type { IssuingServer } from '../servers/issuing-server.ts';
-import type { NoteDenial } from '../servers/refusals.ts';
+import type { RecordDenial } from '../servers/refusals.ts';
 import type { Directory } from '../storage/directory.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import { looksLikeJwt } from '../token/access-token-format.ts';
 import { isActive } from '../token/account.ts';
 import type { Subjects } from '../token/subjects.ts';
-import { knownBy, type ProviderToken } from './provider-tokens.ts';
+import { linkedProviders, type ProviderToken } from './provider-tokens.ts';
 import { TOKEN_TYPES } from './token-types.ts';
 
 /** RFC 8693 section 4.1: the actor, and earlier actors nested in it. */
@@ -70,7 +70,7 @@ export interface IdentityParts {
   isOurs(issuer: string): boolean;
   /** Is a second factor required of the user at the application, whether or not they have one? */
   demandsSecondFactor(userId: string, applicationId: string): Promise<boolean>;
-  readonly denied: NoteDenial;
+  readonly denied: RecordDenial;
 }
 
 /** The application that requests a token on behalf of a user, and its grant. */
@@ -243,7 +243,7 @@ interface OfProvider {
  * @throws {SecondFactorNeeded} a second factor is required, and the JWT does not confirm one
  */
 export async function ofProvider(parts: IdentityParts, presented: ProviderToken, requester: Requester): Promise<OfProvider | string> {
-  const known = await knownBy(parts, presented);
+  const known = await linkedProviders(parts, presented);
   if (typeof known === 'string') return known;
   const [{ account }] = known;
   if (!isActive(account)) return NO_USER;

@@ -38,7 +38,7 @@ interface Known {
  * searched for the subject: exactly one user must match.
  * @returns the providers with a matching user, or a reason
  */
-export async function knownBy(parts: Parts, presented: ProviderToken): Promise<readonly [Known, ...Known[]] | string> {
+export async function linkedProviders(parts: Parts, presented: ProviderToken): Promise<readonly [Known, ...Known[]] | string> {
   const trusted = await parts.directory.trustedProviders(presented.issuer);
   const [audience] = [unverifiedClaims(presented.token)?.aud ?? []].flat();
   const named = trusted.filter(({ protocol }) => protocol.credentials.client.client_id === audience);

@@ -18,7 +18,7 @@ import { basicCredentials, bearerToken } from '../servers/credentials.ts';
 import { ROUTES } from '../servers/endpoints.ts';
 import { isPlainForm, noteForm, readText } from '../servers/form.ts';
 import { type Account, type FoundModel, findModel } from '../storage/protocol-state.store.ts';
-import { findModelNearby } from '../storage/replica-reads.store.ts';
+import { findModelOnReplica } from '../storage/replica-reads.store.ts';
 import { noteFailure, shareLookup } from '../storage/request-state.ts';
 import { rowKey } from '../storage/row-keys.ts';
 import type { ServerState } from '../storage/server-state.ts';
@@ -78,7 +78,7 @@ async function look(
   handle: string,
 ): Promise<FoundModel | undefined> {
   const id = rowKey(handle);
-  const nearby = replica && (await findModelNearby(replica, id, state.key, epochSeconds()));
+  const nearby = replica && (await findModelOnReplica(replica, id, state.key, epochSeconds()));
   if (nearby !== undefined && isPlain(nearby) && hasOwner(nearby)) return nearby;
   const looked = state.read((pool) => findModel(pool, id, state.key, epochSeconds()));
   shareLookup(req, id, looked);

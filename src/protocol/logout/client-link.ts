@@ -17,7 +17,7 @@ function initiation(uri: string, issuer: string): string {
   return url.href;
 }
 
-export const wayBackTo = (client: Client, issuer: string): ClientLink => ({
+export const clientLinkOf = (client: Client, issuer: string): ClientLink => ({
   label: clientSettings(client).label,
   clientUri: client.clientUri ?? (client.initiateLoginUri === undefined ? undefined : initiation(client.initiateLoginUri, issuer)),
 });
@@ -28,8 +28,8 @@ interface Servers {
 }
 
 /** @returns undefined if the server or application does not exist or is inactive */
-export async function findWayBack(servers: Servers, serverId: string, clientId: string): Promise<ClientLink | undefined> {
+export async function findClientLink(servers: Servers, serverId: string, clientId: string): Promise<ClientLink | undefined> {
   const built = await servers.get(serverId);
   const client = await built?.provider.Client.find(clientId);
-  return built === undefined || client === undefined ? undefined : wayBackTo(client, built.issuer);
+  return built === undefined || client === undefined ? undefined : clientLinkOf(client, built.issuer);
 }

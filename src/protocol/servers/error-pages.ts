@@ -4,7 +4,7 @@ import type { DetailType } from '../../features/authorization-details/detail-typ
 import type { AuthorizationDetail } from '../../features/authorization-details/details.policy.ts';
 import { withTimeout } from '../../platform/clock/timeout.ts';
 import { type Client, errors, type KoaContextWithOIDC } from '../library/oidc-provider.ts';
-import { type ClientLink, wayBackTo } from '../logout/client-link.ts';
+import { type ClientLink, clientLinkOf } from '../logout/client-link.ts';
 import { setRetryAfter } from './errors.ts';
 
 export interface ProtocolPages {
@@ -117,7 +117,7 @@ export async function showError(pages: ProtocolPages, ctx: KoaContextWithOIDC, {
     applicationOf(ctx).catch(() => undefined),
     () => undefined,
   );
-  const application = client && wayBackTo(client, ctx.oidc.issuer);
+  const application = client && clientLinkOf(client, ctx.oidc.issuer);
   setRetryAfter(ctx, error.status, cause);
   await pages.error(ctx, { ...error, application, uiLocales: requestedLocales(ctx) });
 }

@@ -32,7 +32,7 @@ export function verificationKeys(keys: readonly SigningKey[], find: (kid: string
 }
 
 /** Removes keys that verify only logout hints from the JWKS: oidc-provider publishes all its keys. */
-export function withholdUnpublished(ctx: KoaContextWithOIDC, keys: readonly SigningKey[]): void {
+export function removeUnpublishedKeys(ctx: KoaContextWithOIDC, keys: readonly SigningKey[]): void {
   const withheld = new Set(keys.filter((key) => !isPublished(key)).map(({ kid }) => kid));
   const { keys: held } = ctx.body as { keys: readonly JWK[] };
   ctx.body = { keys: held.filter(({ kid }) => !withheld.has(kid ?? '')) };

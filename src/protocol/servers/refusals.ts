@@ -16,7 +16,7 @@ import { ID_JAG } from '../exchange/token-types.ts';
 import { type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { isSignInRequest } from '../storage/device-code-adapter.ts';
 import type { ServerState } from '../storage/server-state.ts';
-import { askedBy } from '../token/audience.ts';
+import { tokenRequestAudiences } from '../token/audience.ts';
 import type { ProviderParts } from './dependencies.ts';
 import { ROUTES } from './endpoints.ts';
 
@@ -42,7 +42,7 @@ type Denial = Judged &
     | { readonly kind: 'not-a-member' }
     | { readonly kind: 'second-factor-needed' }
   );
-export type NoteDenial = (denial: Denial) => Promise<void>;
+export type RecordDenial = (denial: Denial) => Promise<void>;
 
 /** Refusal of an authorization request of a signed-in user. */
 export type NoteRefusal = (
@@ -55,7 +55,7 @@ export type NoteRefusal = (
 ) => Promise<void>;
 
 export interface Refusals {
-  readonly denied: NoteDenial;
+  readonly denied: RecordDenial;
   readonly refused: NoteRefusal;
 }
 
@@ -80,7 +80,7 @@ export function noteRefusals({ id, name }: AuthorizationServer, state: ServerSta
   ): Promise<void> {
     const { prompt, requested_token_type: requested } = ctx.oidc.params ?? {};
     const isIdJag = requested === ID_JAG;
-    const resources = isIdJag ? [] : askedBy(ctx).filter((resource) => resource.length <= LONGEST_RESOURCE);
+    const resources = isIdJag ? [] : tokenRequestAudiences(ctx).filter((resource) => resource.length <= LONGEST_RESOURCE);
     const request = {
       clientId,
       serverId: id,
@@ -141,7 +141,7 @@ const RESUMED = /^\/(authorize|device)\/[^/]+$/;
 const noted = new WeakSet<IncomingMessage>();
 
 /** Mistakes of the user are recorded in the user's events. */
-export const noteElsewhere = ({ req }: KoaContextWithOIDC): void => void noted.add(req);
+export const markAsRecorded = ({ req }: KoaContextWithOIDC): void => void noted.add(req);
 
 interface AnsweredError {
   readonly error: string;

@@ -7,7 +7,7 @@ import type { SigningKey } from '../../features/authorization-servers/signing-ke
 import type { Scope } from '../../features/scopes/scopes.resource.ts';
 import { isUnavailable } from '../../platform/database/database-failures.ts';
 import { noteApplicationSignIn } from '../authorize/application-sign-in.ts';
-import { askAgain } from '../authorize/ended-session.ts';
+import { repeatRequest } from '../authorize/ended-session.ts';
 import { isPush, prepareAuthorization, preparePush, refusalOfPush } from '../authorize/request.ts';
 import { type Merged, type RequestParameters, requestObjects } from '../authorize/request-object.ts';
 import { prepareBasic } from '../client-authentication/client-authentication.ts';
@@ -19,7 +19,7 @@ import { type AdapterPayload, errors, type KoaContextWithOIDC, type Provider } f
 import { answerLogout } from '../logout/logout.ts';
 import type { Directory } from '../storage/directory.ts';
 import { SessionEnded } from '../storage/protocol-writes.store.ts';
-import { beginRequest, requestStateOf, throwNoted } from '../storage/request-state.ts';
+import { beginRequest, requestStateOf, throwRecordedFailure } from '../storage/request-state.ts';
 import type { ServerState } from '../storage/server-state.ts';
 import type { AccessTokenFormat } from '../token/access-token-format.ts';
 import { slowDownPolling } from '../token/polling.ts';
@@ -34,7 +34,7 @@ import { showError } from './error-pages.ts';
 import { TemporarilyUnavailable } from './errors.ts';
 import { isFapi2 } from './fapi2.ts';
 import { isPlainForm, readProtocolForm, refuseRepeated } from './form.ts';
-import { withholdUnpublished } from './keys.ts';
+import { removeUnpublishedKeys } from './keys.ts';
 import { noteError } from './refusals.ts';
 import { deviceCookie } from './session-device.ts';
 
@@ -116,7 +116,7 @@ function programEndpoint(parts: PipelineParts, merge: Merge) {
   return async (ctx: KoaContextWithOIDC, next: Next): Promise<void> => {
     try {
       await prepare(ctx);
-      throwNoted(ctx.req);
+      throwRecordedFailure(ctx.req);
       await next();
       explainFederation(ctx);
       const wrong = ctx.path === ROUTES.userinfo ? undefined : wrongSecrets.judge(ctx);
@@ -160,7 +160,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       if (ctx.path === ROUTES.code_verification) await settleConfirmation(ctx, parts);
       giveDevice();
       completeDiscovery(ctx, parts, config);
-      if (ctx.path === ROUTES.jwks && ctx.status === 200) withholdUnpublished(ctx, keys);
+      if (ctx.path === ROUTES.jwks && ctx.status === 200) removeUnpublishedKeys(ctx, keys);
       if (ctx.oidc !== undefined) noteApplicationSignIn(ctx, server, parts);
       await commitWrites(ctx, state);
       const client = ctx.oidc?.client;
@@ -172,7 +172,7 @@ function browserEndpoint(parts: PipelineParts, merge: Merge) {
       ctx.remove('Location');
       ctx.remove('Set-Cookie');
       if (error instanceof SessionEnded) {
-        askAgain(ctx);
+        repeatRequest(ctx);
         return;
       }
       if (error instanceof errors.OIDCProviderError && error.expose) {

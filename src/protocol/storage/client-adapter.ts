@@ -15,7 +15,7 @@ import { ClientDocumentRefused } from '../../features/client-documents/client-do
 import type { Asker, ClientDocuments } from '../../features/client-documents/client-documents.service.ts';
 import { acceptsClientId, type ClientIdMetadataSettings, isClientIdUrl } from '../../features/client-documents/client-id.policy.ts';
 import { CIBA_GRANT } from '../../features/policies/access-policy.policy.ts';
-import { isKnownAt } from '../../features/registration/registration.policy.ts';
+import { isAcceptedAt } from '../../features/registration/registration.policy.ts';
 import { sectorOf } from '../../features/subjects/pairwise.policy.ts';
 import { atMost } from '../../platform/cache/cache.ts';
 import { timings } from '../../platform/clock/timings.ts';
@@ -251,7 +251,7 @@ export class ClientAdapter extends NoAdapter {
   /** @param ctx the request that needs the client; undefined outside of one */
   async lookUp(id: string, ctx: KoaContextWithOIDC | undefined): Promise<AdapterPayload | undefined> {
     const metadata = isClientIdUrl(id) ? await this.#introduced(id, ctx) : await this.server.read(() => this.directory.find(id));
-    if (metadata === undefined || !isKnownAt(this.offer.serverId, clientSettings(metadata))) return undefined;
+    if (metadata === undefined || !isAcceptedAt(this.offer.serverId, clientSettings(metadata))) return undefined;
     const seen = this.#seen.get(metadata) ?? this.#present(metadata);
     this.#seen.set(metadata, seen);
     return seen;

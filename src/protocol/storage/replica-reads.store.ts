@@ -26,5 +26,5 @@ const findModels = batch(async (pool, questions: readonly Question[]) => {
 }, MOST_TOGETHER);
 
 /** @returns undefined: not found on the replica, or the replica is not used */
-export const findModelNearby = (replica: ReadReplica, value: string, serverKey: number, now: number): Promise<FoundModel | undefined> =>
+export const findModelOnReplica = (replica: ReadReplica, value: string, serverKey: number, now: number): Promise<FoundModel | undefined> =>
   replica.read((pool, heartbeat) => findModels(pool, { look: { value, serverKey, now }, heartbeat }));

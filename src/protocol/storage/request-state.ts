@@ -107,7 +107,7 @@ const failed = new WeakMap<IncomingMessage, unknown>();
 export const noteFailure = (req: IncomingMessage, failure: unknown): void => void failed.set(req, failure);
 
 /** @throws the recorded failure, if any */
-export function throwNoted(req: IncomingMessage): void {
+export function throwRecordedFailure(req: IncomingMessage): void {
   if (failed.has(req)) throw failed.get(req);
 }
 

@@ -29,7 +29,7 @@ import { scopesOfRequestedClaims } from '../authorize/claims.ts';
 import { ASSERTED, EXCHANGED } from '../exchange/delegated-tokens.ts';
 import { errors, type KoaContextWithOIDC, Provider } from '../library/oidc-provider.ts';
 import { clientSettings } from '../servers/client-settings.ts';
-import { type NoteDenial, requestedGrants } from '../servers/refusals.ts';
+import { type RecordDenial, requestedGrants } from '../servers/refusals.ts';
 import { currentRequest } from '../storage/request-state.ts';
 import { belongingsOf, organizationOf } from './server-claims.ts';
 
@@ -113,7 +113,7 @@ export function accessRules(
   readGroups: (userId: string) => Promise<readonly string[]>,
   isAssigned: (applicationId: string, userId: string) => Promise<boolean>,
   readBelongings: (userId: string, applicationId: string) => Promise<Belongings>,
-  denied: NoteDenial,
+  denied: RecordDenial,
   actorOf: (token: object) => string | undefined,
   detailTypesOf: (judged: object) => readonly string[],
 ): AccessRules {

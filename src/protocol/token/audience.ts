@@ -55,13 +55,13 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
       const one = token as Granting;
       // Rotated tokens and tokens from a code keep its audiences.
       if (one.kind === 'RefreshToken' && one.gty !== 'password') return;
-      const asked = ctx === undefined ? [] : askedBy(ctx);
+      const asked = ctx === undefined ? [] : tokenRequestAudiences(ctx);
       if (ISSUED_FOR_USE.has(one.kind)) decided.set(token, decide(asked, limits.get(token) ?? grantedBefore(ctx)));
       else one.resource = compact(decide(asked, undefined));
     },
 
     check(ctx) {
-      decide(askedBy(ctx), undefined);
+      decide(tokenRequestAudiences(ctx), undefined);
     },
 
     audienceOf(token) {
@@ -72,7 +72,7 @@ export function audienceRules(server: AuthorizationServer): AudienceRules {
 }
 
 /** Authorization requests are prepared before (protocol/authorize/request.ts). The library drops both parameters of token requests. */
-export const askedBy = (ctx: KoaContextWithOIDC): string[] =>
+export const tokenRequestAudiences = (ctx: KoaContextWithOIDC): string[] =>
   requestedAudiences((isTokenRequest(ctx) ? ctx.oidc.body : ctx.oidc.params) ?? {});
 
 /** Audiences of the presented code or refresh token; undefined: neither. */

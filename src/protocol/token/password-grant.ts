@@ -14,7 +14,7 @@ import { type Configuration, errors, type KoaContextWithOIDC, type Provider } fr
 import { clientSettings } from '../servers/client-settings.ts';
 import type { ProviderParts } from '../servers/dependencies.ts';
 import { SecondFactorNeeded, TemporarilyUnavailable, TooManyFailuresHere } from '../servers/errors.ts';
-import { type NoteDenial, noteElsewhere } from '../servers/refusals.ts';
+import { markAsRecorded, type RecordDenial } from '../servers/refusals.ts';
 import { bindToken } from './proof-of-possession.ts';
 
 export const PASSWORD_PARAMETERS = ['username', 'password', 'scope'];
@@ -23,7 +23,7 @@ export interface PasswordGrantParts extends Pick<ProviderParts, 'authenticate' |
   readonly provider: Provider;
   readonly scopes: readonly Scope[];
   readonly findAccount: NonNullable<Configuration['findAccount']>;
-  readonly denied: NoteDenial;
+  readonly denied: RecordDenial;
   /** @throws {errors.InvalidTarget} */
   checkAudience(ctx: KoaContextWithOIDC): void;
   /** Is the user assigned to the application, if it requires an assignment? */
@@ -81,7 +81,7 @@ async function signIn(ctx: KoaContextWithOIDC, { authenticate }: PasswordGrantPa
     ctx.set('Retry-After', String(error.retryAfter));
     throw new TooManyFailuresHere(error.retryAfter);
   }
-  noteElsewhere(ctx);
+  markAsRecorded(ctx);
   throw new errors.InvalidGrant('the user name or the password is wrong');
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { Logger } from 'pino';
-import { type FittingClaims, fitIntoToken, jsonSize } from '../../features/authorization-servers/token-size.policy.ts';
+import { type ClaimsWithinLimit, jsonSize, limitToTokenSize } from '../../features/authorization-servers/token-size.policy.ts';
 import { idTokenContent, userinfoClaims } from '../../features/claims/claims.policy.ts';
 import type { Belongings } from '../../features/claims/claims.resource.ts';
 import {
@@ -100,7 +100,7 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
   }
 
   /** @returns the claims that are included */
-  function withOmissionsLogged({ claims: held, omitted }: FittingClaims, token: string, clientId: string | undefined): Values {
+  function withOmissionsLogged({ claims: held, omitted }: ClaimsWithinLimit, token: string, clientId: string | undefined): Values {
     if (omitted.length > 0)
       log.warn({ server: serverId, application: clientId, claims: omitted }, `omitted claims from the ${token}: it would exceed 8 KiB`);
     return held;
@@ -119,7 +119,11 @@ export function serverClaims({ serverId, claims, log, readAccount, readBelonging
     ofAccessToken,
 
     async forAccessToken(token, payload, hooked) {
-      return withOmissionsLogged(fitIntoToken(hooked ?? (await ofAccessToken(token)), jsonSize(payload)), 'access token', token.clientId);
+      return withOmissionsLogged(
+        limitToTokenSize(hooked ?? (await ofAccessToken(token)), jsonSize(payload)),
+        'access token',
+        token.clientId,
+      );
     },
 
     async forUserinfo(account, standard, token) {

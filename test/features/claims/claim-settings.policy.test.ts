@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  fitIntoToken,
   jsonSize,
   LARGEST_FIXED_CLAIMS,
   LARGEST_PAYLOAD,
+  limitToTokenSize,
 } from '../../../src/features/authorization-servers/token-size.policy.ts';
 import { claimProblems, scopeNameProblem } from '../../../src/features/claims/claim-settings.policy.ts';
 import type { ServerClaim } from '../../../src/features/claims/custom-claims.policy.ts';
@@ -141,10 +141,10 @@ test('a pattern that stands in the database although it is refused means no grou
 
 test('the largest claims stay out until the rest fits, standard ones never', () => {
   const claims = { small: 'x', large: 'x'.repeat(3000), larger: 'x'.repeat(4000) };
-  assert.deepEqual(fitIntoToken(claims, 500), { claims: { small: 'x', large: claims.large }, omitted: ['larger'] });
-  assert.deepEqual(fitIntoToken(claims, 4000), { claims: { small: 'x' }, omitted: ['larger', 'large'] });
-  assert.deepEqual(fitIntoToken(claims, LARGEST_PAYLOAD + 1), { claims: {}, omitted: ['larger', 'large', 'small'] });
-  assert.deepEqual(fitIntoToken({ a: 'x' }, 500), { claims: { a: 'x' }, omitted: [] });
+  assert.deepEqual(limitToTokenSize(claims, 500), { claims: { small: 'x', large: claims.large }, omitted: ['larger'] });
+  assert.deepEqual(limitToTokenSize(claims, 4000), { claims: { small: 'x' }, omitted: ['larger', 'large'] });
+  assert.deepEqual(limitToTokenSize(claims, LARGEST_PAYLOAD + 1), { claims: {}, omitted: ['larger', 'large', 'small'] });
+  assert.deepEqual(limitToTokenSize({ a: 'x' }, 500), { claims: { a: 'x' }, omitted: [] });
 });
 
 test('scope names are those of RFC 6749 section 3.3, but for the one that means all', () => {

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type TestContext, test } from 'node:test';
 import type { CheckContext } from '../../../src/doctor/checks/check-context.ts';
 import { passwordChecks } from '../../../src/doctor/checks/sign-in.ts';
-import { rangeHolds } from '../../../src/features/passwords/password.policy.ts';
+import { rangeContains } from '../../../src/features/passwords/password.policy.ts';
 import { loadConfig } from '../../../src/platform/config/config.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { arriveAt } from '../../pages/account/arrival.ts';
@@ -191,5 +191,5 @@ test('a range is read line by line, whatever its ends and case', () => {
     [`X${end}:3`, false],
     ['', false],
   ] as const)
-    assert.equal(rangeHolds(range, end), held, range);
+    assert.equal(rangeContains(range, end), held, range);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findDearestImported } from '../../../src/features/passwords/password-history.store.ts';
 import { verifyPassword } from '../../../src/features/passwords/passwords.service.ts';
-import { untilEven } from '../../../src/features/sign-in/answer-time.service.ts';
+import { waitForEqualTime } from '../../../src/features/sign-in/answer-time.service.ts';
 import { unique } from '../../api/people.ts';
 import { startManagementApi } from '../../support/management-api.ts';
 
@@ -47,7 +47,7 @@ test('the dearest of each kind is found, by its work, and a comparison with its 
     ...{ sha1: 2000, scrypt: [8192, 10, 8, 1], firebase: [128, 4, 8, 1], argon2: [6400, 64, 100, 1] },
   });
   // What stands for them is compared, or it would throw.
-  await untilEven(api.services.database, 'a password', performance.now());
+  await waitForEqualTime(api.services.database, 'a password', performance.now());
   const stored: string[] = await knex('users').where('login', 'like', 'moved%').pluck('password_hash');
   assert.equal(stored.length, hashes.length);
   for (const hash of stored) assert.equal(await verifyPassword(hash, 'wrong'), false);

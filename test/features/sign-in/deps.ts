@@ -13,7 +13,7 @@ import { errorPage } from '../../../src/features/sign-in/error-page.hosted.ts';
 import { explainFailures, unknownPage } from '../../../src/features/sign-in/failures.hosted.ts';
 import {
   type InteractionDetails,
-  InteractionGone,
+  InteractionEnded,
   type InteractionResult,
   type Interactions,
 } from '../../../src/features/sign-in/interactions.hosted.ts';
@@ -104,9 +104,9 @@ class MemoryInteractions implements Interactions {
   async details(req: IncomingMessage, _res: ServerResponse, _serverId: string, uid: string): Promise<InteractionDetails> {
     if (uid === 'unreachable') await onServer('postgres://127.0.0.1:1/none', async () => undefined);
     const cookie = cookieIn(req, 'interaction');
-    if (cookie === undefined) throw new InteractionGone('other-browser');
+    if (cookie === undefined) throw new InteractionEnded('other-browser');
     const details = this.underWay.get(cookie);
-    if (details === undefined) throw new InteractionGone(uid === 'changed' ? 'session-changed' : 'expired');
+    if (details === undefined) throw new InteractionEnded(uid === 'changed' ? 'session-changed' : 'expired');
     return details;
   }
 

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import { pino } from 'pino';
-import { tendAllSigningKeys } from '../../../src/features/authorization-servers/signing-keys.service.ts';
+import { maintainAllSigningKeys } from '../../../src/features/authorization-servers/signing-keys.service.ts';
 import { Keyring } from '../../../src/platform/crypto/secrets.ts';
 import { openDatabase } from '../../../src/platform/database/database.ts';
 import { openNotifications } from '../../../src/platform/database/notifications.ts';
@@ -45,7 +45,7 @@ async function world(t: TestContext) {
   const second = await startService(t, { beside, env: { BASE_URL: first.baseUrl } });
   const other: Service = { ...second, issuer: (id) => first.issuer(id).replace(first.baseUrl, second.listensAt) };
   const processes = [await process(t, beside.database, beside.secretKey), await process(t, beside.database, beside.secretKey)];
-  const tend = () => Promise.all([...processes, ...processes, ...processes].map(tendAllSigningKeys));
+  const tend = () => Promise.all([...processes, ...processes, ...processes].map(maintainAllSigningKeys));
   return { services: [first, other] as const, database: beside.database, tend };
 }
 
