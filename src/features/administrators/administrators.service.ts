@@ -5,7 +5,7 @@ import type { Services } from '../../platform/database/dependencies.ts';
 import type { Page, Window } from '../../platform/database/paging.ts';
 import { languageOfProfile } from '../../platform/i18n/page-language.ts';
 import { fullName } from '../claims/claims.policy.ts';
-import { statusAt } from '../users/user-lifecycle.policy.ts';
+import { isActiveStatus, statusAt } from '../users/user-lifecycle.policy.ts';
 import { findNamedUser } from '../users/user-reach.service.ts';
 import { findUserById } from '../users/users.store.ts';
 import type { Role } from './administration.policy.ts';
@@ -19,13 +19,18 @@ export interface ConsoleUser {
   /** Language of the profile if the pages support it; BCP 47. */
   readonly language: string | undefined;
   readonly roles: readonly Role[];
+  /** May they sign in? */
+  readonly isActive: boolean;
 }
 
 /** @returns undefined when there is no such user */
 export async function findConsoleUser({ database: { knex } }: Services, userId: string): Promise<ConsoleUser | undefined> {
   const [user, roles] = await Promise.all([findUserById(knex, userId), findRights(knex, userId)]);
   return (
-    user && { id: user.id, login: user.login, name: fullName(user.profile) ?? '', language: languageOfProfile(user.profile)?.lang, roles }
+    user && {
+      ...{ id: user.id, login: user.login, name: fullName(user.profile) ?? '', language: languageOfProfile(user.profile)?.lang, roles },
+      isActive: isActiveStatus(user.status),
+    }
   );
 }
 

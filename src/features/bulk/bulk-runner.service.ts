@@ -39,7 +39,7 @@ export function bulkJobs(services: Services): Carrier {
       const end = performance.now() + SLICE;
       const { knex } = services.database;
       for (;;) {
-        // Read again for each batch: the job may be cancelled, and its administrator may lose the role.
+        // Read again for each batch: the job may be cancelled, and its administrator may lose the role or be deactivated.
         const job = await findJob(knex, jobId);
         if (job?.state !== 'RUNNING') return 'dropped';
         const request = await requestOf(services, job);
@@ -63,10 +63,10 @@ export function bulkJobs(services: Services): Carrier {
   };
 }
 
-/** Request context of the job's creator with their current roles. @returns undefined if these roles no longer suffice */
+/** Request context of the job's creator with their current roles. @returns undefined if these roles no longer suffice, or the creator is suspended or deactivated */
 async function requestOf(services: Services, job: BulkJob): Promise<RequestContext | undefined> {
   const user = await findConsoleUser(services, job.createdBy);
-  const isAllowed = user !== undefined && mayCall(user.roles, ACTIONS[job.action].access, 'write');
+  const isAllowed = user?.isActive === true && mayCall(user.roles, ACTIONS[job.action].access, 'write');
   return isAllowed ? { ...job.request, roles: user.roles } : undefined;
 }
 
