@@ -3,6 +3,7 @@ import { recordEvent } from '../../features/audit/audit.service.ts';
 import type { Event } from '../../features/audit/audit-event.policy.ts';
 import type { NumberedPage, NumberedWindow, Page, Window } from '../../platform/database/paging.ts';
 import { type FileFormat, listFile } from '../../platform/http/list-files.ts';
+import { isPrintable } from '../../platform/validation/text.ts';
 import { type ListColumns, wordSearchIn } from './list-state.ts';
 import type { Action, ConsoleRequest } from './page.ts';
 
@@ -72,13 +73,14 @@ export async function downloadList<T>(
   const rest = pieces[Symbol.asyncIterator]();
   const first = await rest.next();
   const format = formatIn(query);
-  const narrowed = Object.fromEntries([...query].filter(([key]) => key !== 'format'));
+  // The address may not say another list, nor what PostgreSQL cannot store.
+  const narrowed = Object.fromEntries([...query].filter((pair) => pair.every(isPrintable)));
   await recordEvent(services.database.knex, {
     eventType: hasUsers ? 'system.export.users' : 'system.export.list',
     displayMessage: hasUsers ? 'Export users' : 'Export list',
     request,
     ...(of !== undefined && { targets: [of] }),
-    after: { list: name, format, ...narrowed },
+    after: { ...narrowed, list: name, format },
   });
   async function* records() {
     for (let piece = first; piece.done !== true; piece = await rest.next())

@@ -115,4 +115,13 @@ test('a file has what the search finds, and a formula is text', async (t) => {
   );
   const [event] = (await service.api('GET', '/logs?since=2020-01-01T00:00:00Z&limit=1&sortOrder=DESCENDING')).body;
   assert.equal(event.eventType, 'system.export.list');
+
+  const nothing = await agent.visit('/admin/groups/download?list=scopes&q=%00&type=x&format=ndjson');
+  assert.deepEqual([nothing.status, nothing.text], [200, ''], 'unprintable characters match nothing');
+  const [forged] = (await service.api('GET', '/logs?since=2020-01-01T00:00:00Z&limit=1&sortOrder=DESCENDING')).body;
+  assert.deepEqual(
+    forged.debugContext.after,
+    { list: 'groups', format: 'ndjson', type: 'x' },
+    'the address does not say which list it was',
+  );
 });
