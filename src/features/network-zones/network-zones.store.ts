@@ -7,6 +7,7 @@ import type { Executor } from '../../platform/database/database.ts';
 import { unlessRefused } from '../../platform/database/database-failures.ts';
 import { type Page, readPage, type Window } from '../../platform/database/paging.ts';
 import { applyWords } from '../../platform/database/words.ts';
+import { isInNetworks } from '../../platform/validation/addresses.ts';
 import type { NetworkZone } from './network-zones.resource.ts';
 
 const ZONE: Columns<NetworkZone> = { id: 'id', name: 'name', networks: 'networks', created: 'created', lastUpdated: 'last_updated' };
@@ -17,14 +18,20 @@ export async function insertZone(executor: Executor, zone: NetworkZone): Promise
 }
 
 /** Oldest first. */
-export const selectZones = (executor: Executor, window: Window): Promise<Page<NetworkZone>> =>
-  readPage<NetworkZone>(executor('network_zones'), ZONE, window, { search: applyZoneSearch });
+export async function selectZones(executor: Executor, window: Window): Promise<Page<NetworkZone>> {
+  const around = await zonesAround(executor, window.words?.typed.trim() ?? '');
+  const search = (query: Knex.QueryBuilder, typed: string): void => {
+    if (around !== undefined) query.whereIn('id', around);
+    else applyWords(query, ['name', "array_to_string(networks, ' ')"], typed);
+  };
+  return readPage<NetworkZone>(executor('network_zones'), ZONE, window, { search });
+}
 
-/** By words of the name and of the networks, or by an IP address in one of the networks. There are at most a hundred zones. */
-function applyZoneSearch(query: Knex.QueryBuilder, typed: string): void {
-  const address = typed.trim();
-  if (isIP(address) !== 0) query.whereRaw('?::inet <<= ANY (networks::cidr[])', [address]);
-  else applyWords(query, ['name', "array_to_string(networks, ' ')"], typed);
+/** IDs of the zones in which the rules of the sign-in policy see the address; at most a hundred. @returns undefined: it is no address */
+async function zonesAround(executor: Executor, address: string): Promise<readonly string[] | undefined> {
+  if (isIP(address) === 0) return undefined;
+  const zones: Pick<NetworkZone, 'id' | 'networks'>[] = await executor('network_zones').select('id', 'networks');
+  return zones.filter(({ networks }) => isInNetworks(networks, address)).map(({ id }) => id);
 }
 
 export async function findZone(executor: Executor, id: string): Promise<NetworkZone | undefined> {

@@ -27,8 +27,13 @@ test('zones and rules in the console', async (t) => {
     '2001:db8:1::7': true,
     '192.0.3.7': false,
     '::1': false,
+    '::ffff:192.0.2.77': true,
+    '2001:db8:1::7%eth0': true,
+    'fe80::1%eth0': false,
+    '192.0.2.77/0': false,
+    '%': false,
   }))
-    assert.equal(/>Office</.test((await agent.visit(`${ZONES}?q=${q}`)).text), isFound, q);
+    assert.equal(/>Office</.test((await agent.visit(`${ZONES}?${new URLSearchParams({ q })}`)).text), isFound, q);
   const taken = await agent.submit(form, 'console-form', { name: 'Office', networks: '192.0.2.0/24' });
   assert.match(taken.text, /id="name-problem"/);
 
