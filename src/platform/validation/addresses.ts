@@ -1,5 +1,6 @@
 /** Web addresses, and the networks that contain an IP address (RFC 4632, RFC 4291 section 2.3). */
 
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Is this an https URL without user and password? */
@@ -16,9 +17,10 @@ export function isLocalAddress(value: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) && username === '' && password === '';
 }
 
-/** @returns whether it is a network in CIDR notation, without host bits */
+/** @returns whether it is a network in CIDR notation, without host bits. Octal and hexadecimal numbers are refused: `010.0.0.0` is not 10.0.0.0 */
 export function isNetwork(value: string): boolean {
-  if (!ipaddr.isValidCIDR(value)) return false;
+  const [, written = ''] = /^(.+)\/(?:0|[1-9]\d*)$/.exec(value) ?? [];
+  if (isIP(written) === 0 || !ipaddr.isValidCIDR(value) || ipaddr.parse(written).kind() !== ipaddr.process(written).kind()) return false;
   const [address] = ipaddr.parseCIDR(value);
   const first = address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(value) : ipaddr.IPv6.networkAddressFromCIDR(value);
   return first.toNormalizedString() === address.toNormalizedString();

@@ -86,4 +86,6 @@ test('a network is CIDR without bits behind its prefix', () => {
   for (const good of ['192.0.2.0/24', '0.0.0.0/0', '192.0.2.7/32', '2001:db8::/32', '::/0', '::1/128']) assert.ok(isNetwork(good), good);
   for (const bad of ['192.0.2.7/24', '192.0.2.0', '192.0.2.0/33', '2001:db8::1/32', '', 'office', '192.0.2.0-192.0.2.9', '/24'])
     assert.ok(!isNetwork(bad), bad);
+  for (const misread of ['010.0.0.0/8', '0x0a000000/8', '10.0.0.0/08', '::ffff:192.0.2.0/120', 'fe80::%eth0/64'])
+    assert.ok(!isNetwork(misread), `${misread} means another network than it seems, or none`);
 });
